@@ -1,0 +1,104 @@
+"""Tengen, a Go engine: rules, search, a GTP server, and this small Python API.
+
+    from gtp_engine import Rules, Game, Engine
+
+The names below are loaded on first use, so that `import gtp_engine` takes no time and a GTP session can answer
+`name` before numpy and numba are there.  Everything else in the package may change between versions.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gtp_engine.clock import TimeSettings
+    from gtp_engine.config import Config
+    from gtp_engine.engine import Choice, Engine
+    from gtp_engine.errors import (
+        BoardNotEmptyError,
+        CannotUndoError,
+        ConfigError,
+        HandicapError,
+        IllegalMoveError,
+        InvalidColorError,
+        InvalidSizeError,
+        InvalidVertexError,
+        KomiError,
+        RulesError,
+        ScoreError,
+        SgfError,
+        TengenError,
+        TimeSettingsError,
+    )
+    from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+    from gtp_engine.go.coords import format_vertex, parse_vertex
+    from gtp_engine.go.game import Game
+    from gtp_engine.go.rules import Rules
+    from gtp_engine.go.scoring import Score
+
+__all__ = [
+    "__version__",
+    # playing
+    "Engine",
+    "Choice",
+    "Config",
+    "TimeSettings",
+    # the game
+    "Game",
+    "Rules",
+    "Score",
+    "Move",
+    "BLACK",
+    "WHITE",
+    "EMPTY",
+    "PASS",
+    "parse_vertex",
+    "format_vertex",
+    # errors
+    "TengenError",
+    "BoardNotEmptyError",
+    "CannotUndoError",
+    "ConfigError",
+    "HandicapError",
+    "IllegalMoveError",
+    "InvalidColorError",
+    "InvalidSizeError",
+    "InvalidVertexError",
+    "KomiError",
+    "RulesError",
+    "ScoreError",
+    "SgfError",
+    "TimeSettingsError",
+]
+
+_MODULES: Final = {
+    "TimeSettings": "clock",
+    "Config": "config",
+    "Choice": "engine",
+    "Engine": "engine",
+    "BLACK": "go.constants",
+    "WHITE": "go.constants",
+    "EMPTY": "go.constants",
+    "PASS": "go.constants",
+    "Move": "go.constants",
+    "format_vertex": "go.coords",
+    "parse_vertex": "go.coords",
+    "Game": "go.game",
+    "Rules": "go.rules",
+    "Score": "go.scoring",
+}
+"""Where each public name is defined, below this package; the names that are missing are errors."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on its first use (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,101 @@
+"""The command line: builds a configuration from flags and files, and calls what does the work.
+
+    config_options   flags made from the configuration's options
+    match_command    `gtp-engine match`
+    tools            `benchmark`, `doctor`, `warmup`, `config`
+
+No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
+this package must stay cheap (no numpy, numba, onnxruntime or rich): commands import what they need when they run.
+
+Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line, option or file (with one sentence
+on stderr), 130 interrupted.
+"""
+
+import sys
+from typing import Any
+
+import click
+
+from gtp_engine import __version__
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.match_command import match_command
+from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
+from gtp_engine.errors import TengenError
+
+_HELP_FLAGS = ("--help", "-h")
+_DEFAULT_COMMAND = "gtp"
+
+
+class _Failure(click.ClickException):
+    """A deliberate error, shown by click as "Error: …"."""
+
+    exit_code = 2
+
+
+class TengenGroup(click.Group):
+    """The commands, with `gtp` where none is named, and every deliberate error as one sentence and exit code 2."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `gtp` in front of flags that come without a command.
+
+        `--version` alone asks for ours; together with other flags it is the answer to GTP's `version`.
+        """
+        if args == ["--version"]:
+            click.echo(f"gtp-engine {__version__}")
+            ctx.exit()
+        if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS):
+            args = [_DEFAULT_COMMAND, *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a TengenError becomes click's error message with exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except TengenError as error:
+            raise _Failure(str(error)) from error
+
+
+@click.group(cls=TengenGroup, context_settings={"help_option_names": list(_HELP_FLAGS), "max_content_width": 110})
+def cli() -> None:
+    """Tengen, a Go engine.
+
+    Without a command it speaks GTP on stdin and stdout: give `gtp-engine` to Sabaki, GoGui or any other Go program
+    as the engine's command. Flags after it set up the engine, for example
+
+        gtp-engine --rules japanese --time-per-move 2
+
+    `gtp-engine gtp --help` lists them all; `gtp-engine --version` prints the version.
+    """
+
+
+@cli.command("gtp", cls=ConfigCommand)
+@config_options()
+def gtp_command(config_file: str | None, **flags: object) -> None:
+    """Speak GTP on stdin and stdout (the default command)."""
+    config = build_config(config_file, flags)
+    from gtp_engine.gtp.server import write_log
+    from gtp_engine.gtp.session import serve
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        write_log(
+            "Tengen is waiting for GTP commands, which a Go program usually sends. To try it by hand, type "
+            "list_commands, showboard, genmove b or quit."
+        )
+
+    def start_engine() -> Any:
+        from gtp_engine.engine import Engine
+
+        engine = Engine(config, log=write_log)
+        engine.warm_up(write_log)
+        return engine
+
+    sys.exit(serve(config, start_engine, write_log))
+
+
+for _command in (match_command, benchmark_command, doctor_command, warmup_command, config_command):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    cli(prog_name="gtp-engine")

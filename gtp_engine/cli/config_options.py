@@ -1,0 +1,115 @@
+"""Flags made from the configuration's options, and the configuration made from flags and file.
+
+A command decorated with `config_options()` gets a flag for every option (`--visits` for search.visits), grouped by
+section in its help, and `--config FILE`.  A flag wins over the file, the file over the default.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from gtp_engine.config import Config, Option
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ConfigOption(click.Option):
+    """A flag made from an option of the configuration; its value stays text until the configuration parses it."""
+
+    def __init__(self, declared: Option) -> None:
+        self.declared = declared
+        flag = declared.flag
+        is_switch = declared.kind is bool
+        super().__init__(
+            [_parameter(declared), f"{flag}/--no-{flag[2:]}" if is_switch else flag],
+            type=click.BOOL if is_switch else click.STRING,
+            default=None,
+            metavar=None if is_switch else _metavar(declared),
+            help=_help(declared),
+        )
+
+
+class ConfigCommand(click.Command):
+    """A command whose help lists the configuration's flags by section, after its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one block of flags for the command itself and one for each section."""
+        blocks: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                name = parameter.declared.section if isinstance(parameter, ConfigOption) else "Options"
+                blocks.setdefault(name, []).append(record)
+        for name, records in blocks.items():
+            with formatter.section(name if name == "Options" else f"Options [{name}]"):
+                formatter.write_dl(records)
+
+
+def config_options(*sections: str) -> Callable[[F], F]:
+    """Return a decorator that adds `--config` and the flags of `sections` (none named: of all) to a command.
+
+    The command receives them as `config_file` and `flags`-style keyword arguments; `build_config` takes both.
+    """
+
+    def decorate(function: F) -> F:
+        declared = [option for option in Config.options() if not sections or option.section in sections]
+        for option in reversed(declared):
+            _add_parameter(function, ConfigOption(option))
+        decorator = click.option(
+            "--config",
+            "config_file",
+            metavar="FILE",
+            help="Read options from a TOML file; `gtp-engine config` prints one. Flags win over it.",
+        )
+        return decorator(function)
+
+    return decorate
+
+
+def build_config(config_file: str | None, flags: Mapping[str, object]) -> Config:
+    """Return the configuration of a command line; `flags` may hold other parameters too.
+
+    Raises ConfigError, and RulesError when game.rules names no rule set: better now than at the first move.
+    """
+    from gtp_engine.go.rules import Rules
+
+    config = Config.from_toml(config_file) if config_file is not None else Config()
+    given = {option.key: flags.get(_parameter(option)) for option in Config.options()}
+    config = config.with_values({key: _text(value) for key, value in given.items() if value is not None})
+    Rules.parse(config.game.rules)
+    return config
+
+
+def _add_parameter(function: Callable[..., Any], parameter: click.Parameter) -> None:
+    """Attach a parameter the way click's own decorators do before the command exists."""
+    parameters: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
+    parameters.append(parameter)
+
+
+def _parameter(option: Option) -> str:
+    """Return the name of the keyword argument that carries the flag's value."""
+    return option.key.replace(".", "__")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _metavar(option: Option) -> str:
+    if option.choices:
+        return "[" + "|".join(option.choices) + "]"
+    return option.unit.upper().replace(" ", "_") if option.unit else option.kind.__name__.upper()
+
+
+def _help(option: Option) -> str:
+    """Return the option's help with its bounds and, unless the help says what "not set" means, its default."""
+    notes = []
+    if option.low is not None and option.high is not None:
+        notes.append(f"{option.low:,} to {option.high:,}")
+    if option.kind is bool:
+        notes.append(f"default {'on' if option.default else 'off'}")
+    elif option.default is not None:
+        notes.append(f"default {option.default}")
+    text = " ".join(option.help.split())
+    return f"{text} [{', '.join(notes)}]" if notes else text

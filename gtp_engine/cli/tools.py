@@ -1,0 +1,84 @@
+"""The commands about this machine and installation: `benchmark`, `doctor`, `warmup`, `config`."""
+
+import json
+import sys
+import time
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
+
+
+@click.command("benchmark")
+@click.option(
+    "--seconds",
+    default=2.0,
+    show_default=True,
+    type=click.FloatRange(min=0.05, max=600),
+    help="Length of each measurement.",
+)
+@click.option(
+    "--repeats",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1, max=100),
+    help="Measurements of each kind; their median is reported.",
+)
+@_AS_JSON
+def benchmark_command(seconds: float, repeats: int, as_json: bool) -> None:
+    """Measure how fast the engine is on this machine.
+
+    Rollouts a second on one core, search playouts a second on all cores, and the time from the start of a process
+    to its first answers. Takes about a minute; let nothing else run meanwhile.
+    """
+    from gtp_engine.benchmark import format_report, run_benchmark
+
+    def progress(text: str) -> None:
+        click.echo(text, err=True)
+
+    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress)
+    click.echo(json.dumps(report, indent=2) if as_json else format_report(report))
+
+
+@click.command("doctor")
+@_AS_JSON
+def doctor_command(as_json: bool) -> None:
+    """Say what this machine and installation have.
+
+    That includes what the first start will do and how many threads the search uses.
+    Exits with 1 when something is missing or broken.
+    """
+    from gtp_engine.doctor import examine, format_findings
+
+    findings = examine()
+    click.echo(json.dumps(findings, indent=2) if as_json else format_findings(findings))
+    if findings["problems"]:
+        sys.exit(1)
+
+
+@click.command("warmup")
+def warmup_command() -> None:
+    """Compile the engine now, not at its first start.
+
+    Never needed, but the first start after an installation would otherwise take about a minute.
+    """
+    from gtp_engine.engine import Engine
+
+    started = time.perf_counter()
+    engine = Engine(log=lambda text: click.echo(text, err=True))
+    engine.warm_up(lambda text: click.echo(text, err=True))
+    engine.close()
+    click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")
+
+
+@click.command("config", cls=ConfigCommand)
+@config_options()
+def config_command(config_file: str | None, **flags: object) -> None:
+    """Print a config file with all options.
+
+    Flags given here are set in it: `gtp-engine config --rules japanese > tengen.toml`, then
+    `gtp-engine --config tengen.toml`.
+    """
+    click.echo(build_config(config_file, flags).to_toml())

@@ -1,0 +1,164 @@
+"""All sections together; TOML files in and out; values set by name."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from os import PathLike, fspath
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from gtp_engine.config.option import Option, Section, Value, section_options
+from gtp_engine.config.sections import GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
+from gtp_engine.errors import ConfigError, problem, shown
+
+_SHOWN_PATH_LENGTH: Final = 1000
+"""Longest path repeated in a message, in characters: a path cut short is no help."""
+
+_HELP_WIDTH: Final = 100
+"""Columns of a comment in a TOML file."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """The whole configuration; every instance is valid."""
+
+    game: GameConfig = field(default_factory=GameConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    time: TimeConfig = field(default_factory=TimeConfig)
+    play: PlayConfig = field(default_factory=PlayConfig)
+    gtp: GtpConfig = field(default_factory=GtpConfig)
+
+    @staticmethod
+    def from_toml(path: str | PathLike[str]) -> "Config":
+        """Return the defaults with the values of a TOML file; raises ConfigError with the file's name and why."""
+        name = shown(fspath(path), length=_SHOWN_PATH_LENGTH)
+        try:
+            with open(path, "rb") as file:
+                text = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ConfigError(problem(f"config file {name}: byte {error.start}", expected="UTF-8 text")) from error
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            raise ConfigError(f"cannot read config file {name}: {getattr(error, 'strerror', error)}") from error
+        return Config.from_toml_text(text, source=f"config file {name}")
+
+    @staticmethod
+    def from_toml_text(text: str, *, source: str = "configuration") -> "Config":
+        """Return the defaults with the values of TOML text; raises ConfigError, its message led by `source`."""
+        import tomllib  # here: only those who have a file pay for it
+
+        try:
+            return Config()._with_items(_items(tomllib.loads(text)))
+        except ValueError as error:  # a ConfigError, a TOMLDecodeError, or an integer too long for Python
+            raise ConfigError(f"{source}: {error}") from None
+        except RecursionError:
+            raise ConfigError(f"{source}: nested too deeply") from None
+
+    def with_values(self, values: Mapping[str, str]) -> "Config":
+        """Return the configuration with options set by full name from text, {"search.visits": "100"}.
+
+        Raises ConfigError naming the option and what it expects; nothing is set then.
+        """
+        return self._with_items((known, known.parse(text)) for known, text in _known_pairs(values.items()))
+
+    def value(self, key: str) -> Value:
+        """Return the value of the option with this full name; raises ConfigError for an unknown one."""
+        known = find_option(key)
+        return cast(Value, getattr(getattr(self, known.section), known.name))
+
+    @staticmethod
+    def options() -> tuple[Option, ...]:
+        """Return every option, section by section in the order of declaration."""
+        return tuple(_options().values())
+
+    def to_toml(self) -> str:
+        """Return the text of a config file with every option, its help and its bounds.
+
+        Options that hold their default are commented out, so a file written by one version takes over the better
+        defaults of the next.
+        """
+        lines = ["# Configuration of the Go engine Tengen.  Remove the # before an option to change it.", ""]
+        for name, section in _sections().items():
+            lines += [f"[{name}]", *_comment((section.__doc__ or "").split("\n")[0]), ""]
+            for known in section_options(section):
+                lines += [*_comment(known.help), *_comment(f"Expects {known.expectation}.")]
+                lines += [_assignment(known, self.value(known.key)), ""]
+        return "\n".join(lines)
+
+    def _with_items(self, items: Iterable[tuple[Option, object]]) -> "Config":
+        """Return the configuration with these options set; raises ConfigError."""
+        changes: dict[str, dict[str, Any]] = {}
+        for known, value in items:
+            changes.setdefault(known.section, {})[known.name] = value
+        sections = {name: replace(getattr(self, name), **values) for name, values in changes.items()}
+        return replace(self, **sections)
+
+
+def find_option(key: str) -> Option:
+    """Return the option with this full name ("search.visits"); raises ConfigError with the closest name."""
+    known = _options().get(key)
+    if known is not None:
+        return known
+    section, _, name = key.partition(".")
+    if section not in _sections():
+        advice = _closest(section, _sections(), others="sections are")
+        raise ConfigError(problem(f"section {shown(section)}", expected="a known section", advice=advice))
+    homes = [known.key for known in _options().values() if known.name == name]
+    if homes:
+        advice = f"did you mean {homes[0]}?"
+    else:
+        names = [known.name for known in section_options(_sections()[section])]
+        advice = _closest(name, names, others=f"options of {section} are", prefix=f"{section}.")
+    raise ConfigError(problem(f"option {shown(key)}", expected="a known option", advice=advice))
+
+
+@cache
+def _sections() -> Mapping[str, type[Section]]:
+    """Return the sections by name in the order of `Config`'s fields."""
+    return MappingProxyType({entry.name: cast(type[Section], entry.type) for entry in fields(Config)})
+
+
+@cache
+def _options() -> Mapping[str, Option]:
+    """Return every option by its full name."""
+    declared = (known for section in _sections().values() for known in section_options(section))
+    return MappingProxyType({known.key: known for known in declared})
+
+
+def _known_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[Option, str]]:
+    """Yield each key's option with its text; raises ConfigError for an unknown key."""
+    for key, text in pairs:
+        yield find_option(key), text
+
+
+def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, object]]:
+    """Yield the options and values of a parsed TOML file; raises ConfigError for unknown tables and keys."""
+    for section, table in tables.items():
+        if not isinstance(table, dict):
+            advice = f"options belong to sections such as [{next(iter(_sections()))}]"
+            raise ConfigError(problem(f"option {shown(section)} outside a section", advice=advice))
+        if section not in _sections():
+            find_option(section)
+        for name, value in table.items():
+            yield find_option(f"{section}.{name}"), value
+
+
+def _closest(word: str, names: Iterable[str], *, others: str, prefix: str = "") -> str:
+    """Return advice: the closest of `names` after `prefix`, or else all of them after `others`."""
+    from difflib import get_close_matches  # here: a few milliseconds that only a mistake has to pay
+
+    known = list(names)
+    close = get_close_matches(word[:100], known, n=1)
+    return f"did you mean {prefix}{close[0]}?" if close else f"{others} {', '.join(known)}"
+
+
+def _comment(text: str) -> list[str]:
+    """Return `text` as comment lines."""
+    from textwrap import wrap
+
+    return [f"# {line}" for line in wrap(text, _HELP_WIDTH)]
+
+
+def _assignment(known: Option, value: Value) -> str:
+    """Return the line that sets an option, commented out where it would change nothing."""
+    line = f"{known.name} = {known.format(value)}"
+    return f"# {line}" if value == known.default else line

@@ -1,0 +1,208 @@
+"""What an option is: a dataclass field with type, default, unit, help, bounds and choices, and its text forms.
+
+A section is a frozen dataclass derived from `Section`; each field is declared with `option`:
+
+    @dataclass(frozen=True)
+    class SearchConfig(Section, name="search"):
+        visits: int = option(0, "Stop a search at this many visits; 0: no limit.", unit="visits", low=0)
+
+Types: bool, int, float, str, each with or without `| None`.  None means "not set", and the help says what happens
+then.  Sections check their values when they are made, so a `SearchConfig` that exists is valid.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
+
+from gtp_engine.errors import ConfigError, problem, shown
+
+Value: TypeAlias = bool | int | float | str | None
+"""What an option may hold."""
+
+T = TypeVar("T")
+
+_METADATA_KEY: Final = "option"
+
+_TRUE_WORDS: Final = ("true", "yes", "on", "1")
+_FALSE_WORDS: Final = ("false", "no", "off", "0")
+_CONTROL_CHARACTERS: Final = frozenset(map(chr, [*range(32), 127]))
+"""Never part of a text: a name with a line end would break the protocol."""
+
+_LARGEST_FLOAT: Final = sys.float_info.max
+
+_NONE_WORD: Final = "none"
+"""The text that unsets an option that may be unset."""
+
+_KIND_NAMES: Final[Mapping[type, str]] = MappingProxyType(
+    {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
+)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: where it lives, what it may hold, what it means.
+
+    `kind` is bool, int, float or str; `optional` says that None is allowed too.  `low` and `high` are inclusive,
+    in `unit`; `choices` lists the only texts allowed.  `help` is one or more sentences for the user.
+    """
+
+    section: str
+    name: str
+    kind: type
+    optional: bool
+    default: Value
+    help: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Return the full name, "search.visits"."""
+        return f"{self.section}.{self.name}"
+
+    @property
+    def flag(self) -> str:
+        """Return the command line flag, "--visits"; unique over all sections."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def expectation(self) -> str:
+        """Return what values are allowed, for messages and help: "an integer from 0 to 1024"."""
+        if self.choices:
+            text = " or ".join(self.choices)
+        else:
+            unit = f"({self.unit})" if self.unit else ""
+            text = " ".join(word for word in (_KIND_NAMES[self.kind], self._bounds(), unit) if word)
+        return f"{text}, or {_NONE_WORD}" if self.optional else text
+
+    def check(self, value: object) -> Value:
+        """Return `value` as the option's type; raises ConfigError naming option, value and bounds.
+
+        An integer is accepted where a number is expected and becomes a float, and "none" where an option may be
+        unset (TOML knows no null); nothing else is converted.
+        """
+        if self.optional and (value is None or value == _NONE_WORD):
+            return None
+        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = _to_float(value)
+        # The exact type: True is an int to Python, not to a user.
+        if type(value) is not self.kind or not self._allows(value):
+            raise self._error(value)
+        return cast(Value, value)
+
+    def parse(self, text: str) -> Value:
+        """Return the value `text` stands for, checked; raises ConfigError.
+
+        "none" unsets an option that may be unset; booleans are true/false, yes/no, on/off or 1/0 in any case.
+        """
+        word = text.strip()
+        if self.optional and word.lower() == _NONE_WORD:
+            return None
+        if self.kind is str:
+            return self.check(text)
+        try:
+            value = _PARSERS[self.kind](word)
+        except ValueError:
+            raise self._error(text) from None
+        return self.check(value)
+
+    def format(self, value: Value) -> str:
+        """Return `value` as TOML writes it."""
+        if isinstance(value, bool | int | float):
+            return json.dumps(value)
+        return json.dumps(_NONE_WORD if value is None else value, ensure_ascii=False)
+
+    def _allows(self, value: object) -> bool:
+        """Return whether a value of the right type is within bounds and choices; infinity and NaN never are."""
+        if isinstance(value, str):
+            return value in self.choices if self.choices else not _CONTROL_CHARACTERS.intersection(value)
+        low = -_LARGEST_FLOAT if self.low is None else self.low
+        high = _LARGEST_FLOAT if self.high is None else self.high
+        return low <= cast(float, value) <= high
+
+    def _bounds(self) -> str:
+        if self.low is not None and self.high is not None:
+            return f"from {self.low} to {self.high}"
+        if self.low is not None:
+            return f"of at least {self.low}"
+        return f"of at most {self.high}" if self.high is not None else ""
+
+    def _error(self, value: object) -> ConfigError:
+        return ConfigError(problem(f"option {self.key} = {shown(value)}", expected=self.expectation))
+
+
+def option(
+    default: T,
+    help: str,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> T:
+    """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters."""
+    metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    return field(default=default, metadata={_METADATA_KEY: metadata})
+
+
+class Section:
+    """Base of the sections: gives each its name and checks its values; see the module's docstring."""
+
+    section_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, name: str) -> None:
+        """Remember the name of the TOML table."""
+        cls.section_name = name
+
+    def __post_init__(self) -> None:
+        """Check every value; raises ConfigError."""
+        for declared in section_options(type(self)):
+            # The one write to a frozen instance: an integer given for a float becomes a float.
+            object.__setattr__(self, declared.name, declared.check(getattr(self, declared.name)))
+
+
+def section_options(section: type[Section]) -> tuple[Option, ...]:
+    """Return the options of a section in the order of their declaration."""
+    declared = fields(cast(Any, section))
+    return tuple(_option_of(section, entry) for entry in declared)
+
+
+def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
+    """Return the option a field declares."""
+    kinds = [kind for kind in get_args(entry.type) or (entry.type,) if kind is not type(None)]
+    return Option(
+        section=section.section_name,
+        name=entry.name,
+        kind=cast(type, kinds[0]),
+        optional=type(None) in get_args(entry.type),
+        default=cast(Value, entry.default),
+        **entry.metadata[_METADATA_KEY],
+    )
+
+
+def _to_float(value: int) -> float:
+    """Return `value` as a float, infinite where it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _parse_bool(word: str) -> bool:
+    """Return the truth value of a word; raises ValueError."""
+    if word.lower() in _TRUE_WORDS:
+        return True
+    if word.lower() in _FALSE_WORDS:
+        return False
+    raise ValueError(word)
+
+
+_PARSERS: Final[Mapping[type, Callable[[str], bool | int | float]]] = MappingProxyType(
+    {bool: _parse_bool, int: int, float: float}
+)

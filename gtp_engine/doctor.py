@@ -1,0 +1,115 @@
+"""What this machine and installation have, and what the first start will do: `gtp-engine doctor`.
+
+Finds facts and puts them in words; changes nothing and decides nothing.  A part that cannot be examined is
+reported as unknown, a part that is broken as a problem, so that the report itself never fails.
+"""
+
+import platform
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any, Final
+
+from gtp_engine import __version__
+from gtp_engine.machine import describe_machine
+
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnxruntime", "sgfmill", "click", "rich")
+
+COMPILE_SECONDS: Final = 60
+"""Seconds the first start compiles, measured on two 2.6 GHz server cores; for the report, not a limit."""
+
+Findings = dict[str, Any]
+"""What was found, ready for JSON.  Keys are stable; see `examine`."""
+
+
+def examine() -> Findings:
+    """Return what was found on this machine.
+
+    Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
+    first_start), threads (search threads by default, or None), providers (onnxruntime's), problems (sentences).
+    """
+    problems: list[str] = []
+    return {
+        "version": __version__,
+        "python": f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})",
+        **describe_machine(),
+        "packages": _packages(problems),
+        "kernels": _kernels(problems),
+        "threads": _threads(),
+        "providers": _providers(problems),
+        "problems": problems,
+    }
+
+
+def format_findings(findings: Mapping[str, Any]) -> str:
+    """Return the findings as lines for people."""
+    cores, kernels = findings["cores"], findings["kernels"]
+    usable = f"{cores['usable']} of {cores['online']} usable"
+    if findings["cpu_quota"] is not None:
+        usable += f", a container's quota allows {findings['cpu_quota']:g}"
+    memory = findings["memory_mib"]
+    simd = findings["simd"]
+    lines = {
+        "Tengen": findings["version"],
+        "Python": findings["python"],
+        "system": findings["platform"],
+        "processor": findings["processor"],
+        "cores": usable,
+        "threads": f"{findings['threads'] or 'unknown'} in a search, unless --threads says otherwise",
+        "memory": "unknown" if memory is None else f"{memory:,} MiB",
+        "instructions": "unknown" if simd is None else " ".join(simd) or "none of those that help",
+        "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
+        "onnxruntime": ", ".join(findings["providers"]) or "no provider",
+        "compiled code": kernels["directory"] or "unknown",
+        "first start": kernels["first_start"],
+    }
+    text = [f"{label:<14} {value}" for label, value in lines.items()]
+    problems = [f"PROBLEM        {problem}" for problem in findings["problems"]]
+    return "\n".join([*text, *(problems or ["No problems found."])])
+
+
+def _packages(problems: list[str]) -> dict[str, str | None]:
+    versions: dict[str, str | None] = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+            problems.append(f"the package {name} is not installed: run `python -m pip install {name}`")
+    return versions
+
+
+def _kernels(problems: list[str]) -> dict[str, Any]:
+    """Return where compiled code is kept, whether it is there, and what a start will therefore do."""
+    try:
+        from gtp_engine import _jit
+    except Exception as error:  # a broken numba fails in many ways, and saying so is what this command is for
+        problems.append(f"numba cannot be used: {type(error).__name__}: {error}")
+        return {"directory": None, "compiled": False, "first_start": "fails, see below"}
+    compiled = _jit.is_cache_filled()
+    first_start = (
+        "loads compiled code, a second or two"
+        if compiled
+        else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP handshake commands are answered meanwhile. "
+        "`gtp-engine warmup` does it now"
+    )
+    return {"directory": str(_jit.cache_directory()), "compiled": compiled, "first_start": first_start}
+
+
+def _threads() -> int | None:
+    """Return the threads of a search by default; None where the search cannot be loaded, which is reported above."""
+    try:
+        from gtp_engine.search.search import available_cores
+    except Exception:
+        return None
+    return available_cores()
+
+
+def _providers(problems: list[str]) -> list[str]:
+    """Return the execution providers onnxruntime offers."""
+    try:
+        import onnxruntime
+    except Exception as error:  # as above: a missing system library is an ImportError, a broken wheel anything
+        problems.append(f"onnxruntime cannot be used: {type(error).__name__}: {error}")
+        return []
+    return list(onnxruntime.get_available_providers())

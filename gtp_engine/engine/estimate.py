@@ -1,0 +1,184 @@
+"""Which stones are dead, and who owns what, judged from ownership.
+
+Ownership is the mean over many rollouts of who owns a point in the end: float[n], 1 for Black, −1 for White.  Stones
+that Benson's algorithm proves alive or dead are taken as proved.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.board import STRIDE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, opponent
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Scoring
+from gtp_engine.go.scoring import Score, find_groups, remove_dead, territory_owners
+
+ALIVE: Final = "alive"
+DEAD: Final = "dead"
+SEKI: Final = "seki"
+BLACK_TERRITORY: Final = "black_territory"
+WHITE_TERRITORY: Final = "white_territory"
+DAME: Final = "dame"
+
+DECIDED: Final = 0.8
+"""A point or chain whose mean ownership is at least this far from 0 is decided: nine of ten rollouts agree."""
+
+OPEN_AREA: Final = 0.3
+"""Mean ownership from which a point of an area that both colours reach is given to one of them in an estimate."""
+
+Ownership = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What will become of a position; `owners` is int[n], the colour that will own each point or EMPTY."""
+
+    dead: frozenset[int]
+    owners: NDArray[np.int32]
+    is_decided: bool
+    """Whether every chain's fate and every surrounded point's owner is beyond doubt."""
+    neutral: tuple[int, ...]
+    """The points that stones of both colours reach, the dead ones taken off."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing left to play for, not even a neutral point."""
+        return self.is_decided and not self.neutral
+
+
+def chains_of(game: Game) -> list[list[int]]:
+    """Return every chain on the board as its sorted points, in the order of their first points."""
+    seen: set[int] = set()
+    chains = []
+    for point in board_points(game.width, game.height):
+        if game.board.color[point] != EMPTY and point not in seen:
+            chain = game.chain(point)
+            seen.update(chain)
+            chains.append(chain)
+    return chains
+
+
+def pass_alive_owners(game: Game) -> NDArray[np.int32]:
+    """Return, int32[n], the colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
+    out = np.zeros(game.board.color.size, dtype=np.int32)
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), out)
+    return out
+
+
+def proved_ownership(game: Game, ownership: Ownership) -> Ownership:
+    """Return `ownership` with the points that are proved to be one colour's set to 1 or −1."""
+    proved = pass_alive_owners(game)
+    return np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
+
+
+def estimate(game: Game, ownership: Ownership) -> Estimate:
+    """Return the fate of the stones and points of a position."""
+    ownership = proved_ownership(game, ownership)
+    dead: set[int] = set()
+    decided = True
+    for chain in chains_of(game):
+        own = _for(int(game.board.color[chain[0]]), float(np.mean(ownership[chain])))
+        if own < 0:
+            dead.update(chain)
+        decided &= abs(own) >= DECIDED
+    colors = remove_dead(game.board, dead)
+    owners = territory_owners(colors, int(game.board.info[STRIDE]))
+    owners[colors == BLACK] = BLACK
+    owners[colors == WHITE] = WHITE
+    points = board_points(game.width, game.height)
+    neutral = tuple(point for point in points if owners[point] == EMPTY)
+    held = all(_for(int(owners[p]), ownership[p]) >= DECIDED for p in points if owners[p] != EMPTY)
+    for point in neutral:  # an open area goes to whoever owns it clearly more often
+        if abs(ownership[point]) >= OPEN_AREA:
+            owners[point] = BLACK if ownership[point] > 0 else WHITE
+    return Estimate(frozenset(dead), owners, decided and held, neutral)
+
+
+def _for(color: int, ownership: float) -> float:
+    """Return an ownership as `color` sees it."""
+    return ownership if color == BLACK else -ownership
+
+
+def plays_out(game: Game) -> bool:
+    """Return whether the rules count every stone left on the board, as Tromp-Taylor's do: nobody removes dead ones."""
+    return game.rules.scoring is Scoring.AREA and not game.rules.friendly_pass_ok
+
+
+def estimated_score(game: Game, expected: Estimate) -> Score:
+    """Return the score of a game: exact once it has ended, apart from the judgement which stones are dead.
+
+    While a game is going on, open areas are given to whoever owns them in the estimate.
+    """
+    if game.is_over and plays_out(game):
+        return game.score()
+    score = game.score(expected.dead)
+    if game.is_over:
+        return score
+    colors = remove_dead(game.board, expected.dead)
+    surrounded = territory_owners(colors, int(game.board.info[STRIDE]))
+    open_points = (colors == EMPTY) & (surrounded == EMPTY)
+    return Score(
+        black=score.black + int(np.count_nonzero(open_points & (expected.owners == BLACK))),
+        white=score.white + int(np.count_nonzero(open_points & (expected.owners == WHITE))),
+    )
+
+
+def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
+    """Return the status of every point: alive, dead or seki for stones, territory or dame for empty points."""
+    colors = remove_dead(game.board, dead)
+    stride = int(game.board.info[STRIDE])
+    owners = territory_owners(colors, stride)
+    seki = {point for group in find_groups(colors, owners, stride) if group.is_in_seki for point in group.stones}
+    empty_names = {BLACK: BLACK_TERRITORY, WHITE: WHITE_TERRITORY, EMPTY: DAME}
+    result = {}
+    for point in board_points(game.width, game.height):
+        if game.board.color[point] == EMPTY:
+            result[point] = empty_names[int(owners[point])]
+        elif point in dead:
+            result[point] = DEAD
+        else:
+            result[point] = SEKI if point in seki else ALIVE
+    return result
+
+
+def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> list[list[int]]:
+    """Return the groups whose stones have a status, each as its sorted points.
+
+    Dead stones in one enclosed area live or die together and form one group, chains otherwise stand for themselves.
+    """
+    chains = [chain for chain in chains_of(game) if statuses[chain[0]] == status]
+    if status != DEAD:
+        return chains
+    groups: list[set[int]] = []
+    for chain in chains:
+        joined = {*chain}
+        beside = _reach(game, chain)
+        apart = []
+        for group in groups:
+            if beside.isdisjoint(group):
+                apart.append(group)
+            else:
+                joined |= group
+        groups = [*apart, joined]
+    return sorted(sorted(group) for group in groups)
+
+
+def _reach(game: Game, chain: list[int]) -> set[int]:
+    """Return the points that stones of a chain's colour reach from it without crossing enemy stones."""
+    enemy = opponent(int(game.board.color[chain[0]]))
+    stride = int(game.board.info[STRIDE])
+    seen = set(chain)
+    waiting = list(chain)
+    while waiting:
+        point = waiting.pop()
+        for neighbor in (point - 1, point + 1, point - stride, point + stride):
+            if neighbor not in seen and game.board.color[neighbor] in (EMPTY, BLACK + WHITE - enemy):
+                seen.add(neighbor)
+                waiting.append(neighbor)
+    return seen

@@ -1,0 +1,124 @@
+"""The exception tree: every error the engine raises on purpose.
+
+    TengenError
+    ├── InvalidVertexError   (ValueError)   text or coordinates that name no point of the board
+    ├── InvalidColorError    (ValueError)   text that is neither black nor white
+    ├── InvalidSizeError     (ValueError)   a board size outside the limits
+    ├── RulesError           (ValueError)   an unknown rule set, rule or value, or rules that do not go together
+    ├── KomiError            (ValueError)   a komi that is not a finite number
+    ├── IllegalMoveError     (ValueError)   a move the rules forbid; carries `reason`
+    ├── HandicapError        (ValueError)   a handicap the board cannot hold, or a bad list of stones
+    ├── SgfError             (ValueError)   a record that cannot be read or written
+    ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
+    ├── TimeSettingsError    (ValueError)   time settings that make no sense
+    ├── BoardNotEmptyError                  something that needs an empty board was asked for on another
+    ├── CannotUndoError                     more moves to take back than were played
+    └── ScoreError                          a position that cannot be scored
+
+Errors about a value are also `ValueError`, so that a user of the library may catch either.  An exception outside
+this tree is a bug of the engine, never an answer to the user.
+
+Messages are one line, in the order *what was given, what was expected, what to do* (`problem` puts them together),
+because they are shown unchanged after GTP's `?` and by the command line.
+"""
+
+from typing import Final
+
+SHOWN_VALUE_LENGTH: Final = 60
+"""Longest piece of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
+
+
+class TengenError(Exception):
+    """Base of every error raised on purpose; `str(error)` is one line fit for a user."""
+
+
+class InvalidVertexError(TengenError, ValueError):
+    """The text or the coordinates name no point of the board."""
+
+
+class InvalidColorError(TengenError, ValueError):
+    """The text is neither black nor white."""
+
+
+class InvalidSizeError(TengenError, ValueError):
+    """The board size lies outside the limits of `go.constants`."""
+
+
+class RulesError(TengenError, ValueError):
+    """No such rule set, rule or value, or rules that do not go together."""
+
+
+class KomiError(TengenError, ValueError):
+    """The komi is not a finite number."""
+
+
+class IllegalMoveError(TengenError, ValueError):
+    """The rules forbid the move.
+
+    `reason` is one word for programs: "occupied", "ko", "superko", "suicide", "off-board" or, when the game cannot
+    say more, "illegal".  The message is for people and defaults to the reason.
+    """
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        self.reason = reason
+        super().__init__(message if message is not None else f"illegal move: {reason}")
+
+    def __reduce__(self) -> tuple[type["IllegalMoveError"], tuple[str, str]]:
+        """Keep `reason` and message apart when the error crosses a process boundary."""
+        return type(self), (self.reason, str(self))
+
+
+class HandicapError(TengenError, ValueError):
+    """The board cannot hold the handicap, or the list of handicap stones is unusable."""
+
+
+class SgfError(TengenError, ValueError):
+    """The game record cannot be read or written."""
+
+
+class ConfigError(TengenError, ValueError):
+    """No such option, or a value outside its type, bounds or choices."""
+
+
+class TimeSettingsError(TengenError, ValueError):
+    """The time settings make no sense (negative, not a number, overtime without stones, a cap below the start)."""
+
+
+class BoardNotEmptyError(TengenError):
+    """Something that needs an empty board was asked for on another."""
+
+
+class CannotUndoError(TengenError):
+    """More moves were to be taken back than have been played; handicap and set-up stones are not moves."""
+
+
+class ScoreError(TengenError):
+    """The position cannot be scored."""
+
+
+def shown(value: object, *, length: int = SHOWN_VALUE_LENGTH) -> str:
+    """Return `value` quoted for a message: on one line, printable, cut to `length` characters."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:  # an integer of more than 4300 digits
+        text = f"<{type(value).__name__}>"
+    if len(text) > length:
+        text = text[:length] + "…"
+    printable = "".join(char if char.isprintable() else "?" for char in text)
+    return f"'{printable}'" if isinstance(value, str) else printable
+
+
+def problem(given: str, *, expected: str = "", advice: str = "") -> str:
+    """Return a one-line message: what was given, what was expected, what to do.
+
+    >>> problem("komi 'nan'", expected="a finite number")
+    "komi 'nan': expected a finite number"
+    >>> problem("option search.visit", expected="a known option", advice="did you mean search.visits?")
+    'option search.visit: expected a known option; did you mean search.visits?'
+    """
+    message = given
+    if expected:
+        message += f": expected {expected}"
+    if advice:
+        message += f"; {advice}"
+    return message

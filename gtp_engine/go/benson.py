@@ -1,0 +1,242 @@
+"""Unconditional life: chains that cannot be captured even if their owner always passes (Benson 1976).
+
+A *region* of a colour is a connected set of points that hold no stone of it.  A region is *vital* for a chain if the
+chain touches every one of its empty points (every point, if the rules allow suicide).  A chain with two vital regions
+that are enclosed by such chains alone is *pass-alive*: to take it, the opponent would have to fill one of the two
+first, which is suicide.  A region enclosed by pass-alive chains in which at most one point touches none of them is
+pass-alive territory: nothing can live inside.
+
+Method and corner cases follow KataGo (`calculateAreaForPla` in its game/board.cpp), whose networks see these maps.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.board import STRIDE, Board, IntArray
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
+
+_VITAL_PER_REGION: Final = 4
+"""A region is vital for at most the chains around one of its points."""
+
+
+class LifeWork(NamedTuple):
+    """Work arrays, used again for every position; n is the padded length, R = n // 2 the most regions there can be."""
+
+    region: IntArray  # [n] number of the region a point belongs to, −1 if none
+    queue: IntArray  # [n] points of the regions, one region after the other
+    start: IntArray  # [R + 1] where a region's points start in `queue`
+    vital: IntArray  # [R, 4] heads of the chains a region is vital for
+    vital_count: IntArray  # [R]
+    interior: IntArray  # [R] points of a region that touch no stone of the colour
+    holds_enemy: IntArray  # [R] 1 if enemy stones are in the region
+    is_open: IntArray  # [R] 1 if a chain that is not pass-alive borders the region
+    support: IntArray  # [head] vital regions of a chain that are not open
+    is_dropped: IntArray  # [head] 1 if the chain is not pass-alive
+
+
+def new_life_work(width: int, height: int) -> LifeWork:
+    """Return work arrays for boards of this size."""
+    n = (width + 1) * (height + 2) + 1
+    regions = n // 2 + 1
+    lengths = (n, n, regions + 1, regions, regions, regions, regions, n, n)
+    region, queue, start, vital_count, interior, holds_enemy, is_open, support, is_dropped = (
+        np.zeros(length, dtype=np.int32) for length in lengths
+    )
+    vital = np.zeros((regions, _VITAL_PER_REGION), dtype=np.int32)
+    return LifeWork(region, queue, start, vital, vital_count, interior, holds_enemy, is_open, support, is_dropped)
+
+
+@kernel
+def _touches_chain(board: Board, point: int, head: int) -> bool:
+    """Return whether a stone of the chain named `head` is next to `point`."""
+    stride = wide(board.info[STRIDE])
+    for step in (-1, 1, -stride, stride):
+        if board.head[point + step] == head:
+            return True
+    return False
+
+
+@kernel
+def _touches_color(board: Board, point: int, color: int) -> bool:
+    """Return whether a stone of `color` is next to `point`."""
+    stride = wide(board.info[STRIDE])
+    for step in (-1, 1, -stride, stride):
+        if board.color[point + step] == color:
+            return True
+    return False
+
+
+@kernel
+def _start_region(board: Board, point: int, color: int, index: int, work: LifeWork) -> None:
+    """Open region `index` with the empty `point`; at first it is vital for every chain of `color` beside that point."""
+    work.queue[work.start[index]] = point
+    work.region[point] = index
+    work.interior[index] = 0
+    work.holds_enemy[index] = 0
+    work.is_open[index] = 0
+    stride = wide(board.info[STRIDE])
+    count = 0
+    for step in (-1, 1, -stride, stride):
+        if board.color[point + step] == color:
+            head = board.head[point + step]
+            known = False
+            for i in range(count):
+                known |= work.vital[index, i] == head
+            if not known:
+                work.vital[index, count] = head
+                count += 1
+    work.vital_count[index] = count
+
+
+@kernel
+def _keep_vital(board: Board, point: int, index: int, work: LifeWork) -> None:
+    """Drop the chains that `point` does not touch from those that region `index` is vital for."""
+    kept = 0
+    for i in range(work.vital_count[index]):
+        head = work.vital[index, i]
+        if _touches_chain(board, point, head):
+            work.vital[index, kept] = head
+            kept += 1
+    work.vital_count[index] = kept
+
+
+@kernel
+def _fill_region(board: Board, color: int, suicide: bool, index: int, work: LifeWork) -> None:
+    """Collect the points of region `index` from its first one on and note what the region is like."""
+    stride = wide(board.info[STRIDE])
+    read = work.start[index]
+    write = read + 1
+    while read < write:
+        point = work.queue[read]
+        read += 1
+        if board.color[point] != EMPTY:
+            work.holds_enemy[index] = 1
+        if suicide or board.color[point] == EMPTY:
+            _keep_vital(board, point, index, work)
+        if not _touches_color(board, point, color):
+            work.interior[index] += 1
+        for step in (-1, 1, -stride, stride):
+            neighbor = point + step
+            stone = board.color[neighbor]
+            if stone != WALL and stone != color and work.region[neighbor] < 0:
+                work.region[neighbor] = index
+                work.queue[write] = neighbor
+                write += 1
+    work.start[index + 1] = write
+
+
+@kernel
+def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> int:
+    """Return the number of regions of `color`, described in `work`."""
+    for point in range(board.color.size):
+        work.region[point] = -1
+    work.start[0] = 0
+    count = 0
+    for point in range(board.color.size):
+        if board.color[point] == EMPTY and work.region[point] < 0:
+            _start_region(board, point, color, count, work)
+            _fill_region(board, color, suicide, count, work)
+            count += 1
+    return count
+
+
+@kernel
+def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
+    """Mark a chain as not pass-alive: the regions around it open, and support none of their chains any more."""
+    work.is_dropped[head] = 1
+    stride = wide(board.info[STRIDE])
+    stone = head
+    while True:
+        for step in (-1, 1, -stride, stride):
+            index = work.region[stone + step]
+            if index >= 0 and work.is_open[index] == 0:
+                work.is_open[index] = 1
+                for i in range(work.vital_count[index]):
+                    work.support[work.vital[index, i]] -= 1
+        stone = board.next_stone[stone]
+        if stone == head:
+            break
+
+
+@kernel
+def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> int:
+    """Return the number of regions of `color`, and leave in `work` which of its chains are pass-alive.
+
+    Afterwards `work.is_dropped[head]` is 0 for the pass-alive chains, and `work.is_open[r]` is 0 for the regions
+    bordered by no others.
+    """
+    regions = _find_regions(board, color, suicide, work)
+    for point in range(board.color.size):
+        work.support[point] = 0
+        work.is_dropped[point] = 0
+    for index in range(regions):
+        for i in range(work.vital_count[index]):
+            work.support[work.vital[index, i]] += 1
+    changed = True
+    while changed:
+        changed = False
+        for point in range(board.color.size):
+            is_head = board.color[point] == color and board.head[point] == point
+            if is_head and work.is_dropped[point] == 0 and work.support[point] < 2:
+                _drop_chain(board, point, work)
+                changed = True
+    return regions
+
+
+@kernel
+def _has_stone(board: Board, color: int) -> bool:
+    """Return whether a stone of `color` is on the board."""
+    for point in range(board.color.size):
+        if board.color[point] == color:
+            return True
+    return False
+
+
+@kernel
+def _mark_life(board: Board, color: int, suicide: bool, everything: bool, work: LifeWork, out: IntArray) -> None:
+    """Set out[p] = color on the pass-alive chains and territory of one colour.
+
+    With `everything`, also on the empty regions that border no enemy stone: always where pass-alive chains enclose
+    them, elsewhere only on points not yet marked (for the other colour's pass-alive territory must stand).
+    """
+    if not _has_stone(board, color):
+        return
+    regions = find_pass_alive(board, color, suicide, work)
+    for point in range(board.color.size):
+        if board.color[point] == color and work.is_dropped[board.head[point]] == 0:
+            out[point] = color
+    for index in range(regions):
+        is_closed = work.is_open[index] == 0
+        is_plain = everything and work.holds_enemy[index] == 0
+        for i in range(work.start[index], work.start[index + 1]):
+            point = work.queue[i]
+            if (is_closed and (work.interior[index] <= 1 or is_plain)) or (is_plain and out[point] == EMPTY):
+                out[point] = color
+
+
+@kernel
+def pass_alive_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None:
+    """Set out[p], int32[n]: the colour of the pass-alive chain or territory that `point` belongs to, else EMPTY."""
+    for point in range(board.color.size):
+        out[point] = EMPTY
+    _mark_life(board, BLACK, suicide, False, work, out)
+    _mark_life(board, WHITE, suicide, False, work, out)
+
+
+@kernel
+def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None:
+    """Set out[p], int32[n]: the colour that owns `point` by area with Benson's help, else EMPTY.
+
+    Owned are the stones and the empty regions bordering one colour only, except that everything in pass-alive
+    territory, dead stones included, belongs to the colour that encloses it.
+    """
+    for point in range(board.color.size):
+        out[point] = EMPTY
+    _mark_life(board, BLACK, suicide, True, work, out)
+    _mark_life(board, WHITE, suicide, True, work, out)
+    for point in range(board.color.size):
+        stone = board.color[point]
+        if out[point] == EMPTY and (stone == BLACK or stone == WHITE):
+            out[point] = stone

@@ -1,0 +1,429 @@
+"""Stones on a board: placing, capturing, simple ko, hash.  Compiled kernels over a NamedTuple of arrays.
+
+What it is not: it keeps no history, so it knows neither superko nor passes nor whose turn it is (`game.Game` does),
+and it counts no score (`scoring`).
+
+Layout.  A board of width W and height H is a 1-D array with a wall around it and n = (W+1)(H+2)+1 entries:
+
+    point = (x + 1) + (y + 1) * stride,   stride = W + 1,   x from the left, y from the top
+
+so the neighbours of p are p-1, p+1, p-stride, p+stride, and one wall column serves both sides.  All arrays indexed by
+a point have length n.  Stones of one chain form a circular list through `next_stone`; `head` names the chain by one of
+its stones, and what is known about the chain is stored at that point.
+
+Liberties are *pseudo*-liberties: a liberty is counted once for every stone it touches.  Count, sum and sum of squares
+of their points are kept up to date by additions alone.  The count is 0 exactly when the chain has no liberty, and
+count * squares == sum**2 (Cauchy-Schwarz) exactly when it has a single one, which then is sum / count.  That answers
+capture and atari, all that random play asks; exact counts come from walking the chain (`liberties_into`).
+
+Empty points and walls have head 0.  What the liberty arrays hold at index 0 has no meaning: updates go there without
+asking whether a neighbour is a stone, which is quicker than a branch that the processor cannot predict.
+
+Speed: all int32 fields are views of one buffer, so that copying a board is one memory copy.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
+from gtp_engine.go.zobrist import TABLE, size_key
+
+IntArray = NDArray[np.int32]
+
+WIDTH: Final = 0
+HEIGHT: Final = 1
+STRIDE: Final = 2
+KO_POINT: Final = 3
+"""Point where KO_COLOR may not recapture a simple ko, or NULL_POINT; any move or pass lifts it (`clear_ko`)."""
+KO_COLOR: Final = 4
+EMPTY_COUNT: Final = 5
+CAPTURED: Final = 6
+"""info[CAPTURED + BLACK] and info[CAPTURED + WHITE]: stones of that colour taken off the board so far."""
+INFO_SIZE: Final = 16
+
+
+class Board(NamedTuple):
+    """The arrays of one board, see the module's docstring; `n` is the padded length."""
+
+    storage: IntArray  # int32[INFO_SIZE + 9 n], the buffer that the int32 fields below are views of
+    info: IntArray  # int32[INFO_SIZE], indexed by WIDTH … CAPTURED
+    color: IntArray  # [n] EMPTY, BLACK, WHITE or WALL
+    head: IntArray  # [n] a chain's name for its stones, else 0
+    next_stone: IntArray  # [n] next stone of the same chain, circular
+    size: IntArray  # [head] stones of the chain
+    libs: IntArray  # [head] pseudo-liberties
+    lib_sum: IntArray  # [head] sum of their points
+    lib_squares: IntArray  # [head] sum of the squares of their points
+    empties: IntArray  # [0 … EMPTY_COUNT) the empty points in no particular order
+    empty_at: IntArray  # [n] position of an empty point in `empties`
+    hash: NDArray[np.uint64]  # uint64[1], Zobrist hash of the stones and the board's size
+    zobrist: NDArray[np.uint64]  # uint64[3, MAX_POINTS], shared by all boards
+
+
+def padded_length(width: int, height: int) -> int:
+    """Return n, the length of the arrays of a board of this size."""
+    return (width + 1) * (height + 2) + 1
+
+
+def storage_length(width: int, height: int) -> int:
+    """Return the length of a board's int32 buffer."""
+    return INFO_SIZE + 9 * padded_length(width, height)
+
+
+def new_board(width: int, height: int) -> Board:
+    """Return an empty board; sizes are not checked here (MIN_SIZE … MAX_SIZE)."""
+    storage = np.zeros(storage_length(width, height), dtype=np.int32)
+    board = view_storage(storage, np.zeros(1, dtype=np.uint64), TABLE, padded_length(width, height))
+    board.hash[0] = size_key(width, height)
+    board.info[WIDTH], board.info[HEIGHT], board.info[STRIDE] = width, height, width + 1
+    board.color[:] = WALL
+    for y in range(height):
+        row = (y + 1) * (width + 1) + 1
+        board.color[row : row + width] = EMPTY
+    points = np.flatnonzero(board.color == EMPTY)
+    board.empties[: points.size] = points
+    board.empty_at[points] = np.arange(points.size)
+    board.info[EMPTY_COUNT] = points.size
+    return board
+
+
+def clone(board: Board) -> Board:
+    """Return an independent copy of a board."""
+    return view_storage(board.storage.copy(), board.hash.copy(), board.zobrist, board.color.size)
+
+
+def view_storage(storage: IntArray, hash: NDArray[np.uint64], zobrist: NDArray[np.uint64], n: int) -> Board:
+    """Return the board whose int32 fields are views of `storage` (int32[INFO_SIZE + 9 n]); nothing is copied."""
+    start = INFO_SIZE
+    return Board(
+        storage,
+        storage[:start],
+        storage[start : start + n],
+        storage[start + n : start + 2 * n],
+        storage[start + 2 * n : start + 3 * n],
+        storage[start + 3 * n : start + 4 * n],
+        storage[start + 4 * n : start + 5 * n],
+        storage[start + 5 * n : start + 6 * n],
+        storage[start + 6 * n : start + 7 * n],
+        storage[start + 7 * n : start + 8 * n],
+        storage[start + 8 * n : start + 9 * n],
+        hash,
+        zobrist,
+    )
+
+
+view_storage_in_kernel = kernel(view_storage)
+"""`view_storage` for kernels; Python code calls the plain one, as no kernel may hand an array to Python (`_jit`)."""
+
+
+@kernel
+def copy_board(target: Board, source: Board) -> None:
+    """Make `target`, a board of the same size, equal to `source`."""
+    for i in range(source.storage.size):  # a slice assignment would allocate in case the two overlap
+        target.storage[i] = source.storage[i]
+    target.hash[0] = source.hash[0]
+
+
+@kernel
+def clear_ko(board: Board) -> None:
+    """Lift the simple-ko ban: what a pass does to a board."""
+    board.info[KO_POINT] = NULL_POINT
+
+
+@kernel
+def has_empty_neighbor(board: Board, point: int) -> bool:
+    """Return whether a point next to `point` is empty."""
+    color, stride = board.color, wide(board.info[STRIDE])
+    return bool(
+        color[point - 1] == EMPTY
+        or color[point + 1] == EMPTY
+        or color[point - stride] == EMPTY
+        or color[point + stride] == EMPTY
+    )
+
+
+@kernel
+def _step(k: int, stride: int) -> int:
+    """Return the distance to the neighbour number k: 0 left, 1 right, 2 up, 3 down."""
+    if k < 2:
+        return 2 * k - 1
+    return stride if k == 3 else -stride
+
+
+@kernel
+def is_in_atari(board: Board, head: int) -> bool:
+    """Return whether the chain named `head` has exactly one liberty."""
+    count = board.libs[head]
+    total = wide(board.lib_sum[head])
+    return bool(count > 0 and wide(count) * wide(board.lib_squares[head]) == total * total)
+
+
+@kernel
+def atari_liberty(board: Board, head: int) -> int:
+    """Return the only liberty of a chain in atari; meaningless for any other chain."""
+    return wide(board.lib_sum[head] // board.libs[head])
+
+
+@kernel
+def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
+    """Return whether `color` may play on `point`: empty, no simple-ko recapture, no forbidden suicide.
+
+    `point` lies in the padded array (a wall point is not empty, so not legal).  With `suicide`, a move that leaves its
+    own chain of two or more stones without liberties is allowed; taking off a single stone by itself never is.
+    Superko is not looked at.
+    """
+    if board.color[point] != EMPTY or (point == board.info[KO_POINT] and color == board.info[KO_COLOR]):
+        return False
+    if has_empty_neighbor(board, point):
+        return True
+    stride = wide(board.info[STRIDE])
+    lives = False
+    connects = False
+    for step in (-1, 1, -stride, stride):  # take this point's pseudo-liberties away …
+        neighbor = point + step
+        if board.color[neighbor] != WALL:
+            board.libs[board.head[neighbor]] -= 1
+    for step in (-1, 1, -stride, stride):  # … look at what would be left …
+        neighbor = point + step
+        stone = board.color[neighbor]
+        if stone == WALL:
+            continue
+        if stone == color:
+            connects = True
+            lives |= board.libs[board.head[neighbor]] > 0
+        else:
+            lives |= board.libs[board.head[neighbor]] == 0
+    for step in (-1, 1, -stride, stride):  # … and put them back.
+        neighbor = point + step
+        if board.color[neighbor] != WALL:
+            board.libs[board.head[neighbor]] += 1
+    return lives or (suicide and connects)
+
+
+@kernel
+def add_to_empties(board: Board, point: int) -> None:
+    """Append `point` to the list of empty points."""
+    count = board.info[EMPTY_COUNT]
+    board.empties[count] = point
+    board.empty_at[point] = count
+    board.info[EMPTY_COUNT] = count + 1
+
+
+@kernel
+def remove_from_empties(board: Board, point: int) -> None:
+    """Take `point` out of the list of empty points; the last one fills its place."""
+    last = board.info[EMPTY_COUNT] - 1
+    moved = board.empties[last]
+    place = board.empty_at[point]
+    board.empties[place] = moved
+    board.empty_at[moved] = place
+    board.info[EMPTY_COUNT] = last
+
+
+@kernel
+def add_stone(board: Board, point: int, color: int) -> None:
+    """Put a stone of `color` on an empty point as a chain of its own and update the liberties around it."""
+    info = board.info
+    board.color[point] = color
+    board.head[point] = point
+    board.next_stone[point] = point
+    board.size[point] = 1
+    board.hash[0] ^= board.zobrist[color, point]
+    remove_from_empties(board, point)
+    stride = wide(info[STRIDE])
+    count, total, squares = 0, 0, 0
+    for step in (-1, 1, -stride, stride):
+        neighbor = point + step
+        empty = wide(board.color[neighbor] == EMPTY)
+        count += empty
+        total += empty * neighbor
+        squares += empty * neighbor * neighbor
+        chain = board.head[neighbor]
+        board.libs[chain] -= 1
+        board.lib_sum[chain] -= point
+        board.lib_squares[chain] -= point * point
+    board.libs[point] = count
+    board.lib_sum[point] = total
+    board.lib_squares[point] = squares
+
+
+@kernel
+def merge(board: Board, a: int, b: int) -> None:
+    """Join two different chains of one colour, named by their heads; the larger one keeps its name."""
+    if board.size[a] < board.size[b]:
+        a, b = b, a
+    board.size[a] += board.size[b]
+    board.libs[a] += board.libs[b]
+    board.lib_sum[a] += board.lib_sum[b]
+    board.lib_squares[a] += board.lib_squares[b]
+    stone = b
+    while True:
+        board.head[stone] = a
+        stone = board.next_stone[stone]
+        if stone == b:
+            break
+    board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
+
+
+@kernel
+def remove_chain(board: Board, head: int) -> None:
+    """Take a chain off the board and give its points back as liberties to the chains around it."""
+    info = board.info
+    color = board.color[head]
+    stride = wide(info[STRIDE])
+    info[CAPTURED + color] += board.size[head]
+    stone = head
+    while True:
+        following = board.next_stone[stone]
+        board.color[stone] = EMPTY
+        board.head[stone] = 0
+        board.hash[0] ^= board.zobrist[color, stone]
+        add_to_empties(board, stone)
+        for step in (-1, 1, -stride, stride):
+            neighbor = stone + step
+            chain = board.head[neighbor]
+            board.libs[chain] += 1
+            board.lib_sum[chain] += stone
+            board.lib_squares[chain] += stone * stone
+        stone = following
+        if stone == head:
+            break
+
+
+@kernel
+def play_assume_legal(board: Board, point: int, color: int) -> int:
+    """Return the number of opponent's stones captured by `color` on `point`, or minus the stones of a suicide.
+
+    `point` must be empty; legality is not checked.  Updates every field, the ko point included.
+    """
+    add_stone(board, point, color)
+    stride = wide(board.info[STRIDE])
+    enemy = BLACK + WHITE - color
+    captured = 0
+    last_captured = NULL_POINT
+    for step in (-1, 1, -stride, stride):
+        neighbor = point + step
+        stone = board.color[neighbor]
+        if stone == color:
+            if board.head[neighbor] != board.head[point]:
+                merge(board, board.head[neighbor], board.head[point])
+        elif stone == enemy and board.libs[board.head[neighbor]] == 0:
+            captured += board.size[board.head[neighbor]]
+            last_captured = neighbor
+            remove_chain(board, board.head[neighbor])
+    head = board.head[point]
+    if board.libs[head] == 0:
+        captured = -board.size[head]
+        remove_chain(board, head)
+    set_ko(board, point, captured, last_captured)
+    return captured
+
+
+@kernel
+def set_ko(board: Board, point: int, captured: int, last_captured: int) -> None:
+    """Set or lift the simple-ko ban after a stone on `point` has captured `captured` stones (negative: suicide)."""
+    head = board.head[point]
+    if captured == 1 and board.size[head] == 1 and board.libs[head] == 1:
+        board.info[KO_POINT] = last_captured
+        board.info[KO_COLOR] = BLACK + WHITE - board.color[point]
+    else:
+        board.info[KO_POINT] = NULL_POINT
+
+
+@kernel
+def liberties_into(board: Board, point: int, out: IntArray) -> int:
+    """Return how many liberties of the chain on `point` were written to `out`, at most out.size, none twice."""
+    color, stride = board.color, wide(board.info[STRIDE])
+    limit = out.size
+    count = 0
+    stone = point
+    while True:
+        for step in (-1, 1, -stride, stride):
+            neighbor = stone + step
+            if color[neighbor] == EMPTY:
+                known = False
+                for i in range(count):
+                    if out[i] == neighbor:
+                        known = True
+                        break
+                if not known:
+                    out[count] = neighbor
+                    count += 1
+                    if count == limit:
+                        return count
+        stone = board.next_stone[stone]
+        if stone == point:
+            break
+    return count
+
+
+@kernel
+def hash_after(board: Board, point: int, color: int) -> Any:
+    """Return the hash (uint64) that the position would have after `color` on `point`, an assumed legal move."""
+    if point <= 1:  # PASS and NULL_POINT change no stone
+        return board.hash[0]
+    stride = wide(board.info[STRIDE])
+    result = board.hash[0] ^ board.zobrist[color, point]
+    lives = has_empty_neighbor(board, point)
+    for k in range(4):
+        neighbor = point + _step(k, stride)
+        stone = board.color[neighbor]
+        if stone == EMPTY or stone == WALL:
+            continue
+        chain = board.head[neighbor]
+        contacts, is_first = 1, True
+        for j in range(4):
+            if j != k and board.head[point + _step(j, stride)] == chain:
+                contacts += 1
+                is_first &= j > k
+        left = board.libs[chain] - contacts
+        if stone == color:
+            lives |= left > 0
+        elif left == 0:
+            lives = True
+            if is_first:
+                result ^= _chain_hash(board, chain)
+    if not lives:  # suicide: the stone and every chain it joins go
+        result = board.hash[0]
+        for k in range(4):
+            chain = board.head[point + _step(k, stride)]
+            is_first = chain != 0 and board.color[chain] == color
+            for j in range(k):
+                is_first &= board.head[point + _step(j, stride)] != chain
+            if is_first:
+                result ^= _chain_hash(board, chain)
+    return result
+
+
+@kernel
+def _chain_hash(board: Board, head: int) -> Any:
+    """Return the exclusive or (uint64) of the hash numbers of a chain's stones."""
+    color = board.color[head]
+    result = np.uint64(0)
+    stone = head
+    while True:
+        result ^= board.zobrist[color, stone]
+        stone = board.next_stone[stone]
+        if stone == head:
+            break
+    return result
+
+
+def chain_points(board: Board, point: int) -> list[int]:
+    """Return the points of the chain on `point`, sorted; empty if no stone is there."""
+    if board.color[point] not in (BLACK, WHITE):
+        return []
+    points = [point]
+    while board.next_stone[points[-1]] != point:
+        points.append(int(board.next_stone[points[-1]]))
+    return sorted(points)
+
+
+def chain_liberties(board: Board, point: int) -> list[int]:
+    """Return the liberties of the chain on `point`, sorted; empty if no stone is there."""
+    stride = wide(board.info[STRIDE])
+    around = {stone + step for stone in chain_points(board, point) for step in (-1, 1, -stride, stride)}
+    return sorted(p for p in around if board.color[p] == EMPTY)

@@ -1,0 +1,34 @@
+"""Colours, reserved points and size limits: the words every other file is written in.
+
+Not here: board geometry (`coords`), anything that varies from game to game.  Kernels freeze these values into
+compiled code, which is right because none of them ever changes at run time.
+"""
+
+from typing import Final, NamedTuple
+
+EMPTY: Final = 0
+BLACK: Final = 1
+WHITE: Final = 2
+WALL: Final = 3
+"""Colour of the padding around the board; no stone is ever WALL."""
+
+NULL_POINT: Final = 0
+"""No point at all ("no ko", "no last move"); lies in the padding, so indexing an array with it is safe."""
+PASS: Final = 1
+"""The pass, as a point; lies in the padding as well."""
+
+MIN_SIZE: Final = 2
+MAX_SIZE: Final = 25
+"""Largest width and height, the limit of GTP 2 (26 letters without I)."""
+
+
+def opponent(color: int) -> int:
+    """Return WHITE for BLACK and BLACK for WHITE; anything else is a caller's error and is not checked."""
+    return 3 - color
+
+
+class Move(NamedTuple):
+    """A stone of `color` (BLACK or WHITE) on `point`, or a pass of that colour (`point == PASS`)."""
+
+    color: int
+    point: int

@@ -1,0 +1,124 @@
+"""Every way to name a point of the board, and the conversions between them.
+
+A board is `width` columns by `height` rows.  On 19x19 (stride = width + 1 = 20), and in general:
+
+    =======  ========  =========  ========  =========  ==========================================  ============
+    system   top left  top right  bot left  bot right  any point                                   pass
+    =======  ========  =========  ========  =========  ==========================================  ============
+    vertex   A19       T19        A1        T1         column letter (no I), row from the bottom   pass
+    x, y     0, 0      18, 0      0, 18     18, 18     x from the left, y from the top             none
+    point    21        39         381       399        (x + 1) + (y + 1) * stride                  PASS = 1
+    action   0         18         342       360        y * width + x                               361 = w * h
+    sgf      aa        sa         as        ss         letter of x, letter of y                    empty, or tt
+    =======  ========  =========  ========  =========  ==========================================  ============
+
+A vertex is text (GTP 2 draft, section 2.11); a point indexes the padded arrays of a board, which hold
+(width + 1) * (height + 2) + 1 entries with a wall in row 0, in the last row and in column 0; an action indexes a
+policy.  SGF's letters are read and written in `gtp_engine.sgf`.  The module is pure Python, without numpy, because
+the GTP server reads vertices before the compiled part of the engine is loaded.
+"""
+
+import re
+from functools import cache
+from typing import Final
+
+from gtp_engine.errors import InvalidColorError, InvalidVertexError, problem, shown
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+
+COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+"""The letter of each column from the left: 25 of them, I is left out because it looks like 1."""
+
+_VERTEX: Final = re.compile(r"([A-Za-z])([0-9]{1,2})")
+_COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_COLOR_NAMES: Final = {BLACK: "black", WHITE: "white"}
+
+
+def xy_to_point(x: int, y: int, *, width: int) -> int:
+    """Return the point in column `x` from the left, row `y` from the top, both from 0; ranges are not checked."""
+    return (x + 1) + (y + 1) * (width + 1)
+
+
+def point_to_xy(point: int, *, width: int) -> tuple[int, int]:
+    """Return (x, y) of `point`, which must be on the board: a pass or a wall gives numbers without meaning."""
+    return point % (width + 1) - 1, point // (width + 1) - 1
+
+
+def is_on_board(point: int, *, width: int, height: int) -> bool:
+    """Return whether `point` is one of the width * height points: no pass, no wall, not outside the array."""
+    x, y = point_to_xy(point, width=width)
+    return 0 <= x < width and 0 <= y < height
+
+
+def point_to_action(point: int, *, width: int, height: int) -> int:
+    """Return the policy index of `point` or PASS; raises InvalidVertexError when it is not on the board."""
+    if point == PASS:
+        return width * height
+    _check_on_board(point, width=width, height=height)
+    x, y = point_to_xy(point, width=width)
+    return y * width + x
+
+
+def action_to_point(action: int, *, width: int, height: int) -> int:
+    """Return the point of a policy index, PASS for width * height; raises InvalidVertexError beyond that."""
+    if not 0 <= action <= width * height:
+        expected = f"0 to {width * height} on {width}x{height}"
+        raise InvalidVertexError(problem(f"invalid action {action}", expected=expected))
+    if action == width * height:
+        return PASS
+    return xy_to_point(action % width, action // width, width=width)
+
+
+@cache
+def board_points(width: int, height: int) -> tuple[int, ...]:
+    """Return all points of the board row by row from the top left, so that entry number `action` is its point."""
+    return tuple(xy_to_point(x, y, width=width) for y in range(height) for x in range(width))
+
+
+def parse_vertex(text: str, *, width: int, height: int) -> int:
+    """Return the point that `text` names ("Q16", "q16"), or PASS for "pass" in any case.
+
+    Raises InvalidVertexError, saying what was given and what the board holds.
+    """
+    if text.lower() == "pass":
+        return PASS
+    match = _VERTEX.fullmatch(text)
+    if match:
+        x = COLUMN_LETTERS.find(match[1].upper())
+        y = height - int(match[2])
+        if 0 <= x < width and 0 <= y < height:
+            return xy_to_point(x, y, width=width)
+    raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}")
+
+
+def format_vertex(point: int, *, width: int, height: int) -> str:
+    """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board."""
+    if point == PASS:
+        return "pass"
+    _check_on_board(point, width=width, height=height)
+    x, y = point_to_xy(point, width=width)
+    return f"{COLUMN_LETTERS[x]}{height - y}"
+
+
+def parse_color(text: str) -> int:
+    """Return BLACK for "b" or "black", WHITE for "w" or "white", in any case; else raises InvalidColorError."""
+    color = _COLORS.get(text.lower())
+    if color is None:
+        raise InvalidColorError(problem(f"invalid color {shown(text)}", expected="b, black, w or white"))
+    return color
+
+
+def format_color(color: int) -> str:
+    """Return "black" or "white"; raises InvalidColorError for any other number."""
+    name = _COLOR_NAMES.get(color)
+    if name is None:
+        raise InvalidColorError(problem(f"invalid color {color}", expected=f"{BLACK} (black) or {WHITE} (white)"))
+    return name
+
+
+def _check_on_board(point: int, *, width: int, height: int) -> None:
+    if not is_on_board(point, width=width, height=height):
+        raise InvalidVertexError(f"invalid point {point}: {_board_span(width, height)}")
+
+
+def _board_span(width: int, height: int) -> str:
+    return f"the board is {width}x{height} (A1 to {COLUMN_LETTERS[width - 1]}{height})"

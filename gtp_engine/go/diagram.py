@@ -1,0 +1,246 @@
+"""Boards as text: reading diagrams in tests and documents, drawing boards and whole-board maps.
+
+A diagram has one character for each point, with any white space between and around them:
+
+    .  +  ,   an empty point ("+" is drawn on the stars)
+    X  O      a black stone, a white stone
+    #  @      a black stone, a white stone that the text talks about (collected in `marked_stones`)
+    a to z    an empty point with a name, each name once; not x and o, too easily taken for stones
+    ( )       around the last move, as in `(X)`
+
+Column letters above or below and row numbers left or right may be there; they must be the right ones:
+
+        A B C D
+     3  . X O a  3
+     2  X O . O  2
+     1  . X(O).  1
+        A B C D
+
+Blank lines are ignored.  Nothing here knows rules: a diagram may show stones without liberties.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
+
+from gtp_engine.errors import InvalidSizeError
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, WHITE
+from gtp_engine.go.coords import COLUMN_LETTERS, format_color, format_vertex, xy_to_point
+from gtp_engine.go.handicap import star_points
+
+_EMPTY_CHARACTERS: Final = ".+,"
+_STONES: Final = {"X": BLACK, "O": WHITE, "#": BLACK, "@": WHITE}
+_MARKED_STONES: Final = "#@"
+_NAMES: Final = frozenset("abcdefghijklmnpqrstuvwyz")
+_COLOR_CHARACTERS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
+_ROW: Final = re.compile(r"([0-9]{0,2})([^0-9]+?)([0-9]{0,2})")
+
+
+_ValueT = TypeVar("_ValueT")
+_ValueT_co = TypeVar("_ValueT_co", covariant=True)
+
+
+class PointValues(Protocol[_ValueT_co]):
+    """Anything indexed by point: a board's colour array, a list, a dictionary."""
+
+    def __getitem__(self, point: int, /) -> _ValueT_co:
+        """Return the value at `point`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """What a diagram shows; points are those of a board of `width` by `height`."""
+
+    width: int
+    height: int
+    stones: dict[int, int] = field(default_factory=dict)
+    """Colour (BLACK or WHITE) of every stone by its point; empty points are absent."""
+    marks: dict[str, int] = field(default_factory=dict)
+    """The named empty points: letter to point."""
+    marked_stones: tuple[int, ...] = ()
+    """Points of the stones drawn as # or @, row by row from the top left."""
+    last_move: int = NULL_POINT
+    """The point in parentheses, or NULL_POINT."""
+
+    def stones_of(self, color: int) -> list[int]:
+        """Return the points of all stones of `color`, row by row from the top left."""
+        return [point for point, stone in self.stones.items() if stone == color]
+
+
+def parse_diagram(text: str) -> Diagram:
+    """Return the board that `text` shows, see the module's docstring.
+
+    Raises InvalidSizeError when it is not 2 to 25 by 2 to 25, and ValueError naming the line when rows differ in
+    length, a label is wrong, a character is unknown or a name comes twice.
+    """
+    rows = [_split_parentheses(row) for row in _diagram_rows(text)]
+    width, height = len(rows[0][0]) if rows else 0, len(rows)
+    if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):
+        raise InvalidSizeError(f"diagram of {width}x{height}: expected {MIN_SIZE} to {MAX_SIZE} columns and rows")
+    stones: dict[int, int] = {}
+    marks: dict[str, int] = {}
+    marked_stones: list[int] = []
+    last_move = NULL_POINT
+    for y, (cells, last_x) in enumerate(rows):
+        if len(cells) != width:
+            raise ValueError(f"diagram row {cells!r} has {len(cells)} points: expected {width} as in the first row")
+        for x, cell in enumerate(cells):
+            point = xy_to_point(x, y, width=width)
+            if cell in _STONES:
+                stones[point] = _STONES[cell]
+            elif cell in _NAMES:
+                if marks.setdefault(cell, point) != point:
+                    raise ValueError(f"diagram mark {cell!r} stands twice: each letter names one point")
+            elif cell not in _EMPTY_CHARACTERS:
+                raise ValueError(f"diagram character {cell!r}: expected one of . + , X O # @ or a to z without o, x")
+            if cell in _MARKED_STONES:
+                marked_stones.append(point)
+            if x == last_x:
+                last_move = point
+    return Diagram(width, height, stones, marks, tuple(marked_stones), last_move)
+
+
+def _diagram_rows(text: str) -> list[str]:
+    """Return the rows without white space and labels; raises ValueError for a label that is wrong."""
+    lines = ["".join(line.split()) for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    headers = [lines.pop(end) for end in (0, -1) if len(lines) > 1 and COLUMN_LETTERS.startswith(lines[end])]
+    rows = [_strip_labels(line, number=len(lines) - index) for index, line in enumerate(lines)]
+    for header in headers:
+        if len(header) != len(_split_parentheses(rows[0])[0]):
+            raise ValueError(f"diagram columns {header!r} do not fit the row {rows[0]!r}")
+    return rows
+
+
+def _strip_labels(line: str, number: int) -> str:
+    """Return `line` without the row numbers at its ends; raises ValueError when they are not `number`."""
+    match = _ROW.fullmatch(line)
+    if not match:
+        raise ValueError(f"diagram row {line!r}: digits may only stand at the ends, as row numbers")
+    for label in (match[1], match[3]):
+        if label and int(label) != number:
+            raise ValueError(f"diagram row {line!r} is labelled {label}: expected {number}")
+    return match[2]
+
+
+def _split_parentheses(row: str) -> tuple[str, int | None]:
+    """Return the cells of `row` and the index of the one in parentheses; raises ValueError for a stray one."""
+    before, opening, rest = row.partition("(")
+    if not opening and ")" not in row:
+        return row, None
+    if rest[1:2] != ")" or "(" in rest or ")" in before + rest[2:]:
+        raise ValueError(f"diagram row {row!r}: expected one pair of parentheses around one point")
+    return before + rest[0] + rest[2:], len(before)
+
+
+def format_diagram(
+    colors: PointValues[int],
+    *,
+    width: int,
+    height: int,
+    marks: Mapping[str, int] | None = None,
+    marked_stones: tuple[int, ...] = (),
+    last_move: int = NULL_POINT,
+    coordinates: bool = True,
+    stars: bool = True,
+) -> str:
+    """Return the board as text that `parse_diagram` reads back, without blank lines and without a final newline.
+
+    `colors` gives the colour of each point; in a mapping, absent points are empty.  The optional parts are those
+    of `Diagram`; a mark on a stone is not drawn.  `stars` draws "+" on empty star points.
+    """
+    names = {point: name for name, point in (marks or {}).items()}
+    star_set = set(star_points(width, height)) if stars else set()
+    lines = []
+    for y in range(height):
+        points = [xy_to_point(x, y, width=width) for x in range(width)]
+        cells = [
+            _cell(_value_at(colors, p, EMPTY), names.get(p), marked=p in marked_stones, star=p in star_set)
+            for p in points
+        ]
+        at = points.index(last_move) if last_move in points else None
+        row = _join_cells(cells, at)
+        lines.append(f"{height - y:2d} {row} {height - y}" if coordinates else row.strip())
+    if coordinates:
+        header = "    " + " ".join(COLUMN_LETTERS[:width])
+        lines = [header, *lines, header]
+    return "\n".join(lines)
+
+
+def _cell(color: int, name: str | None, *, marked: bool, star: bool) -> str:
+    if color == EMPTY:
+        return name or ("+" if star else ".")
+    if marked:
+        return _MARKED_STONES[color - BLACK]
+    return _COLOR_CHARACTERS[color]
+
+
+def _join_cells(cells: list[str], last_move: int | None) -> str:
+    """Return the cells with a blank before, between and after, where parentheses take the place of two blanks."""
+    separators = [" "] * (len(cells) + 1)
+    if last_move is not None:
+        separators[last_move : last_move + 2] = "(", ")"
+    return "".join(separator + cell for separator, cell in zip(separators, [*cells, ""], strict=True))
+
+
+def _value_at(values: PointValues[_ValueT], point: int, default: _ValueT) -> _ValueT:
+    return values.get(point, default) if isinstance(values, Mapping) else values[point]
+
+
+def format_board(
+    colors: PointValues[int],
+    *,
+    width: int,
+    height: int,
+    to_play: int,
+    move_number: int,
+    last_move: int,
+    captures: Mapping[int, int],
+    komi: float,
+    rules: str,
+) -> str:
+    """Return the board with what a player wants to know about the game, for GTP's `showboard`.
+
+    Two lines of facts come first, so that GTP's "= " does not push the columns of the diagram out of line.
+    `captures` counts the stones captured by each colour; `last_move` may be PASS or NULL_POINT (no move yet);
+    `rules` is text.  No line is blank.
+    """
+    last = "none" if last_move == NULL_POINT else format_vertex(last_move, width=width, height=height)
+    facts = (
+        f"Move {move_number}, last {last}, {format_color(to_play)} ({_COLOR_CHARACTERS[to_play]}) to play",
+        f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {_number(komi)}, rules {rules}",
+    )
+    board = format_diagram(colors, width=width, height=height, last_move=last_move)
+    return "\n".join((*facts, board))
+
+
+def _number(value: float) -> str:
+    """Return `value` in its short form (7 for 7.0) unless that would round it."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def format_map(values: PointValues[object], *, width: int, height: int, default: object = 0) -> str:
+    """Return a value for each point as a grid: True and False as 1 and 0, columns aligned, no labels.
+
+    `default` stands for points absent from a mapping.  For tests: compare with `tidy_grid` of the expected grid.
+    """
+    rows = [
+        [_map_cell(_value_at(values, xy_to_point(x, y, width=width), default)) for x in range(width)]
+        for y in range(height)
+    ]
+    widest = max(len(cell) for row in rows for cell in row)
+    return "\n".join(" ".join(cell.rjust(widest) for cell in row) for row in rows)
+
+
+def _map_cell(value: object) -> str:
+    # By text rather than by type, so that numpy's booleans count without importing numpy.
+    return {"True": "1", "False": "0"}.get(str(value), str(value))
+
+
+def tidy_grid(text: str) -> str:
+    """Return `text` without blank lines, indentation and runs of blanks, so that two grids compare as strings."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)

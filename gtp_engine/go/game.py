@@ -1,0 +1,381 @@
+"""A game of Go: a board with its rules, history, superko, passes, handicap, end and score.
+
+What it is not: it does not search, estimate or speak a protocol.  Moves may come in any order of colours, because
+records and front ends contain such games; whose turn it is follows from the last move.
+
+The state of a game is its set-up and its list of moves; everything else is derived from these by playing the moves one
+after the other, and taking a move back replays the rest through the same code.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidSizeError, KomiError, problem
+from gtp_engine.go import board as boards
+from gtp_engine.go.board import Board
+from gtp_engine.go.constants import (
+    BLACK,
+    EMPTY,
+    MAX_SIZE,
+    MIN_SIZE,
+    NULL_POINT,
+    PASS,
+    WHITE,
+    Move,
+    opponent,
+)
+from gtp_engine.go.coords import board_points, format_vertex, is_on_board, parse_vertex
+from gtp_engine.go.diagram import format_board
+from gtp_engine.go.rules import Ko, Rules
+from gtp_engine.go.scoring import Score, captured_by, score_position
+from gtp_engine.go.zobrist import TABLE
+
+_REASONS: Final = {
+    "occupied": "{vertex} is occupied",
+    "ko": "{vertex} retakes a ko",
+    "superko": "{vertex} repeats an earlier position",
+    "suicide": "{vertex} is suicide",
+}
+_BUTTON_POINTS: Final = 0.5
+
+
+class Game:
+    """A game on a board of `width` by `height` (default 19; the height defaults to the width).
+
+    `rules` default to Chinese rules, `komi` (any finite number, points for White) to what goes with the rules.
+    Raises InvalidSizeError and KomiError.
+    """
+
+    def __init__(
+        self,
+        width: int = 19,
+        height: int | None = None,
+        rules: Rules | None = None,
+        komi: float | None = None,
+    ) -> None:
+        self.width: Final = width
+        self.height: Final = width if height is None else height
+        for size in (self.width, self.height):
+            if not MIN_SIZE <= size <= MAX_SIZE:
+                raise InvalidSizeError(problem(f"board size {size}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
+        self._rules = rules or Rules.parse("chinese")
+        self.komi = self._rules.default_komi() if komi is None else komi
+        self._setup_stones: tuple[Move, ...] = ()
+        self._first_player = BLACK
+        self._moves: list[Move] = []
+        self._restart()
+
+    # --- what the game is about ---
+
+    @property
+    def rules(self) -> Rules:
+        """The rules; setting them keeps board and moves, and superko then looks at the whole game."""
+        return self._rules
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        self._rules = rules
+
+    @property
+    def komi(self) -> float:
+        """Points White receives; any finite number, else KomiError."""
+        return self._komi
+
+    @komi.setter
+    def komi(self, komi: float) -> None:
+        if not math.isfinite(komi):
+            raise KomiError(problem(f"komi {komi}", expected="a finite number"))
+        self._komi = float(komi)
+
+    @property
+    def board(self) -> Board:
+        """The board's arrays, for kernels; read only, a copy is made by `board.clone`."""
+        return self._board
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The moves and passes so far, without set-up and handicap stones."""
+        return tuple(self._moves)
+
+    @property
+    def setup_stones(self) -> tuple[Move, ...]:
+        """The stones, handicap stones among them, that were on the board before the first move."""
+        return self._setup_stones
+
+    @property
+    def to_play(self) -> int:
+        """The colour whose turn it is: the opponent of the last move, or of the handicap."""
+        return opponent(self._moves[-1].color) if self._moves else self._first_player
+
+    @property
+    def first_player(self) -> int:
+        """The colour that moves first after set-up and handicap."""
+        return self._first_player
+
+    @property
+    def last_move(self) -> Move | None:
+        """The last move or pass, or None."""
+        return self._moves[-1] if self._moves else None
+
+    @property
+    def ko_point(self) -> int:
+        """The point where a simple ko may not be retaken now, or NULL_POINT."""
+        return int(self._board.info[boards.KO_POINT])
+
+    @property
+    def captures(self) -> dict[int, int]:
+        """The number of stones captured by each colour."""
+        return {color: captured_by(self._board, color) for color in (BLACK, WHITE)}
+
+    @property
+    def hash(self) -> int:
+        """The Zobrist hash of stones and size; equal positions have equal hashes, whoever is to play."""
+        return int(self._board.hash[0])
+
+    @property
+    def consecutive_passes(self) -> int:
+        """The number of passes at the end of the game so far; a pass that took the button does not count."""
+        count = 0
+        for number in range(len(self._moves) - 1, -1, -1):
+            if self._moves[number].point != PASS or number == self._button_move():
+                break
+            count += 1
+        return count
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both players have passed in a row; moves may be played all the same."""
+        return self.consecutive_passes >= 2
+
+    @property
+    def handicap(self) -> int:
+        """The number of handicap stones.
+
+        They are the black stones set up on a board without white ones, and the moves Black made in a row at the start
+        (White may have passed between them); a single one is an ordinary first move.  KataGo counts in the same way.
+        """
+        if any(stone.color == WHITE for stone in self._setup_stones):
+            return 0
+        stones = len(self._setup_stones) + self._black_moves_at_start()
+        return stones if stones >= 2 else 0
+
+    def color_at(self, point: int) -> int:
+        """Return EMPTY, BLACK or WHITE; for a point off the board InvalidVertexError is raised."""
+        format_vertex(point, width=self.width, height=self.height)
+        return int(self._board.color[point])
+
+    def chain(self, point: int) -> list[int]:
+        """Return the points of the chain on `point`, sorted; empty for an empty point."""
+        return boards.chain_points(self._board, point)
+
+    def liberties(self, point: int) -> list[int]:
+        """Return the liberties of the chain on `point`, sorted; empty for an empty point."""
+        return boards.chain_liberties(self._board, point)
+
+    # --- legality ---
+
+    def illegal_reason(self, point: int, color: int | None = None) -> str | None:
+        """Return None if `color` (default: whose turn it is) may play on `point`, else why not, as one word.
+
+        The words are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
+        """
+        color = self.to_play if color is None else color
+        if point == PASS:
+            return None
+        if not is_on_board(point, width=self.width, height=self.height):
+            return "off-board"
+        if self._board.color[point] != EMPTY:
+            return "occupied"
+        if not boards.is_legal(self._board, point, color, self._rules.suicide):
+            is_ko = point == self.ko_point and color == self._board.info[boards.KO_COLOR]
+            return "ko" if is_ko else "suicide"
+        return "superko" if self._would_repeat(point, color) else None
+
+    def is_legal(self, move: Move | int | str, color: int | None = None) -> bool:
+        """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
+        color, point = self._resolve(move, color)
+        return self.illegal_reason(point, color) is None
+
+    def legal_points(self, color: int | None = None) -> list[int]:
+        """Return the points where `color` (default: whose turn it is) may play; the pass is not among them."""
+        color = self.to_play if color is None else color
+        return [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
+
+    def superko_keys(self) -> NDArray[np.uint64]:
+        """Return the keys of all positions that may not occur again (uint64, none under simple ko); see `key_of`."""
+        if self._rules.ko is Ko.SIMPLE:
+            return np.zeros(0, dtype=np.uint64)
+        return np.fromiter(self._keys[self._rules.ko], dtype=np.uint64, count=len(self._keys[self._rules.ko]))
+
+    # --- playing ---
+
+    def play(self, move: Move | int | str, color: int | None = None, *, allow_superko: bool = False) -> Move:
+        """Play a move (a Move, a point, PASS, or a vertex such as "Q16" or "pass") and return it.
+
+        `color` defaults to the side whose turn it is; either side may move at any time.  With `allow_superko` a
+        repetition of the whole board is played (a record may contain one), anything else illegal never is.
+        Raises IllegalMoveError (the game is unchanged) and InvalidVertexError.
+        """
+        color, point = self._resolve(move, color)
+        reason = self.illegal_reason(point, color)
+        if reason is not None and not (reason == "superko" and allow_superko):
+            raise IllegalMoveError(reason, f"illegal move: {self._explain(reason, point)}")
+        played = Move(color, point)
+        self._moves.append(played)
+        self._apply(played)
+        return played
+
+    def undo(self, count: int = 1) -> None:
+        """Take back the last `count` moves; raises CannotUndoError (and does nothing) if there are fewer."""
+        if not 0 <= count <= len(self._moves):
+            raise CannotUndoError(problem(f"cannot undo {count} moves", expected=f"0 to {len(self._moves)}"))
+        kept = self._moves[: len(self._moves) - count]
+        self._restart()
+        for move in kept:
+            self._moves.append(move)
+            self._apply(move)
+
+    def set_up(self, stones: Iterable[Move], first_player: int = BLACK) -> None:
+        """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
+
+        Raises IllegalMoveError (the game is unchanged) for stones on one another, off the board or without liberty.
+        """
+        placed = tuple(stones)
+        board = self._board_with(placed)
+        self._setup_stones = placed
+        self._first_player = first_player
+        self._restart(board)
+
+    def set_handicap(self, points: Iterable[int]) -> None:
+        """Replace the position by black handicap stones; White moves first.  Raises as `set_up` does."""
+        self.set_up([Move(BLACK, point) for point in points], WHITE)
+
+    # --- results ---
+
+    def score(self, dead: Collection[int] = ()) -> Score:
+        """Return the score of the position as it stands, once the stones on the points `dead` are taken off."""
+        button = 0.0
+        if self._rules.has_button:
+            number = self._button_move()
+            taker = self.to_play if number is None else self._moves[number].color
+            button = _BUTTON_POINTS if taker == BLACK else -_BUTTON_POINTS
+        return score_position(
+            self._board, self._rules, komi=self._komi, handicap=self.handicap, button=button, dead=dead
+        )
+
+    def diagram(self) -> str:
+        """Return the board as text with coordinates, the last move, captures, komi and rules."""
+        last = self.last_move
+        return format_board(
+            self._board.color,
+            width=self.width,
+            height=self.height,
+            to_play=self.to_play,
+            move_number=len(self._moves),
+            last_move=NULL_POINT if last is None else last.point,
+            captures=self.captures,
+            komi=self._komi,
+            rules=self._rules.preset_name() or self._rules.to_json(),
+        )
+
+    def copy(self) -> "Game":
+        """Return an independent copy."""
+        other = Game(self.width, self.height, self._rules, self._komi)
+        other._setup_stones = self._setup_stones
+        other._first_player = self._first_player
+        other._moves = list(self._moves)
+        other._board = boards.clone(self._board)
+        other._keys = {ko: Counter(keys) for ko, keys in self._keys.items()}
+        return other
+
+    def __str__(self) -> str:
+        return self.diagram()
+
+    # --- inside ---
+
+    def _resolve(self, move: Move | int | str, color: int | None) -> Move:
+        """Return the move that the arguments of `play` and `is_legal` describe."""
+        if isinstance(move, Move):
+            return move
+        point = parse_vertex(move, width=self.width, height=self.height) if isinstance(move, str) else move
+        return Move(self.to_play if color is None else color, point)
+
+    def _explain(self, reason: str, point: int) -> str:
+        if reason == "off-board":
+            return f"point {point} is not on the {self.width}x{self.height} board"
+        return _REASONS[reason].format(vertex=format_vertex(point, width=self.width, height=self.height))
+
+    def _restart(self, board: Board | None = None) -> None:
+        """Go back to the set-up: no moves, and a history that starts with this position."""
+        self._moves = []
+        self._board = self._board_with(self._setup_stones) if board is None else board
+        self._keys: dict[Ko, Counter[int]] = {Ko.POSITIONAL: Counter(), Ko.SITUATIONAL: Counter()}
+        self._remember()
+
+    def _board_with(self, stones: tuple[Move, ...]) -> Board:
+        """Return a board with these stones set up; raises IllegalMoveError."""
+        board = boards.new_board(self.width, self.height)
+        for color, point in stones:
+            if not is_on_board(point, width=self.width, height=self.height):
+                raise IllegalMoveError("off-board", f"cannot set up a stone: {self._explain('off-board', point)}")
+            if board.color[point] != EMPTY:
+                raise IllegalMoveError("occupied", f"cannot set up a stone: {self._explain('occupied', point)}")
+            boards.add_stone(board, point, color)
+            for neighbor in (point - 1, point + 1, point - self.width - 1, point + self.width + 1):
+                if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
+                    boards.merge(board, int(board.head[neighbor]), int(board.head[point]))
+        for _, point in stones:
+            if board.libs[board.head[point]] == 0:
+                vertex = format_vertex(point, width=self.width, height=self.height)
+                raise IllegalMoveError("suicide", f"cannot set up a stone: {vertex} would have no liberty")
+        return board
+
+    def _apply(self, move: Move) -> None:
+        """Change board and history by a move already in the list of moves."""
+        if move.point == PASS:
+            boards.clear_ko(self._board)
+        else:
+            boards.play_assume_legal(self._board, move.point, move.color)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Add the position to the history that superko looks at."""
+        self._keys[Ko.POSITIONAL][key_of(self.hash, Ko.POSITIONAL, self.to_play)] += 1
+        self._keys[Ko.SITUATIONAL][key_of(self.hash, Ko.SITUATIONAL, self.to_play)] += 1
+
+    def _would_repeat(self, point: int, color: int) -> bool:
+        """Return whether a move that is otherwise legal recreates a position the superko rule forbids."""
+        ko = self._rules.ko
+        if ko is Ko.SIMPLE:
+            return False
+        key = key_of(int(boards.hash_after(self._board, point, color)), ko, opponent(color))
+        return key in self._keys[ko]
+
+    def _button_move(self) -> int | None:
+        """Return the number (from 0) of the pass that took the button, or None."""
+        if not self._rules.has_button:
+            return None
+        return next((number for number, move in enumerate(self._moves) if move.point == PASS), None)
+
+    def _black_moves_at_start(self) -> int:
+        """Return how many stones Black played before White's first; 0 if White too moved several times in a row."""
+        count = 0
+        for number, move in enumerate(self._moves):
+            if move.color == BLACK:
+                count += move.point != PASS
+                continue
+            if number + 1 < len(self._moves) and self._moves[number + 1].color == WHITE:
+                return 0
+            if move.point != PASS:
+                break
+        return count
+
+
+def key_of(position_hash: int, ko: Ko, to_play: int) -> int:
+    """Return the key by which a superko rule knows a position: its hash, with the side to play if that matters."""
+    return position_hash ^ int(TABLE[0, to_play]) if ko is Ko.SITUATIONAL else position_hash

@@ -1,0 +1,204 @@
+"""Where handicap stones go: GTP's fixed places, a free choice for any number, and the star points for drawing.
+
+A fixed handicap (GTP 2 draft, section 4.1.1) has nine possible places: corner stars, side stars and the centre.
+Corner and side stars stand on the third line of boards smaller than 13 and on the fourth line of larger ones.
+On a rectangle each direction has its own line, as in KataGo: 9x19 has its stars on the third column and the
+fourth row.
+
+    ====================================  =================
+    board                                 largest handicap
+    ====================================  =================
+    a side below 7                        none
+    a side of 7, or a side of even length 4
+    all others                            9
+    ====================================  =================
+
+GNU Go 3.8 differs on 12x12, where its stars stand on the fourth line already.
+
+A free handicap is ours to place.  It takes the fixed places when the number allows, and goes on from there so
+that any number up to width * height - 1 is placed exactly, because a controller that asked for n stones and gets
+fewer may resign the game (gtp2ogs does).
+
+Not here: the check that the board is empty, and what a handicap does to komi or score.
+"""
+
+from functools import cache
+from typing import Final, NamedTuple
+
+from gtp_engine.errors import HandicapError, problem
+from gtp_engine.go.constants import NULL_POINT
+from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+
+MIN_HANDICAP: Final = 2
+"""One stone is no handicap: it is Black's ordinary first move."""
+
+_FOURTH_LINE_SIZE: Final = 13
+"""Smallest side whose stars stand on the fourth line (GTP 2 draft, section 4.1.1)."""
+_SMALLEST_FIXED_SIZE: Final = 7
+_SMALLEST_NINE_SIZE: Final = 9
+"""Smallest side on which a side star stands apart from the corner stars, so that nine places make sense."""
+_LINE_WEIGHTS: Final = (1, 3, 5)
+"""Worth of the first, second and any higher line to a spreading stone: a factor on its squared distance to others.
+
+Set by eye: with these 5x5 fills in the shape of a five on a die, and 19x19 leaves the first line to the end.
+"""
+
+
+class _Place(NamedTuple):
+    """One of the nine places: column and row as 0 = left or top star line, 1 = middle, 2 = right or bottom one."""
+
+    column: int
+    row: int
+
+
+_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT = _Place(0, 2), _Place(2, 0), _Place(0, 0), _Place(2, 2)
+_LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE = _Place(0, 1), _Place(2, 1), _Place(1, 2), _Place(1, 0), _Place(1, 1)
+_CORNERS: Final = (_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT)
+
+_PATTERNS: Final[dict[int, tuple[_Place, ...]]] = {
+    2: _CORNERS[:2],
+    3: _CORNERS[:3],
+    4: _CORNERS,
+    5: (*_CORNERS, _CENTRE),
+    6: (*_CORNERS, _LEFT, _RIGHT),
+    7: (*_CORNERS, _LEFT, _RIGHT, _CENTRE),
+    8: (*_CORNERS, _LEFT, _RIGHT, _LOWER, _UPPER),
+    9: (*_CORNERS, _LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE),
+}
+"""The places for each number of stones, in the order of the GTP draft (D4 Q16 D16 Q4 ... on 19x19)."""
+
+
+def max_fixed_handicap(width: int, height: int) -> int:
+    """Return the largest fixed handicap of the board: 9, 4, or 0 when there is none."""
+    shorter = min(width, height)
+    if shorter < _SMALLEST_FIXED_SIZE:
+        return 0
+    if shorter == _SMALLEST_FIXED_SIZE or width % 2 == 0 or height % 2 == 0:
+        return 4
+    return 9
+
+
+def fixed_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
+    """Return the points of a fixed handicap of `n` stones, in the order of the GTP draft.
+
+    Raises HandicapError, naming the maximum, when `n` is not 2 to `max_fixed_handicap(width, height)`.
+    """
+    maximum = max_fixed_handicap(width, height)
+    if maximum == 0:
+        raise HandicapError(f"invalid handicap: {width}x{height} is too small for a fixed handicap (7x7 or larger)")
+    _check_handicap(n, maximum, what="fixed handicap", width=width, height=height)
+    return _pattern_points(n, width, height)
+
+
+def free_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
+    """Return exactly `n` different points for a free handicap; the same call always gives the same points.
+
+    Up to nine stones (four on boards with a side of 7 or 8) take the places of a fixed handicap, the middle of an
+    even side being its lower or right middle line.  Larger numbers keep all of those, add the 3-3 points where the
+    stars stand on the fourth line, and then spread out: always the point farthest from the stones so far, where
+    points near the edge count less and the corners come last.
+
+    No stone is without a liberty: the board is connected, so in a position of one colour each chain touches an
+    empty point.  The points left to the end are two opposite corners: two eyes, whenever two points are left.
+
+    Raises HandicapError, naming the maximum, when `n` is not 2 to width * height - 1.
+    """
+    _check_handicap(n, width * height - 1, what="handicap", width=width, height=height)
+    largest_pattern = _largest_pattern(width, height)
+    if n <= largest_pattern:
+        return _pattern_points(n, width, height)
+    return _free_order(width, height)[:n]
+
+
+def star_points(width: int, height: int) -> tuple[int, ...]:
+    """Return the points to draw as stars, row by row: nine from 13x13, five from 9x9, four from 7x7, else none.
+
+    Where a side has no middle line (even length) only the four corner stars are drawn.
+    """
+    maximum = max_fixed_handicap(width, height)
+    if maximum == 9 and min(width, height) < _FOURTH_LINE_SIZE:
+        maximum = 5
+    return tuple(sorted(_pattern_points(maximum, width, height))) if maximum else ()
+
+
+def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int) -> None:
+    if not MIN_HANDICAP <= n <= maximum:
+        expected = f"{MIN_HANDICAP} to {maximum} stones on {width}x{height}"
+        raise HandicapError(problem(f"invalid {what} {n}", expected=expected))
+
+
+def _pattern_points(n: int, width: int, height: int) -> tuple[int, ...]:
+    """Return the points of the pattern of `n` stones; the board must be 7x7 or larger."""
+    columns, rows = _star_lines(width), _star_lines(height)
+    return tuple(xy_to_point(columns[place.column], rows[place.row], width=width) for place in _PATTERNS[n])
+
+
+def _star_lines(size: int) -> tuple[int, int, int]:
+    """Return the first star line, the middle and the last star line of a side, counted from 0."""
+    edge = 3 if size >= _FOURTH_LINE_SIZE else 2
+    # An even side has two middle lines; this is the right one, or the lower one since rows count from the top.
+    return edge, size // 2, size - 1 - edge
+
+
+def _largest_pattern(width: int, height: int) -> int:
+    if min(width, height) >= _SMALLEST_NINE_SIZE:
+        return 9
+    return 4 if min(width, height) >= _SMALLEST_FIXED_SIZE else 0
+
+
+@cache
+def _free_order(width: int, height: int) -> tuple[int, ...]:
+    """Return all points of the board in the order in which a large free handicap takes them."""
+    largest_pattern = _largest_pattern(width, height)
+    order = list(_pattern_points(largest_pattern, width, height)) if largest_pattern else []
+    if min(width, height) >= _FOURTH_LINE_SIZE:
+        order += _three_three_points(width, height)
+    # From the bottom left, as the fixed places begin there.
+    rest = sorted(set(board_points(width, height)) - set(order), key=lambda p: (-point_to_xy(p, width=width)[1], p))
+    corners = [point for point in rest if _edge_weight(point, width, height) == 0]
+    _spread_into(order, [point for point in rest if point not in corners], width=width, height=height)
+    _spread_into(order, corners, width=width, height=height)
+    return tuple(order)
+
+
+def _three_three_points(width: int, height: int) -> list[int]:
+    xy = ((2, height - 3), (width - 3, 2), (2, 2), (width - 3, height - 3))
+    return [xy_to_point(x, y, width=width) for x, y in xy]
+
+
+def _edge_weight(point: int, width: int, height: int) -> int:
+    """Return how well the point suits a handicap stone: 0 for a corner, else by its distance to the edge."""
+    x, y = point_to_xy(point, width=width)
+    from_side, from_end = min(x, width - 1 - x), min(y, height - 1 - y)
+    if from_side == from_end == 0:
+        return 0
+    return _LINE_WEIGHTS[min(from_side, from_end, len(_LINE_WEIGHTS) - 1)]
+
+
+def _spread_into(order: list[int], candidates: list[int], *, width: int, height: int) -> None:
+    """Append all `candidates` to `order`, each time the one of the largest weighted distance to everything in it.
+
+    Among equals the point opposite the last one goes first, else the first in `candidates`.
+    """
+    weight = {point: _edge_weight(point, width, height) for point in candidates}
+    xy = {point: point_to_xy(point, width=width) for point in candidates}
+    nothing_near = width**2 + height**2
+    distance = {
+        point: min((_distance(xy[point], other, width) for other in order), default=nothing_near)
+        for point in candidates
+    }
+    opposite = NULL_POINT
+    while distance:
+        chosen = max(distance, key=lambda p: (weight[p] * distance[p], p == opposite))
+        order.append(chosen)
+        del distance[chosen]
+        x, y = xy[chosen]
+        opposite = xy_to_point(width - 1 - x, height - 1 - y, width=width)
+        for point, old in distance.items():
+            distance[point] = min(old, _distance(xy[point], chosen, width))
+
+
+def _distance(xy: tuple[int, int], other: int, width: int) -> int:
+    """Return the squared distance: unlike a count of steps it prefers gaps that are wide in both directions."""
+    x, y = point_to_xy(other, width=width)
+    return (xy[0] - x) ** 2 + (xy[1] - y) ** 2

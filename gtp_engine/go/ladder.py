@@ -1,0 +1,306 @@
+"""Ladders: whether a chain of one or two liberties can be captured by an unbroken series of ataris.
+
+The attacker plays on one of the chain's two liberties; the defender, in atari, plays on the last liberty or captures a
+chain beside it that is in atari.  The chain is captured when it is left in atari with the attacker to move, and has
+escaped with three liberties at the attacker's turn or two at its own.  Kos are assumed to go the defender's way: a
+ladder is not called working if on its way the attacker leaves a ko for the defender.  The one exception is a chain
+whose two last liberties are both ko mouths (double-ko death), which is captured.  These are KataGo's definitions
+(`searchIsLadderCaptured` in its game/board.cpp), because its networks were trained with them.
+
+The reader plays on the board it is given and takes everything back, so the board is unchanged afterwards.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.board import (
+    KO_POINT,
+    STRIDE,
+    Board,
+    IntArray,
+    atari_liberty,
+    is_in_atari,
+    is_legal,
+    liberties_into,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
+from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
+
+MAX_NODES: Final = 25_000
+"""Moves that one reading may try before the chain is taken for safe; KataGo's MAX_LADDER_SEARCH_NODE_BUDGET."""
+
+_CURRENT: Final = 0
+_START: Final = 1
+_COUNT: Final = 2
+
+
+class LadderWork(NamedTuple):
+    """Work arrays of one reader, used again for every reading; D is about 1.5 times the points of the board.
+
+    The last two rows of `records` are not used by the reader itself but by the functions that call it.
+    """
+
+    records: IntArray  # [D, RECORD_SIZE]
+    plies: IntArray  # [D, 3]: move being tried (−1: none generated yet), start and count of the ply's moves
+    moves: IntArray  # [6 D] the moves of all plies, one ply after the other
+    liberties: IntArray  # [3]
+    working: IntArray  # [2] working attacks on one chain
+
+
+def new_ladder_work(width: int, height: int) -> LadderWork:
+    """Return work arrays for boards up to this size."""
+    depth = width * height * 3 // 2 + 4
+    return LadderWork(
+        np.zeros((depth, RECORD_SIZE), dtype=np.int32),
+        np.zeros((depth, 3), dtype=np.int32),
+        np.zeros(6 * depth + 4 * width * height, dtype=np.int32),
+        np.zeros(3, dtype=np.int32),
+        np.zeros(2, dtype=np.int32),
+    )
+
+
+@kernel
+def _add_saving_captures(board: Board, point: int, work: LadderWork, start: int) -> int:
+    """Return how many moves were written to work.moves[start:] that capture a chain in atari beside `point`'s."""
+    stride = wide(board.info[STRIDE])
+    enemy = BLACK + WHITE - board.color[point]
+    count = 0
+    stone = point
+    while True:
+        for step in (-1, 1, -stride, stride):
+            neighbor = stone + step
+            if board.color[neighbor] == enemy and is_in_atari(board, board.head[neighbor]):
+                move = atari_liberty(board, board.head[neighbor])
+                known = False
+                for i in range(count):
+                    known |= work.moves[start + i] == move
+                if not known and start + count < work.moves.size - 2:
+                    work.moves[start + count] = move
+                    count += 1
+        stone = board.next_stone[stone]
+        if stone == point:
+            break
+    return count
+
+
+@kernel
+def _empty_neighbors(board: Board, point: int) -> int:
+    """Return the number of empty points next to `point`."""
+    stride = wide(board.info[STRIDE])
+    count = 0
+    for step in (-1, 1, -stride, stride):
+        count += wide(board.color[point + step] == EMPTY)
+    return count
+
+
+@kernel
+def _would_capture_ko(board: Board, point: int, color: int) -> bool:
+    """Return whether `color` on `point` would capture exactly one stone and could be retaken at once (a ko)."""
+    stride = wide(board.info[STRIDE])
+    enemy = BLACK + WHITE - color
+    captured = 0
+    for step in (-1, 1, -stride, stride):
+        stone = board.color[point + step]
+        if stone != WALL and stone != enemy:
+            return False
+        if stone == enemy and is_in_atari(board, board.head[point + step]):
+            captured += board.size[board.head[point + step]]
+    return captured == 1
+
+
+@kernel
+def _liberties_after(board: Board, point: int, color: int, work: LadderWork, depth: int) -> int:
+    """Return the liberties, counted up to 3, of the chain that `color` on `point` would make; 0 if illegal."""
+    if not is_legal(board, point, color, False):
+        return 0
+    play_recorded(board, point, color, work.records[depth])
+    count = liberties_into(board, point, work.liberties)
+    undo(board, work.records[depth])
+    return count
+
+
+@kernel
+def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWork, depth: int, start: int) -> bool:
+    """Return whether a chain whose liberties `a` and `b` are both ko mouths cannot be saved by filling either."""
+    defender = board.color[point]
+    attacker = BLACK + WHITE - defender
+    if _empty_neighbors(board, a) > 0 or _empty_neighbors(board, b) > 0:
+        return False
+    if not (_would_capture_ko(board, a, attacker) and _would_capture_ko(board, b, attacker)):
+        return False
+    if _liberties_after(board, a, defender, work, depth) > 2 or _liberties_after(board, b, defender, work, depth) > 2:
+        return False
+    return _add_saving_captures(board, point, work, start) == 0
+
+
+@kernel
+def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) -> int:
+    """Return −1 if the attacker has lost, −2 if it has won, else the number of its moves written for this ply."""
+    start = work.plies[depth, _START]
+    liberties = liberties_into(board, point, work.liberties)
+    if liberties <= 1:
+        return -2
+    if liberties >= 3:
+        return -1
+    a, b = work.liberties[0], work.liberties[1]
+    if _is_double_ko_death(board, point, a, b, work, depth, start):
+        return -2
+    room_a, room_b = _empty_neighbors(board, a), _empty_neighbors(board, b)
+    stride = wide(board.info[STRIDE])
+    distance = abs(wide(a) - wide(b))
+    if distance != 1 and distance != stride:  # filling one liberty takes no room from the other
+        if room_a >= 3 and room_b >= 3:
+            return -1
+        if room_a >= 3 or room_b >= 3:  # the defender must not get the roomy one
+            work.moves[start] = a if room_a >= 3 else b
+            return 1
+    if room_b > room_a:
+        a, b = b, a
+    work.moves[start] = a
+    work.moves[start + 1] = b
+    return 2
+
+
+@kernel
+def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -> int:
+    """Return −1 if the defender has lost, −2 if it has escaped, else the number of its moves for this ply."""
+    if not is_in_atari(board, board.head[point]) or board.info[KO_POINT] != NULL_POINT:
+        return -2
+    start = work.plies[depth, _START]
+    count = _add_saving_captures(board, point, work, start)
+    extension = atari_liberty(board, board.head[point])
+    if _empty_neighbors(board, extension) >= 3:
+        return -2
+    work.moves[start + count] = extension
+    return count + 1
+
+
+@kernel
+def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> bool:
+    """Return whether the chain on `point` is captured; a depth-first search with the moves on an explicit stack."""
+    defender = board.color[point]
+    attacker = BLACK + WHITE - defender
+    work.plies[0, _CURRENT] = -1
+    work.plies[0, _START] = 0
+    depth = 0
+    nodes = 0
+    captured = False
+    while True:
+        is_defender = (depth % 2 == 0) == defender_first
+        ply = work.plies[depth]
+        if ply[_CURRENT] == -1:
+            count = (
+                _generate_defences(board, point, work, depth)
+                if is_defender
+                else (_generate_attacks(board, point, work, depth))
+            )
+            if depth >= work.records.shape[0] - 3 or nodes >= MAX_NODES:
+                count = -2 if is_defender else -1
+            ply[_COUNT] = count
+            ply[_CURRENT] = 0
+            finished = count < 0
+            captured = (count == -1) == is_defender
+        else:  # back from the move tried last
+            undo(board, work.records[depth])
+            finished = captured != is_defender
+            ply[_CURRENT] += 1
+        if not finished:
+            color = defender if is_defender else attacker
+            while ply[_CURRENT] < ply[_COUNT] and not is_legal(
+                board, work.moves[ply[_START] + ply[_CURRENT]], color, False
+            ):
+                ply[_CURRENT] += 1
+            if ply[_CURRENT] == ply[_COUNT]:  # nothing left to try
+                captured = is_defender
+                finished = True
+        if finished:
+            if depth == 0:
+                return captured
+            depth -= 1
+            continue
+        play_recorded(board, work.moves[ply[_START] + ply[_CURRENT]], color, work.records[depth])
+        nodes += 1
+        depth += 1
+        work.plies[depth, _CURRENT] = -1
+        work.plies[depth, _START] = ply[_START] + ply[_COUNT]
+
+
+@kernel
+def is_captured_defender_first(board: Board, point: int, work: LadderWork) -> bool:
+    """Return whether the chain on `point`, in atari and on the move, cannot get out of a ladder.
+
+    A chain with two or more liberties is not captured.  A ko ban on the defender is disregarded.
+    """
+    if not is_in_atari(board, board.head[point]):
+        return False
+    ko = board.info[KO_POINT]
+    board.info[KO_POINT] = NULL_POINT
+    captured = _read(board, point, True, work)
+    board.info[KO_POINT] = ko
+    return captured
+
+
+@kernel
+def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArray) -> int:
+    """Return how many first moves that capture the chain on `point` in a ladder were written to `out`, int32[2].
+
+    The attacker moves first.  A chain in atari is captured by taking it, whatever its escape would bring; a chain of
+    three or more liberties by nothing (0).
+    """
+    attacker = BLACK + WHITE - board.color[point]
+    count = liberties_into(board, point, work.liberties)
+    if count > 2:
+        return 0
+    first, second = work.liberties[0], work.liberties[1]
+    if count == 1:
+        if not is_legal(board, first, attacker, False):
+            return 0
+        out[0] = first
+        return 1
+    found = 0
+    for i in range(2):
+        move = first if i == 0 else second
+        if is_legal(board, move, attacker, False):
+            record = work.records[work.records.shape[0] - 1]
+            play_recorded(board, move, attacker, record)
+            works = is_captured_defender_first(board, point, work)
+            undo(board, record)
+            if works:
+                out[found] = move
+                found += 1
+    return found
+
+
+@kernel
+def ladder_map(board: Board, work: LadderWork, out: IntArray) -> None:
+    """Set out[p] for every point: 1 for stones that a ladder captures, 0 elsewhere; `out` is int32[n].
+
+    A chain in atari counts if it cannot get out even when it moves first, a chain of two liberties if the attacker,
+    moving first, captures it.  Chains of more liberties do not count.
+    """
+    out[:] = 0
+    for point in range(board.color.size):
+        color = board.color[point]
+        if (color == BLACK or color == WHITE) and board.head[point] == point:
+            liberties = liberties_into(board, point, work.liberties)
+            if liberties == 1:
+                captured = is_captured_defender_first(board, point, work)
+            elif liberties == 2:
+                captured = working_attacks_into(board, point, work, work.working) > 0
+            else:
+                captured = False
+            if captured:
+                mark_chain(board, point, 1, out)
+
+
+@kernel
+def mark_chain(board: Board, point: int, value: int, out: IntArray) -> None:
+    """Set out[p] = value for every stone p of the chain on `point`."""
+    stone = point
+    while True:
+        out[stone] = value
+        stone = board.next_stone[stone]
+        if stone == point:
+            break

@@ -1,0 +1,330 @@
+"""Rule sets as plain values: names, KataGo's JSON and compact forms, handicap bonus, default komi.
+
+Not here: what the rules do.  `board` knows suicide and simple ko, `game` superko and the end of the game,
+`scoring` the score.  Komi is not part of the rules; a rule set only suggests one (`Rules.default_komi`).
+
+Names, fields, defaults and texts follow KataGo 1.17 (`cpp/game/rules.cpp`, `docs/GTP_Extensions.md`), because
+front ends send and expect exactly those.  Where a country's written rules differ from its tournaments (Chinese
+superko, Japanese adjudication), KataGo's choice is ours as well.  Pure Python: the GTP server imports this before
+numpy.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from gtp_engine.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
+
+
+class Ko(StrEnum):
+    """Which repetitions are forbidden; retaking a single-stone ko at once is forbidden under all of them."""
+
+    SIMPLE = "SIMPLE"
+    """Only retaking a ko at once; longer cycles are legal and end without result in human play."""
+    POSITIONAL = "POSITIONAL"
+    """Positional superko: no move may recreate an earlier board, whoever is to play."""
+    SITUATIONAL = "SITUATIONAL"
+    """Situational superko: no move may recreate an earlier board with the same side to play."""
+
+
+class Scoring(StrEnum):
+    """What counts."""
+
+    AREA = "AREA"
+    """Own stones on the board and the points they surround."""
+    TERRITORY = "TERRITORY"
+    """Surrounded points and captured or dead enemy stones."""
+
+
+class Tax(StrEnum):
+    """Which surrounded points do not count."""
+
+    NONE = "NONE"
+    """All of them count."""
+    SEKI = "SEKI"
+    """Eyes of groups in seki do not count."""
+    ALL = "ALL"
+    """Besides, every living group pays up to two points for the two eyes it needs (stone scoring)."""
+
+
+class HandicapBonus(StrEnum):
+    """Points White receives for Black's N handicap stones."""
+
+    ZERO = "0"
+    N = "N"
+    N_MINUS_1 = "N-1"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A rule set; the defaults are Tromp-Taylor's, as in KataGo's JSON with keys left out.
+
+    `suicide`: a move may kill the mover's own chain of several stones; single-stone suicide is always illegal.
+    `has_button`: the first pass takes the button, worth half a point, and does not count towards ending the game.
+    `white_handicap_bonus`: points for White in handicap games, see `handicap_points`.
+    `friendly_pass_ok`: players may pass and agree on dead stones instead of capturing them first.
+    Raises RulesError for combinations nobody defines (a button without area scoring).
+    """
+
+    ko: Ko = Ko.POSITIONAL
+    scoring: Scoring = Scoring.AREA
+    tax: Tax = Tax.NONE
+    suicide: bool = True
+    has_button: bool = False
+    white_handicap_bonus: HandicapBonus = HandicapBonus.ZERO
+    friendly_pass_ok: bool = False
+
+    def __post_init__(self) -> None:
+        if self.has_button and self.scoring is not Scoring.AREA:
+            given = f"hasButton true with scoring {self.scoring}"
+            raise RulesError(problem(given, expected="scoring AREA", advice="set hasButton to false first"))
+
+    @staticmethod
+    def parse(text: str) -> "Rules":
+        """Return the rules `text` describes.
+
+        Accepts a preset's name (any case; `-`, `_` and spaces may be swapped or left out), KataGo's JSON with any
+        key left out, or the compact form KataGo writes into game records ("koSIMPLEscoreAREAtaxNONEsui0").
+        Keys left out are Tromp-Taylor's, except that territory scoring brings `tax` SEKI.  Raises RulesError.
+        """
+        text = text.strip()
+        preset = _BY_SQUEEZED_NAME.get(_squeeze(text))
+        if preset is not None:
+            return preset.rules
+        if text.startswith("{"):
+            return _rules_from(_read_json(text))
+        if _COMPACT.match(text):
+            return _rules_from(_read_compact(text))
+        raise _unknown_name(text, [*PRESETS, "a JSON object"])
+
+    @staticmethod
+    def parse_kgs(text: str) -> "Rules":
+        """Return the rules KGS means by `text`, an argument of `kgs-rules`; raises RulesError for any other."""
+        name = KGS_NAMES.get(text.strip().lower())
+        if name is None:
+            raise _unknown_name(text, KGS_NAMES)
+        return PRESETS[name]
+
+    def to_json(self) -> str:
+        """Return the rules as KataGo's `kata-get-rules` prints them: one line, every key, sorted, no komi."""
+        values = {key.name: getattr(self, key.field) for key in _KEYS}
+        return json.dumps(values, separators=(",", ":"), sort_keys=True)
+
+    def with_value(self, key: str, text: str) -> "Rules":
+        """Return the rules with one of KataGo's keys set from text (`kata-set-rule`), all others as they are.
+
+        Keys and values in any case; "score" stands for "scoring".  Raises RulesError.
+        """
+        known = _key(key.strip())
+        return replace(self, **{known.field: _parse_word(known, text.strip())})
+
+    def preset_name(self) -> str | None:
+        """Return the first preset with these rules, or None; of equal presets (japanese, korean) the first."""
+        return next((preset.name for preset in _PRESETS if preset.rules == self), None)
+
+    def default_komi(self) -> float:
+        """Return the komi that goes with the rules when nobody names one, in points for White."""
+        for preset in _PRESETS:
+            if preset.rules == self:
+                return preset.komi
+        if self.scoring is Scoring.TERRITORY:
+            return _KOMI_TERRITORY
+        return _KOMI_BUTTON if self.has_button else _KOMI_AREA
+
+    def handicap_points(self, stones: int) -> int:
+        """Return the points White receives for `stones` handicap stones; fewer than two stones are no handicap."""
+        if stones < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
+            return 0
+        return stones if self.white_handicap_bonus is HandicapBonus.N else stones - 1
+
+
+# --- Presets -----------------------------------------------------------------------------------------------------
+
+_KOMI_AREA: Final = 7.5
+_KOMI_TERRITORY: Final = 6.5
+_KOMI_BUTTON: Final = 7.0
+"""Points; KataGo's defaults.  A button is worth half a point, so area komi drops by one half."""
+
+
+class _Preset(NamedTuple):
+    """A named rule set with its komi in points."""
+
+    name: str
+    rules: Rules
+    komi: float = _KOMI_AREA
+
+
+def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO, has_button: bool = False) -> Rules:
+    """Return area rules as people play them: dead stones may be agreed upon."""
+    return Rules(ko=ko, suicide=suicide, has_button=has_button, white_handicap_bonus=bonus, friendly_pass_ok=True)
+
+
+_TROMP_TAYLOR: Final = Rules()
+_CHINESE: Final = _human(Ko.SIMPLE, suicide=False, bonus=HandicapBonus.N)
+_CHINESE_SERVER: Final = _human(Ko.POSITIONAL, suicide=False, bonus=HandicapBonus.N)
+_JAPANESE: Final = Rules(ko=Ko.SIMPLE, scoring=Scoring.TERRITORY, tax=Tax.SEKI, suicide=False)
+_STONES: Final = Rules(ko=Ko.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass_ok=True)
+_AGA: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1)
+_AGA_BUTTON: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1, has_button=True)
+_NEW_ZEALAND: Final = _human(Ko.SITUATIONAL, suicide=True)
+_ING: Final = _human(Ko.POSITIONAL, suicide=True)
+
+_PRESETS: Final = (
+    _Preset("tromp-taylor", _TROMP_TAYLOR),
+    _Preset("chinese", _CHINESE),
+    _Preset("chinese-ogs", _CHINESE_SERVER),
+    _Preset("chinese-kgs", _CHINESE_SERVER),
+    _Preset("japanese", _JAPANESE, _KOMI_TERRITORY),
+    _Preset("korean", _JAPANESE, _KOMI_TERRITORY),
+    _Preset("stone-scoring", _STONES),
+    _Preset("ancient-area", _STONES),
+    _Preset("ancient-territory", replace(_JAPANESE, tax=Tax.ALL), _KOMI_TERRITORY),
+    _Preset("aga", _AGA),
+    _Preset("bga", _AGA),
+    _Preset("french", _AGA),
+    _Preset("aga-button", _AGA_BUTTON, _KOMI_BUTTON),
+    _Preset("new-zealand", _NEW_ZEALAND, 7.0),
+    _Preset("nz", _NEW_ZEALAND, 7.0),
+    _Preset("ing", _ING),
+    _Preset("goe", _ING),
+)
+
+PRESETS: Final[Mapping[str, Rules]] = MappingProxyType({preset.name: preset.rules for preset in _PRESETS})
+"""Every preset by its name, in the order of the README's table."""
+
+KGS_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
+)
+"""The arguments of `kgs-rules` and the presets they mean (KGS plays Chinese rules with positional superko)."""
+
+
+def _squeeze(name: str) -> str:
+    """Return a name without case, hyphens, underscores and spaces."""
+    return re.sub(r"[-_\s]", "", name).lower()
+
+
+_BY_SQUEEZED_NAME: Final = {_squeeze(preset.name): preset for preset in _PRESETS}
+
+
+def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
+    """Return the error for a name that is none of `names`, with the closest one as advice."""
+    from difflib import get_close_matches  # here: a few milliseconds that only a mistake has to pay
+
+    known = list(names)
+    close = get_close_matches(text.lower()[:SHOWN_VALUE_LENGTH], known, n=1)
+    advice = f"did you mean {close[0]}?" if close else ""
+    return RulesError(problem(f"rules {shown(text)}", expected=f"one of {', '.join(known)}", advice=advice))
+
+
+# --- Keys and values ---------------------------------------------------------------------------------------------
+
+
+class _Key(NamedTuple):
+    """One rule: KataGo's JSON key, our field, the key of the compact form, the type (None: true or false)."""
+
+    name: str
+    field: str
+    compact: str
+    kind: type[StrEnum] | None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the texts a value may have."""
+        return ("true", "false") if self.kind is None else tuple(self.kind)
+
+
+_KEYS: Final = (
+    _Key("ko", "ko", "ko", Ko),
+    _Key("scoring", "scoring", "score", Scoring),
+    _Key("tax", "tax", "tax", Tax),
+    _Key("suicide", "suicide", "sui", None),
+    _Key("hasButton", "has_button", "button", None),
+    _Key("whiteHandicapBonus", "white_handicap_bonus", "whb", HandicapBonus),
+    _Key("friendlyPassOk", "friendly_pass_ok", "fpok", None),
+)
+_BY_KEY_NAME: Final = {name.lower(): key for key in _KEYS for name in (key.name, key.compact)}
+
+_COMPACT: Final = re.compile(r"(?P<key>ko|scoring|score|tax|sui|button|whb|fpok)(?P<word>[A-Z]+(?:-1)?|[01])\s*")
+_COMPACT_FLAGS: Final = {"0": "false", "1": "true"}
+
+
+def _key(name: str) -> _Key:
+    """Return the key called `name`, in any case; raises RulesError."""
+    key = _BY_KEY_NAME.get(name.lower())
+    if key is not None:
+        return key
+    advice = "set the komi with the command komi" if name.lower() == "komi" else ""
+    known = ", ".join(key.name for key in _KEYS)
+    raise RulesError(problem(f"rule {shown(name)}", expected=f"one of {known}", advice=advice))
+
+
+def _parse_word(key: _Key, text: str) -> Any:
+    """Return the value `text` means for `key`, of the type of its field, in any case; raises RulesError."""
+    word = text.lower() if key.kind is None else text.upper()
+    if word not in key.words:
+        advice = "Spight's ko rule is not supported" if key.kind is Ko and word == "SPIGHT" else ""
+        raise RulesError(
+            problem(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice),
+        )
+    return word == "true" if key.kind is None else key.kind(word)
+
+
+def _rules_from(values: dict[str, Any]) -> Rules:
+    """Return the rules with these fields; `tax` follows the scoring unless given.  Raises RulesError."""
+    if values.get("scoring") is Scoring.TERRITORY:
+        values.setdefault("tax", Tax.SEKI)
+    return Rules(**values)
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    """Return the fields a JSON object gives; raises RulesError for bad JSON, keys and values."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        example = '{"ko":"SIMPLE","scoring":"AREA"}'
+        raise RulesError(problem(f"rules {shown(text)}", expected=f"a JSON object such as {example}")) from None
+    values: dict[str, Any] = {}
+    for name, value in data.items():
+        key = _key(name)
+        if key.kind is None and isinstance(value, bool):
+            values[key.field] = value
+        elif key.kind is not None and isinstance(value, str):
+            values[key.field] = _parse_word(key, value)
+        else:
+            raise RulesError(problem(f"{key.name} {shown(value)}", expected=" or ".join(key.words)))
+    return values
+
+
+def _read_compact(text: str) -> dict[str, Any]:
+    """Return the fields KataGo's compact form gives; raises RulesError."""
+    values: dict[str, Any] = {}
+    position = 0
+    while position < len(text):
+        match = _COMPACT.match(text, position)
+        if match is None:
+            rest = shown(text[position:])
+            raise RulesError(problem(f"rules {rest}", expected="the form koSIMPLEscoreAREAtaxNONEsui0"))
+        key, word = _key(match["key"]), match["word"]
+        values[key.field] = _parse_word(key, _COMPACT_FLAGS.get(word, word) if key.kind is None else word)
+        position = match.end()
+    return values
+
+
+# --- Documentation -----------------------------------------------------------------------------------------------
+
+
+def rules_table() -> str:
+    """Return the presets as a Markdown table for the README, equal ones in one row; ends without a newline."""
+    rows = ["| name | ko | scoring | tax | suicide | button | handicap bonus | friendly pass | komi |"]
+    rows.append("|---|---|---|---|---|---|---|---|---|")
+    for rules in dict.fromkeys(PRESETS.values()):
+        names = ", ".join(f"`{name}`" for name, preset in PRESETS.items() if preset == rules)
+        values = [str(value) for value in (rules.ko, rules.scoring, rules.tax)]
+        values += ["yes" if flag else "no" for flag in (rules.suicide, rules.has_button)]
+        values += [str(rules.white_handicap_bonus), "yes" if rules.friendly_pass_ok else "no"]
+        rows.append(f"| {names} | {' | '.join(values)} | {rules.default_komi()} |")
+    return "\n".join(rows)

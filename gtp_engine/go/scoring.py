@@ -1,0 +1,201 @@
+"""Scores of finished positions under area and territory rules, dead stones given.
+
+Estimating which stones are dead is not done here (rollouts and networks do it, see `engine`).  Positions are
+whole-board colour arrays, int[n] padded as in `board`; nothing here is in a hot path, so it is plain Python.
+
+Seki.  Under the taxes SEKI and ALL, eyes of groups in seki do not count.  By the letter of the Japanese rules every
+group beside an unfilled neutral point is in seki; players do not fill those points and expect their territory all the
+same.  So a group (stones of one colour with the territory that joins them) is taken to be in seki if it touches a
+neutral point *and* is too small to live by itself: a single eye of at most `LARGEST_SEKI_EYE` points.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.go.area import owners_into
+from gtp_engine.go.board import CAPTURED, STRIDE, Board, IntArray
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
+from gtp_engine.go.rules import Rules, Scoring, Tax
+
+LARGEST_SEKI_EYE: Final = 2
+"""Points; an eye of three or more can be made into two by its owner, so a group with one lives without seki."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Points of both sides; `white` includes the komi, the handicap bonus and White's share of the button."""
+
+    black: float
+    white: float
+
+    @property
+    def margin_black(self) -> float:
+        """Points by which Black is ahead; negative when White is."""
+        return self.black - self.white
+
+    @property
+    def winner(self) -> int:
+        """BLACK, WHITE, or EMPTY for a draw."""
+        if self.margin_black == 0:
+            return EMPTY
+        return BLACK if self.margin_black > 0 else WHITE
+
+    def __str__(self) -> str:
+        """Return GTP's form: `B+3.5`, `W+0.5` or `0`; in its short form, exact to a millionth of a point."""
+        margin = round(self.margin_black, 6)
+        if margin == 0:
+            return "0"
+        text = f"{abs(margin):.6f}".rstrip("0").rstrip(".")
+        return f"{'B' if margin > 0 else 'W'}+{text}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stones of one colour and the territory that connects them."""
+
+    color: int
+    stones: frozenset[int]
+    eyes: tuple[frozenset[int], ...]
+    touches_neutral: bool
+
+    @property
+    def is_in_seki(self) -> bool:
+        """Whether the group has to leave a neutral point open because it cannot live by itself."""
+        if not self.touches_neutral:
+            return False
+        return len(self.eyes) < 2 and sum(map(len, self.eyes)) <= LARGEST_SEKI_EYE
+
+
+def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
+    """Return the colours of all points, int32[n], with the stones on the points `dead` taken off."""
+    colors = board.color.copy()
+    colors[np.fromiter(dead, dtype=np.int64, count=len(dead))] = EMPTY
+    return colors
+
+
+def territory_owners(colors: IntArray, stride: int) -> IntArray:
+    """Return, int32[n], BLACK or WHITE for empty points that reach stones of that colour only, else EMPTY."""
+    owners = np.zeros_like(colors)
+    owners_into(colors, stride, np.zeros_like(colors), owners)
+    return np.where(colors == EMPTY, owners, EMPTY)
+
+
+def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:
+    """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
+    owners = territory_owners(colors, stride)
+    points = {}
+    for color in (BLACK, WHITE):
+        points[color] = int(np.count_nonzero((colors == color) | (owners == color)))
+    _subtract_tax(points, colors, owners, stride, rules.tax)
+    return points
+
+
+def score_territory(colors: IntArray, stride: int, rules: Rules, *, prisoners: dict[int, int]) -> dict[int, int]:
+    """Return the points of each colour by territory rules; `prisoners[c]` counts stones that c took, dead ones too."""
+    owners = territory_owners(colors, stride)
+    points = {color: int(np.count_nonzero(owners == color)) + prisoners[color] for color in (BLACK, WHITE)}
+    _subtract_tax(points, colors, owners, stride, rules.tax)
+    return points
+
+
+def score_position(
+    board: Board,
+    rules: Rules,
+    *,
+    komi: float,
+    handicap: int,
+    button: float = 0.0,
+    dead: Collection[int] = (),
+) -> Score:
+    """Return the score of a position in which the stones on `dead` are dead and all others alive.
+
+    `handicap` is the number of handicap stones (for the bonus under area rules), `button` the points Black has from
+    the button (0.5, −0.5 or 0).  Points in `dead` must hold stones; that is not checked.
+    """
+    colors = remove_dead(board, dead)
+    stride = int(board.info[STRIDE])
+    if rules.scoring is Scoring.AREA:
+        points = score_area(colors, stride, rules)
+        bonus = rules.handicap_points(handicap) - button
+    else:
+        prisoners = {
+            color: captured_by(board, color) + sum(1 for p in dead if board.color[p] == opponent(color))
+            for color in (BLACK, WHITE)
+        }
+        points = score_territory(colors, stride, rules, prisoners=prisoners)
+        bonus = 0.0
+    return Score(black=float(points[BLACK]), white=points[WHITE] + komi + bonus)
+
+
+def captured_by(board: Board, color: int) -> int:
+    """Return how many stones of its opponent `color` has captured."""
+    return int(board.info[CAPTURED + opponent(color)])
+
+
+def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, stride: int, tax: Tax) -> None:
+    """Take the eyes in seki off `points` (taxes SEKI and ALL) and two points for every living group (ALL)."""
+    if tax is Tax.NONE:
+        return
+    for group in find_groups(colors, owners, stride):
+        eye_points = sum(map(len, group.eyes))
+        if group.is_in_seki:
+            points[group.color] -= eye_points
+        elif tax is Tax.ALL:
+            points[group.color] -= min(2, eye_points)
+
+
+def find_groups(colors: IntArray, owners: IntArray, stride: int) -> Iterable[Group]:
+    """Yield the groups of a position: connected through stones and territory of one colour."""
+    holders = np.where((colors == BLACK) | (colors == WHITE), colors, owners)
+    holders[colors == WALL] = WALL
+    neutral = {int(point) for point in np.flatnonzero(holders == EMPTY)}
+    seen: set[int] = set()
+    for start in np.flatnonzero((holders == BLACK) | (holders == WHITE)).tolist():
+        if start in seen:
+            continue
+        color = int(holders[start])
+        members = _flood(start, stride, partial(_is, holders, color))
+        seen |= members
+        stones = frozenset(point for point in members if colors[point] == color)
+        eyes = _components(members - stones, stride)
+        yield Group(color, stones, eyes, not neutral.isdisjoint(_around(members, stride)))
+
+
+def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], ...]:
+    """Return the connected parts of a set of points."""
+    left = set(points)
+    parts = []
+    while left:
+        part = _flood(next(iter(left)), stride, left.__contains__)
+        left -= part
+        parts.append(frozenset(part))
+    return tuple(parts)
+
+
+def _flood(start: int, stride: int, belongs: Callable[[int], bool]) -> set[int]:
+    """Return the points connected to `start` for which `belongs(point)` is true."""
+    found = {start}
+    waiting = [start]
+    while waiting:
+        for point in _neighbors(waiting.pop(), stride):
+            if point not in found and belongs(point):
+                found.add(point)
+                waiting.append(point)
+    return found
+
+
+def _is(colors: IntArray, color: int, point: int) -> bool:
+    return bool(colors[point] == color)
+
+
+def _around(points: Collection[int], stride: int) -> set[int]:
+    """Return the points next to a set of points and not in it, walls included."""
+    return {neighbor for point in points for neighbor in _neighbors(point, stride)}.difference(points)
+
+
+def _neighbors(point: int, stride: int) -> tuple[int, int, int, int]:
+    return point - 1, point + 1, point - stride, point + stride

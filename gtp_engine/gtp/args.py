@@ -1,0 +1,88 @@
+"""Words of a command turned into values, with the draft's wording when that fails.
+
+Every `parse_` function takes one word and raises GtpError.  The message starts with the words that GNU Go
+answers in the same case ("komi not a float"), then says what was given and what was expected.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.errors import problem, shown
+from gtp_engine.go.constants import PASS, Move
+from gtp_engine.go.coords import parse_color, parse_vertex
+from gtp_engine.gtp.protocol import GtpError
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_FLOAT: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Args:
+    """The arguments of one command: a sequence of words, and `text`, the same as they were written."""
+
+    words: tuple[str, ...] = ()
+    text: str = ""
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, index: int) -> str:
+        return self.words[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+
+def parse_integer(word: str, *, failure: str, expected: str = "a whole number") -> int:
+    """Return the integer in `word` (at most 18 digits); `failure` starts the message when there is none."""
+    if not _INTEGER.fullmatch(word):
+        raise GtpError(problem(f"{failure}: got {shown(word)}", expected=expected))
+    return int(word)
+
+
+def parse_number(word: str, *, failure: str, expected: str = "a finite number") -> float:
+    """Return the finite float in `word`; `failure` starts the message when there is none.
+
+    A decimal comma is a decimal point (q5Go sends `komi 7,50` under some locales); nan, infinities, hexadecimal
+    and underscores, which Python's own float() would take, are refused.
+    """
+    value = float(word.replace(",", ".")) if _FLOAT.fullmatch(word) else math.nan
+    if not math.isfinite(value):
+        raise GtpError(problem(f"{failure}: got {shown(word)}", expected=expected))
+    return value
+
+
+def parse_point(word: str, *, width: int, height: int) -> int:
+    """Return the point that `word` names; raises InvalidVertexError for junk and GtpError for a pass."""
+    point = parse_vertex(word, width=width, height=height)
+    if point == PASS:
+        raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board"))
+    return point
+
+
+def parse_points(words: Sequence[str], *, width: int, height: int) -> list[int]:
+    """Return the points that `words` name, in their order; repetitions are not checked."""
+    return [parse_point(word, width=width, height=height) for word in words]
+
+
+def parse_moves(words: Sequence[str], *, width: int, height: int) -> list[Move]:
+    """Return the moves of a list COLOR VERTEX COLOR VERTEX ...; passes are allowed."""
+    if len(words) % 2:
+        raise GtpError(f"syntax error: got {len(words)} words, expected pairs of a color and a vertex")
+    return [
+        Move(parse_color(color), parse_vertex(vertex, width=width, height=height))
+        for color, vertex in zip(words[::2], words[1::2], strict=True)
+    ]
+
+
+def parse_stones(words: Sequence[str], *, width: int, height: int) -> list[Move]:
+    """Return the stones of a list COLOR VERTEX COLOR VERTEX ...; a pass or a point named twice raises GtpError."""
+    stones = parse_moves(words, width=width, height=height)
+    if any(stone.point == PASS for stone in stones):
+        raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board for every stone"))
+    if len({stone.point for stone in stones}) < len(stones):
+        raise GtpError("repeated vertex: every point can hold one stone only")
+    return stones

@@ -1,0 +1,9 @@
+"""The GTP commands, one module per subject; importing this package fills `registry.COMMANDS`.
+
+Handlers turn words into values, call the engine once and format the answer.  They parse everything before they
+change anything, so a command that fails leaves the game as it was.
+"""
+
+from gtp_engine.gtp.commands import admin, debug, gogui, maps, play, rules, scoring, setup, sgf, timing
+
+__all__ = ["admin", "debug", "gogui", "maps", "play", "rules", "scoring", "setup", "sgf", "timing"]

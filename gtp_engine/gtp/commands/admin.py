@@ -1,0 +1,114 @@
+"""Commands about the session and the engine as a program: handshake, caches, random seed, KGS's extras."""
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine import __version__
+from gtp_engine.gtp.args import Args, parse_integer
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.gtp.server import GtpServer
+
+PROTOCOL_VERSION: Final = "2"
+
+
+@command("protocol_version", "", "Version of the protocol: 2.", needs_engine=False, extra_ok=True)
+def protocol_version(server: "GtpServer", args: Args) -> str:
+    """Return the protocol version; controllers also send this only to interrupt something."""
+    return PROTOCOL_VERSION
+
+
+@command("name", "", "Name of the engine.", needs_engine=False, extra_ok=True)
+def name(server: "GtpServer", args: Args) -> str:
+    """Return the name, which front ends use to choose a dialect (option gtp.name)."""
+    return server.config.gtp.name
+
+
+@command("version", "", "Version of the engine.", needs_engine=False, extra_ok=True)
+def version(server: "GtpServer", args: Args) -> str:
+    """Return the version; some front ends want it to look like another engine's (option gtp.version)."""
+    return server.config.gtp.version or __version__
+
+
+@command("list_commands", "", "All commands, one a line.", needs_engine=False, extra_ok=True)
+def list_commands(server: "GtpServer", args: Args) -> str:
+    """Return the names of all commands in alphabetical order."""
+    return "\n".join(server.commands)
+
+
+@command("known_command", "[COMMAND]", "Whether a command exists: true or false.", needs_engine=False, extra_ok=True)
+def known_command(server: "GtpServer", args: Args) -> str:
+    """Return "true" or "false"; without an argument "false", as GNU Go."""
+    return "true" if len(args) and server.find(args[0]) else "false"
+
+
+@command("quit", "", "End the session.", needs_engine=False, extra_ok=True)
+def quit_session(server: "GtpServer", args: Args) -> str:
+    """Reply, then end the session."""
+    server.finished = True
+    return ""
+
+
+@command("cputime", "", "Processor time used so far, in seconds.", needs_engine=False, extra_ok=True)
+def cputime(server: "GtpServer", args: Args) -> str:
+    """Return the seconds of processor time of this process, all threads together."""
+    return f"{time.process_time():.3f}"
+
+
+@command("gomill-cpu_time", "", "The same as cputime, for gomill.", needs_engine=False, extra_ok=True)
+def gomill_cpu_time(server: "GtpServer", args: Args) -> str:
+    """Return the seconds of processor time of this process."""
+    return cputime(server, args)
+
+
+@command("gomill-describe_engine", "", "Name, version and settings as text.", needs_engine=False, extra_ok=True)
+def gomill_describe_engine(server: "GtpServer", args: Args) -> str:
+    """Return a few lines for the head of a match report."""
+    config = server.config
+    lines = [f"{name(server, args)} {version(server, args)}", f"search: {config.search.search}"]
+    if config.search.visits:
+        lines.append(f"visits per move: {config.search.visits}")
+    return "\n".join(lines)
+
+
+@command("clear_cache", "", "Forget the search tree and everything else that can be computed again.", extra_ok=True)
+def clear_cache(server: "GtpServer", args: Args) -> str:
+    """Make the next search start from nothing."""
+    server.engine.clear_cache()
+    return ""
+
+
+@command("get_random_seed", "", "Seed of the random numbers.", extra_ok=True)
+def get_random_seed(server: "GtpServer", args: Args) -> str:
+    """Return the seed."""
+    return str(server.engine.get_seed())
+
+
+@command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed")
+def set_random_seed(server: "GtpServer", args: Args) -> str:
+    """Set the seed, any whole number of at most 18 digits."""
+    seed = parse_integer(args[0], failure="invalid seed")
+    server.engine.set_seed(seed)
+    return ""
+
+
+@command(
+    "kgs-game_over",
+    "",
+    "Told by kgsGtp that a game has ended or was adjourned.",
+    needs_engine=False,
+    extra_ok=True,
+)
+def kgs_game_over(server: "GtpServer", args: Args) -> str:
+    """Do nothing: the game may be resumed, so the position is kept."""
+    return ""
+
+
+@command("kgs-chat", "KIND NAME [MESSAGE...]", "Answer a chat message on KGS.", needs_engine=False, option="kgs_chat")
+def kgs_chat(server: "GtpServer", args: Args) -> str:
+    """Return a line to say: who this is, whatever was said."""
+    if args[0] not in ("game", "private"):
+        raise GtpError("syntax error: expected kgs-chat game|private NAME MESSAGE")
+    return f"I am {name(server, args)} {version(server, args)}, a program. Have a good game!"

@@ -1,0 +1,39 @@
+"""What several command modules need: vertices on the board of the running game."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.gtp.args import parse_point
+from gtp_engine.gtp.protocol import GtpError
+
+if TYPE_CHECKING:
+    from gtp_engine.go.game import Game
+
+
+def read_vertex(game: "Game", word: str) -> int:
+    """Return the point of the game's board that `word` names, or PASS; raises InvalidVertexError."""
+    return parse_vertex(word, width=game.width, height=game.height)
+
+
+def read_point(game: "Game", word: str) -> int:
+    """Return the point of the game's board that `word` names; raises for a pass."""
+    return parse_point(word, width=game.width, height=game.height)
+
+
+def read_stone(game: "Game", word: str) -> int:
+    """Return the point that `word` names, which must hold a stone; raises GtpError otherwise."""
+    point = read_point(game, word)
+    if not game.color_at(point):
+        raise GtpError(f"vertex must not be empty: {word} is")
+    return point
+
+
+def show_vertex(game: "Game", point: int) -> str:
+    """Return the vertex of a point or PASS on the game's board."""
+    return format_vertex(point, width=game.width, height=game.height)
+
+
+def show_vertices(game: "Game", points: Iterable[int]) -> str:
+    """Return vertices on one line, separated by spaces."""
+    return " ".join(show_vertex(game, point) for point in points)

@@ -1,0 +1,46 @@
+"""What GoGui asks for besides playing: interrupts and its menu of analyze commands."""
+
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.gtp.server import GtpServer
+
+ANALYZE_COMMANDS: Final = (
+    "plist/Dead stones/final_status_list dead",
+    "plist/Stones in seki/final_status_list seki",
+    "string/Final score/final_score",
+    "plist/Legal moves/all_legal %c",
+    "plist/Liberties/findlib %p",
+    "hpstring/Ladder/ladder_attack %p",
+    "cboard/Ladders/tengen-ladders",
+    "cboard/Pass-alive/tengen-pass_alive",
+    "cboard/Eyes/tengen-eyes",
+    "pstring/Last move/last_move",
+    "hpstring/Moves/move_history",
+    "hpstring/Last search/gomill-explain_last_move",
+    "hstring/Rules/kata-get-rules",
+    "string/Set rules/kata-set-rules %s",
+    "none/Clear cache/clear_cache",
+)
+"""Type, label and command of each entry; the types are those of GoGui's manual."""
+
+
+@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False, extra_ok=True)
+def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
+    """Return one line TYPE/LABEL/COMMAND for each entry."""
+    return "\n".join(ANALYZE_COMMANDS)
+
+
+@command(
+    "gogui-interrupt",
+    "",
+    "Says that the comment `# interrupt` ends a search early.",
+    needs_engine=False,
+    extra_ok=True,
+)
+def gogui_interrupt(server: "GtpServer", args: Args) -> str:
+    """Return nothing: that the command exists is the answer."""
+    return ""

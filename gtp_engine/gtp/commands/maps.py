@@ -1,0 +1,94 @@
+"""Commands that read the whole board: ladders, eyes, pass-alive stones; the maps are in GoGui's form `cboard`.
+
+The readers are compiled, so they are imported when a command runs, not while the handshake is waiting for this
+module.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import xy_to_point
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.commands.common import read_stone, show_vertex
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.go.game import Game
+    from gtp_engine.gtp.server import GtpServer
+
+NO_COLOR: Final = '""'
+"""GoGui's word for a point that keeps its background."""
+
+
+@command(
+    "ladder_attack",
+    "VERTEX",
+    "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.",
+    syntax="invalid coordinate",
+)
+def ladder_attack(server: "GtpServer", args: Args) -> str:
+    """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
+    import numpy as np
+
+    from gtp_engine.go.board import clone
+    from gtp_engine.go.ladder import new_ladder_work, working_attacks_into
+
+    game = server.engine.game
+    point = read_stone(game, args[0])
+    if len(game.liberties(point)) > 2:
+        raise GtpError(f"string must have at most 2 liberties: {args[0]} has {len(game.liberties(point))}")
+    moves = np.zeros(2, dtype=np.int32)
+    work = new_ladder_work(game.width, game.height)
+    found = working_attacks_into(clone(game.board), point, work, moves)
+    return f"1 {show_vertex(game, int(moves[0]))}" if found else "0"
+
+
+@command("tengen-ladders", "", "Map: stones that a ladder captures are red.")
+def ladders(server: "GtpServer", args: Args) -> str:
+    """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
+    import numpy as np
+
+    from gtp_engine.go.board import clone
+    from gtp_engine.go.ladder import ladder_map, new_ladder_work
+
+    game = server.engine.game
+    values = np.zeros_like(game.board.color)
+    ladder_map(clone(game.board), new_ladder_work(game.width, game.height), values)
+    return _color_board(game, values, {1: "red"})
+
+
+@command("tengen-eyes", "", "Map: real eyes are green, eye shapes that are or may become false yellow.")
+def eyes(server: "GtpServer", args: Args) -> str:
+    """Return the points surrounded by stones of one color."""
+    import numpy as np
+
+    from gtp_engine.go.eyes import eye_map
+
+    game = server.engine.game
+    values = np.zeros_like(game.board.color)
+    eye_map(game.board, values)
+    return _color_board(game, values, {1: "green", 2: "yellow"})
+
+
+@command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
+def pass_alive(server: "GtpServer", args: Args) -> str:
+    """Return what neither side can change even if its owner always passes (Benson)."""
+    import numpy as np
+
+    from gtp_engine.go.benson import new_life_work, pass_alive_map
+
+    game = server.engine.game
+    values = np.zeros_like(game.board.color)
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), values)
+    return _color_board(game, values, {BLACK: "green", WHITE: "cyan"})
+
+
+def _color_board(game: "Game", values: Any, names: Mapping[int, str]) -> str:
+    """Return one row of color names for each row of the board, from the top; `values` is indexed by point."""
+    rows = [
+        [names.get(int(values[xy_to_point(x, y, width=game.width)]), NO_COLOR) for x in range(game.width)]
+        for y in range(game.height)
+    ]
+    return "\n".join(" ".join(row) for row in rows)

@@ -1,0 +1,110 @@
+"""Commands that play: moves from the controller, moves from the engine, moves taken back."""
+
+from typing import TYPE_CHECKING
+
+from gtp_engine.errors import problem
+from gtp_engine.go.coords import parse_color
+from gtp_engine.gtp.args import Args, parse_integer, parse_moves
+from gtp_engine.gtp.commands.common import read_vertex, show_vertex, show_vertices
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import Choice
+    from gtp_engine.go.game import Game
+    from gtp_engine.gtp.server import GtpServer
+
+
+@command(
+    "play",
+    "COLOR VERTEX",
+    "Play a stone or a pass, in any order of colors.",
+    syntax="invalid color or coordinate",
+)
+def play(server: "GtpServer", args: Args) -> str:
+    """Play a move."""
+    color = parse_color(args[0])
+    point = read_vertex(server.engine.game, args[1])
+    server.engine.play(color, point)
+    return ""
+
+
+@command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
+def gogui_play_sequence(server: "GtpServer", args: Args) -> str:
+    """Play moves; when one of them is illegal nothing is played."""
+    game = server.engine.game
+    server.engine.play_sequence(parse_moves(args.words, width=game.width, height=game.height))
+    return ""
+
+
+@command("genmove", "COLOR", "Choose a move, play it and answer it: a vertex, pass or resign.", syntax="invalid color")
+def genmove(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move."""
+    color = parse_color(args[0])
+    return _choose(server, color)
+
+
+@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
+def reg_genmove(server: "GtpServer", args: Args) -> str:
+    """Return the engine's move without playing it."""
+    color = parse_color(args[0])
+    return _choose(server, color, play=False)
+
+
+@command(
+    "kgs-genmove_cleanup",
+    "COLOR",
+    "Like genmove, but never pass while dead stones of the opponent are on the board.",
+    syntax="invalid color",
+)
+def kgs_genmove_cleanup(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move after a dispute about dead stones."""
+    color = parse_color(args[0])
+    return _choose(server, color, cleanup=True)
+
+
+@command("undo", "", "Take back one move.")
+def undo(server: "GtpServer", args: Args) -> str:
+    """Take back the last move of either color; handicap and set-up stones are not moves."""
+    server.engine.undo()
+    return ""
+
+
+@command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.")
+def gg_undo(server: "GtpServer", args: Args) -> str:
+    """Take back several moves."""
+    number = parse_integer(args[0], failure="syntax error") if len(args) else 1
+    if number < 0:
+        raise GtpError(problem(f"cannot undo {number} moves", expected="0 or more"))
+    server.engine.undo(number)
+    return ""
+
+
+@command(
+    "gomill-explain_last_move",
+    "",
+    "What the last search found: winrate, visits, expected moves.",
+    needs_engine=False,
+    extra_ok=True,
+)
+def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
+    """Return one line about the last move the engine chose, nothing when it has not chosen any."""
+    return server.explanation
+
+
+def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
+    """Let the engine choose a move, keep an explanation of it, and return the move as text."""
+    engine = server.engine
+    choice = engine.genmove(color, play=play, cleanup=cleanup)
+    move = "resign" if choice.resign else show_vertex(engine.game, choice.point)
+    server.explanation = _explain(engine.game, move, choice)
+    return move
+
+
+def _explain(game: "Game", move: str, choice: "Choice") -> str:
+    report = choice.report
+    if report is None or report.best is None:
+        return f"{move} without a search"
+    percent = 100 * report.winrate
+    expected = show_vertices(game, report.best.pv)
+    return f"{move}, winrate {percent:.1f} % after {report.visits} visits, expected {expected}"

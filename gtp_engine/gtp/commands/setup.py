@@ -1,0 +1,136 @@
+"""Commands that prepare a game: board size, komi, handicap, positions set up stone by stone."""
+
+from typing import TYPE_CHECKING
+
+from gtp_engine.errors import BoardNotEmptyError, InvalidSizeError, shown
+from gtp_engine.go.coords import parse_color
+from gtp_engine.gtp.args import Args, parse_integer, parse_number, parse_points, parse_stones
+from gtp_engine.gtp.commands.common import show_vertices
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.gtp.server import GtpServer
+
+_NOT_AN_INTEGER = "boardsize not an integer"
+
+
+@command("boardsize", "WIDTH [HEIGHT]", "Set the board size, 2 to 25, and clear the board.", syntax=_NOT_AN_INTEGER)
+def boardsize(server: "GtpServer", args: Args) -> str:
+    """Start a game on an empty board; with two numbers, on a rectangle."""
+    width = parse_integer(args[0], failure=_NOT_AN_INTEGER)
+    height = parse_integer(args[1], failure=_NOT_AN_INTEGER) if len(args) > 1 else width
+    try:
+        server.engine.set_board_size(width, height)
+    except InvalidSizeError as error:
+        raise GtpError(f"unacceptable size: {error}") from error
+    return ""
+
+
+@command("rectangular_boardsize", "WIDTH HEIGHT", "Set the size of a rectangular board.", syntax=_NOT_AN_INTEGER)
+def rectangular_boardsize(server: "GtpServer", args: Args) -> str:
+    """Start a game on an empty rectangular board."""
+    return boardsize(server, args)
+
+
+@command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
+def query_boardsize(server: "GtpServer", args: Args) -> str:
+    """Return what boardsize would take."""
+    game = server.engine.game
+    return str(game.width) if game.width == game.height else f"{game.width} {game.height}"
+
+
+@command("clear_board", "", "Start a new game: no stones, no history, clocks reset.", extra_ok=True)
+def clear_board(server: "GtpServer", args: Args) -> str:
+    """Empty the board; size, komi, rules and time settings stay."""
+    server.engine.clear_board()
+    return ""
+
+
+@command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float")
+def komi(server: "GtpServer", args: Args) -> str:
+    """Set the points White receives."""
+    points = parse_number(args[0], failure="komi not a float")
+    server.engine.set_komi(points)
+    return ""
+
+
+@command("get_komi", "", "The komi.")
+def get_komi(server: "GtpServer", args: Args) -> str:
+    """Return the komi with at least one decimal: "7.5", "0.0", "3.75"."""
+    return str(float(server.engine.komi))
+
+
+@command(
+    "fixed_handicap",
+    "NUMBER",
+    "Place 2 to 9 handicap stones on their fixed points.",
+    syntax="handicap not an integer",
+)
+def fixed_handicap(server: "GtpServer", args: Args) -> str:
+    """Place the stones and return their vertices."""
+    number = parse_integer(args[0], failure="handicap not an integer")
+    return show_vertices(server.engine.game, server.engine.fixed_handicap(number))
+
+
+@command(
+    "place_free_handicap",
+    "NUMBER",
+    "Choose and place exactly that many handicap stones.",
+    syntax="handicap not an integer",
+)
+def place_free_handicap(server: "GtpServer", args: Args) -> str:
+    """Place the stones and return their vertices on one line."""
+    number = parse_integer(args[0], failure="handicap not an integer")
+    return show_vertices(server.engine.game, server.engine.free_handicap(number))
+
+
+@command("set_free_handicap", "VERTEX...", "Place handicap stones on these points.", syntax="bad vertex list")
+def set_free_handicap(server: "GtpServer", args: Args) -> str:
+    """Place at least two black stones on an empty board; they are not moves, so undo does not remove them."""
+    game = server.engine.game
+    points = parse_points(args.words, width=game.width, height=game.height)
+    if len(set(points)) < len(points):
+        raise GtpError("repeated vertex: every point can hold one stone only")
+    server.engine.set_free_handicap(points)
+    return ""
+
+
+@command("get_handicap", "", "Number of handicap stones.")
+def get_handicap(server: "GtpServer", args: Args) -> str:
+    """Return the number of handicap stones of the game."""
+    return str(server.engine.game.handicap)
+
+
+@command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
+def set_position(server: "GtpServer", args: Args) -> str:
+    """Set up stones on the empty board; without arguments the same as clear_board."""
+    game = server.engine.game
+    server.engine.set_position(parse_stones(args.words, width=game.width, height=game.height))
+    return ""
+
+
+@command("gogui-setup", "[COLOR VERTEX]...", "Set up stones on the empty board, for GoGui.")
+def gogui_setup(server: "GtpServer", args: Args) -> str:
+    """Place set-up stones; fails when the board is not empty, as GoGui's manual asks."""
+    game = server.engine.game
+    stones = parse_stones(args.words, width=game.width, height=game.height)
+    if game.moves or game.setup_stones or game.handicap:
+        raise BoardNotEmptyError("board not empty: send clear_board before gogui-setup")
+    server.engine.set_position(stones)
+    return ""
+
+
+@command(
+    "gogui-setup_player",
+    "COLOR",
+    "Set whose turn it is in a position set up, for GoGui.",
+    syntax="invalid color",
+)
+def gogui_setup_player(server: "GtpServer", args: Args) -> str:
+    """Set the side to play."""
+    color = parse_color(args[0])
+    if server.engine.game.moves:
+        raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
+    server.engine.set_to_play(color)
+    return ""

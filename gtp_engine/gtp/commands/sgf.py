@@ -1,0 +1,69 @@
+"""Commands that read and write game records.
+
+File names may hold spaces and may be quoted (GoGui quotes); only `#` cannot occur in them, since it starts a
+comment.
+"""
+
+from typing import TYPE_CHECKING
+
+from gtp_engine.errors import SgfError, shown
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.gtp.server import GtpServer
+
+
+@command(
+    "loadsgf",
+    "FILE [MOVE_NUMBER]",
+    "Load a game record, up to the position before that move.",
+    syntax="missing filename",
+    extra_ok=True,
+)
+def loadsgf(server: "GtpServer", args: Args) -> str:
+    """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
+    name, move_number = _read_arguments(args)
+    engine = server.engine
+    from gtp_engine.sgf import read_sgf_file  # here: it needs sgfmill and numpy, which come with the engine
+
+    try:
+        engine.load_sgf(read_sgf_file(name), move_number)
+    except SgfError as error:
+        raise GtpError(f"cannot load file: {error}") from error
+    return ""
+
+
+@command("printsgf", "[FILE]", "Print the game as a record, or write it to a file.", extra_ok=True)
+def printsgf(server: "GtpServer", args: Args) -> str:
+    """Return the game as SGF; with a file name other than "-", write it there."""
+    text = server.engine.to_sgf()
+    name = _unquote(args.text)
+    if name in ("", "-"):
+        return text
+    try:
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        raise GtpError(f"cannot open {shown(name)}: {_reason(error)}") from error
+    return ""
+
+
+def _read_arguments(args: Args) -> tuple[str, int | None]:
+    """Return the file name and the move number: the last word when it is a number and not the only word."""
+    last = args[-1]
+    if len(args) > 1 and last.isascii() and last.isdigit() and len(last) < 10:
+        name = args.text[: -len(last)].rstrip(" ")
+        if int(last) < 1:
+            raise GtpError("cannot load file: the move number must be 1 or more")
+        return _unquote(name), int(last)
+    return _unquote(args.text), None
+
+
+def _unquote(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,76 @@
+"""Commands about time: what the settings are and what the clock shows.
+
+Controllers differ here more than anywhere else (they send fractions, negative times, stones where there is no
+overtime), and a reply of `?` makes some of them give up the game.  So what can be understood is accepted, and the
+clock decides what it means.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
+from gtp_engine.go.coords import parse_color
+from gtp_engine.gtp.args import Args, parse_number
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.gtp.server import GtpServer
+
+_BAD_TIME_LEFT: Final = "time and stones not two integers"
+
+
+@command(
+    "time_settings",
+    "MAIN_TIME OVERTIME STONES",
+    "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
+    syntax="not three integers",
+)
+def time_settings(server: "GtpServer", args: Args) -> str:
+    """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
+    settings = TimeSettings.parse_gtp(args.words)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT, extra_ok=True)
+def time_left(server: "GtpServer", args: Args) -> str:
+    """Set the seconds left; with stones above 0 they are overtime for so many stones, or periods in byo-yomi.
+
+    Seconds below 0, as servers send them for a clock that has just run out, are the clock's business.
+    """
+    color = parse_color(args[0])
+    seconds = parse_number(args[1], failure=_BAD_TIME_LEFT)
+    stones = parse_number(args[2], failure=_BAD_TIME_LEFT) if len(args) > 2 else 0
+    server.engine.set_time_left(color, seconds, int(min(max(stones, 0), MAX_COUNT)))
+    return ""
+
+
+@command(
+    "kgs-time_settings",
+    "KIND [SECONDS...]",
+    "Set the time as KGS does: none, absolute, byoyomi or canadian.",
+)
+def kgs_time_settings(server: "GtpServer", args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KGS_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command("kata-time_settings", "KIND [SECONDS...]", "Set the time as KataGo does, also fischer and fischer-capped.")
+def kata_time_settings(server: "GtpServer", args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KATA_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command(
+    "kata-list_time_settings",
+    "",
+    "The systems kata-time_settings knows.",
+    needs_engine=False,
+    extra_ok=True,
+)
+def kata_list_time_settings(server: "GtpServer", args: Args) -> str:
+    """Return the names on one line."""
+    return " ".join(KATA_KINDS)

@@ -1,0 +1,100 @@
+"""The text of GTP 2: a line of bytes becomes a Command, a Response becomes text.
+
+Not here: what any command means.  The rules are those of the draft, sections 2 and 3, read strictly where a
+controller depends on them and leniently where controllers differ:
+
+- tabs are spaces, other control characters are dropped, `#` starts a comment, an empty line gets no reply;
+- an id is a leading run of digits, with or without a space behind it, and is echoed (`=12 text`);
+- a reply is one block closed by an empty line and has none inside.
+
+Beyond the draft: bytes that are not UTF-8 survive (a file name may hold any), a byte order mark is dropped
+(shells on Windows write one), and a reply is always valid UTF-8.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.errors import TengenError
+
+MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+"""Longest line that is read; a play sequence of a long game needs about 10 kB, so only junk is longer."""
+
+MAX_ID_DIGITS: Final = 18
+"""Longest run of digits taken as an id: the draft stops at 2**31 - 1, but echoing a longer one keeps in step."""
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_DROPPED_CONTROLS: Final = dict.fromkeys([*range(9), *range(10, 32), 127])
+_INPUT_TABLE: Final = {**_DROPPED_CONTROLS, ord("\t"): " "}
+_OUTPUT_TABLE: Final = {**_INPUT_TABLE, ord("\n"): "\n", **dict.fromkeys(range(0x80, 0xA0))}
+_INTERRUPT: Final = re.compile(rb"[\s\x00]*#\s*interrupt[\s\x00]*")
+_ID: Final = re.compile(rf"([0-9]{{1,{MAX_ID_DIGITS}}})(?![0-9])")
+
+
+class GtpError(TengenError):
+    """A command that fails; its message is the text after `?`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command line: `words` are the arguments split at spaces, `text` the same as they were written."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    text: str = ""
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to one command; `text` may have several lines, blank ones are left out when it is formatted."""
+
+    text: str = ""
+    ok: bool = True
+    id: int | None = None
+
+    def format(self) -> str:
+        """Return the block to send, with the empty line that closes it.
+
+        The text always starts behind a space on the first line (GoGui cuts there), also when it is empty, as in
+        the replies of GNU Go, KataGo and Leela Zero.
+        """
+        status = "=" if self.ok else "?"
+        identifier = "" if self.id is None else str(self.id)
+        return f"{status}{identifier} {clean_reply(self.text)}\n\n"
+
+
+def decode_line(raw: bytes) -> str:
+    """Return the text of a line as received; bytes that are not UTF-8 become lone surrogates, none are lost."""
+    return raw.decode("utf-8", errors="surrogateescape")
+
+
+def encode_reply(text: str) -> bytes:
+    """Return the bytes to send: always valid UTF-8, lone surrogates as backslash escapes."""
+    return text.encode("utf-8", errors="backslashreplace")
+
+
+def parse_line(line: str) -> Command | None:
+    """Return the command in `line`, or None where GTP gives no reply: empty, comment only, or an id alone."""
+    text = line.partition("#")[0].translate(_INPUT_TABLE).lstrip(f" {_BYTE_ORDER_MARK}").rstrip(" ")
+    identifier: int | None = None
+    if match := _ID.match(text):
+        identifier = int(match[1])
+        text = text[match.end() :].lstrip(" ")
+    if not text:
+        return None
+    name, _, arguments = text.partition(" ")
+    arguments = arguments.strip(" ")
+    words = tuple(word for word in arguments.split(" ") if word)
+    return Command(name, words, arguments, identifier)
+
+
+def is_interrupt(raw: bytes) -> bool:
+    """Return whether the line is GoGui's comment `# interrupt`, which ends the running command early."""
+    return _INTERRUPT.fullmatch(raw) is not None
+
+
+def clean_reply(text: str) -> str:
+    """Return `text` fit for a reply: no control characters, no blank lines, no spaces at the end of a line."""
+    lines = text.translate(_OUTPUT_TABLE).split("\n")
+    return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -1,0 +1,134 @@
+"""The table of GTP commands: the one place that says which exist, how they are called and what they do.
+
+A handler is a function `(server, args) -> text of the reply`, put into the table by the decorator:
+
+    @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
+    def play(server: GtpServer, args: Args) -> str: ...
+
+The usage is read by people and by `CommandSpec.check_count`: plain words are required, what stands in brackets
+may be left out, `...` takes any number. `list_commands`, `known_command`, the help of the README and the checks
+on the number of arguments all come from this table.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.protocol import GtpError
+
+if TYPE_CHECKING:
+    from gtp_engine.config import GtpConfig
+    from gtp_engine.gtp.server import GtpServer
+
+Handler: TypeAlias = Callable[["GtpServer", Args], str]
+
+SECTIONS: Final = {
+    "admin": "Session and engine",
+    "setup": "Board, komi and handicap",
+    "play": "Playing",
+    "timing": "Time",
+    "scoring": "Scoring",
+    "rules": "Rules",
+    "sgf": "Game records",
+    "gogui": "GoGui",
+    "debug": "Looking at the position",
+    "maps": "Reading the position",
+}
+"""Heading of each module of `commands` in the README, in the order of the README."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One command of the table.
+
+    `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
+    `needs_engine` whether the handler waits for the engine to be loaded, `extra_ok` whether surplus arguments
+    are ignored, and `option` the flag of GtpConfig without which the command does not exist.
+    """
+
+    name: str
+    usage: str
+    summary: str
+    handler: Handler
+    section: str
+    needs_engine: bool
+    syntax: str
+    extra_ok: bool
+    option: str | None
+
+    @property
+    def call(self) -> str:
+        """The command as one writes it: name and arguments."""
+        return f"{self.name} {self.usage}".rstrip()
+
+    def is_enabled(self, config: "GtpConfig") -> bool:
+        """Return whether the command exists under `config`."""
+        return self.option is None or bool(getattr(config, self.option))
+
+    def check_count(self, args: Args) -> None:
+        """Raise GtpError when there are too few or too many arguments."""
+        least, most = _argument_range(self.usage)
+        if len(args) < least:
+            raise GtpError(f"{self.syntax}: expected {self.call}")
+        if most is not None and len(args) > most and not self.extra_ok:
+            raise GtpError(f"syntax error: too many arguments, expected {self.call}")
+
+
+_OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
+
+COMMANDS: Final[dict[str, CommandSpec]] = {}
+"""Every command by name, filled by `@command` while the modules of `gtp_engine.gtp.commands` are imported."""
+
+
+def command(
+    name: str,
+    usage: str,
+    summary: str,
+    *,
+    needs_engine: bool = True,
+    syntax: str = "syntax error",
+    extra_ok: bool = False,
+    option: str | None = None,
+) -> Callable[[Handler], Handler]:
+    """Return a decorator that enters a handler into the table; the parameters are the fields of CommandSpec."""
+
+    def register(handler: Handler) -> Handler:
+        if name in COMMANDS:
+            raise ValueError(f"GTP command {name} is defined twice")
+        section = handler.__module__.rpartition(".")[2]
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, extra_ok, option)
+        return handler
+
+    return register
+
+
+def enabled_commands(config: "GtpConfig") -> dict[str, CommandSpec]:
+    """Return the commands that exist under `config`, in alphabetical order."""
+    return {name: spec for name, spec in sorted(COMMANDS.items()) if spec.is_enabled(config)}
+
+
+def markdown_table() -> str:
+    """Return the command tables of the README: one per section, one row per command."""
+    blocks = []
+    for section, title in SECTIONS.items():
+        rows = [spec for _, spec in sorted(COMMANDS.items()) if spec.section == section]
+        lines = [f"### {title}", "", "| command | what it does |", "|---|---|"]
+        lines += [f"| `{_escape(spec.call)}` | {_escape(spec.summary)}{_condition(spec)} |" for spec in rows]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _condition(spec: CommandSpec) -> str:
+    return "" if spec.option is None else f" Only with the option `gtp.{spec.option}`."
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _argument_range(usage: str) -> tuple[int, int | None]:
+    """Return the least and the largest number of arguments (None: no limit) that `usage` describes."""
+    required = len(_OPTIONAL.sub("", usage).split())
+    return required, None if "..." in usage else len(usage.split())

@@ -1,0 +1,86 @@
+"""What the machine is: processor, cores, memory, instruction sets; for reports that compare speeds.
+
+Facts only, from the standard library and Linux's files; what cannot be known is None.  Pure Python.
+"""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any, Final
+
+_X86_FLAGS: Final = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
+_ARM_FLAGS: Final = ("asimd", "asimddp", "bf16", "i8mm", "sve")
+SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
+"""The instruction sets that matter to numba and to network evaluation, as Linux spells them."""
+
+_CPUINFO: Final = Path("/proc/cpuinfo")
+_CGROUP: Final = Path("/sys/fs/cgroup")
+_MIB: Final = 1 << 20
+
+
+def describe_machine() -> dict[str, Any]:
+    """Return the facts under stable keys, ready for JSON.
+
+    platform, processor, simd (names out of `SIMD_FLAGS`, or None), cores (online, usable), cpu_quota (cores a
+    container may use, or None), memory_mib (or None).
+    """
+    cpuinfo = _read(_CPUINFO)
+    return {
+        "platform": platform.platform(),
+        "processor": processor_name(cpuinfo),
+        "simd": simd_flags(cpuinfo),
+        "cores": {"online": os.cpu_count(), "usable": usable_cores()},
+        "cpu_quota": cpu_quota(_read(_CGROUP / "cpu.max")),
+        "memory_mib": memory_mib(_read(_CGROUP / "memory.max")),
+    }
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may run on (affinity respected), at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def processor_name(cpuinfo: str) -> str:
+    """Return the processor's name from the text of /proc/cpuinfo, or what Python knows where there is none."""
+    return _cpuinfo_field(cpuinfo, "model name") or platform.processor() or platform.machine() or "unknown"
+
+
+def simd_flags(cpuinfo: str) -> list[str] | None:
+    """Return those of `SIMD_FLAGS` that the text of /proc/cpuinfo names, or None where it names none at all."""
+    flags = (_cpuinfo_field(cpuinfo, "flags") or _cpuinfo_field(cpuinfo, "Features")).split()
+    return [flag for flag in SIMD_FLAGS if flag in flags] if flags else None
+
+
+def cpu_quota(cpu_max: str) -> float | None:
+    """Return the cores a container's quota allows, from the text of cgroup's cpu.max; None without a quota."""
+    quota, _, period = cpu_max.strip().partition(" ")
+    if not (quota.isdigit() and period.isdigit() and int(period)):
+        return None
+    return int(quota) / int(period)
+
+
+def memory_mib(memory_max: str) -> int | None:
+    """Return the machine's memory in MiB, or a container's limit if it is lower; None where neither is known."""
+    sizes = [int(memory_max)] if memory_max.strip().isdigit() else []
+    names = getattr(os, "sysconf_names", {})
+    if "SC_PAGE_SIZE" in names and "SC_PHYS_PAGES" in names:
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(sizes) // _MIB if sizes else None
+
+
+def _cpuinfo_field(cpuinfo: str, name: str) -> str:
+    for line in cpuinfo.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return ""
+
+
+def _read(path: Path) -> str:
+    """Return a file's text, or "" where there is no such file."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,15 @@
+"""Matches between two GTP engines: alternating colours, clocks, openings, a referee, results that survive.
+
+    gtp_client   an engine as a child process: one command, one reply, one time
+    settings     what decides the games of a match
+    player       an engine with the commands a match sends
+    openings     where games begin
+    referee      who has won
+    play         one game
+    records      finished games on disk
+    runner       all games, several at a time, resumed after an interruption
+    statistics   win rate, Elo, intervals, times, faults; the table
+    progress     the bar on the terminal
+
+Engines are processes and may be any program that speaks GTP 2; our own gets no favours.
+"""

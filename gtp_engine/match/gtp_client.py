@@ -1,0 +1,209 @@
+"""A GTP engine as a child process: send a command, get the reply and how long it took.
+
+Not here: what to send and when (`player`), nor anything about Go.
+
+Everything the engine prints on stderr, and the dialogue itself (`>>` sent, `<<` received), goes to one log file
+for each process, so that a lost game can be read afterwards.  A reader thread takes stdout, because waiting for a
+line with a time limit works the same way on every platform only like that; it also stamps each line with its
+arrival, so that the time of a move does not include the referee's own waiting for a core.
+
+Replies are read as clients in use read them: lines before the first `=` or `?` are skipped (an engine that prints
+a banner on stdout still plays), an empty line ends the reply, and CRLF is accepted.
+"""
+
+import contextlib
+import os
+import queue
+import re
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from gtp_engine.errors import TengenError, shown
+
+QUIT_SECONDS: Final = 5.0
+"""How long an engine may take to leave after `quit`, as gtp2ogs allows; then it is ended."""
+
+_REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
+
+
+class Reply(NamedTuple):
+    """The text of a successful reply and the seconds from the command's last byte to the reply's first line."""
+
+    text: str
+    seconds: float
+
+
+class GtpClientError(TengenError):
+    """Something is wrong with an engine; the message begins with its label and command."""
+
+
+class EngineStartError(GtpClientError):
+    """The engine's command cannot be run."""
+
+
+class EngineDiedError(GtpClientError):
+    """The engine ended or closed its output while a reply was due."""
+
+
+class EngineTimeoutError(GtpClientError):
+    """The engine gave no answer in time; it has been ended."""
+
+
+class CommandFailedError(GtpClientError):
+    """The engine answered `?`; `reply` is its text."""
+
+    def __init__(self, message: str, *, reply: str) -> None:
+        self.reply = reply
+        super().__init__(message)
+
+
+class GtpClient:
+    """A running engine.  One thread at a time may use it; `kill` alone is safe from any thread.
+
+    `command` is split like a shell command line but no shell runs it.  `log` is appended to.  `timeout` is the
+    longest wait for any reply, in seconds.  Raises EngineStartError.
+    """
+
+    def __init__(self, command: str, *, label: str, log: Path, timeout: float) -> None:
+        self.command = command
+        self.label = label
+        self._timeout = timeout
+        self._log_path = log
+        self._log: IO[bytes] = log.open("ab", buffering=0)
+        self._lines: queue.SimpleQueue[tuple[float, str] | None] = queue.SimpleQueue()
+        try:
+            self._process = self._start()
+        except BaseException:
+            self._log.close()
+            raise
+        assert self._process.stdin is not None and self._process.stdout is not None, "both are pipes"
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout
+        self._reader = threading.Thread(target=self._read, name=f"gtp-{label}", daemon=True)
+        self._reader.start()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        try:
+            arguments = shlex.split(self.command, posix=os.name != "nt")
+            if not arguments:
+                raise ValueError("empty")
+            # An own session: Ctrl-C in the terminal reaches the match alone, which then ends the engines itself;
+            # otherwise every interruption would look like the death of an engine.
+            return subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise EngineStartError(f"{self.label}: cannot run {shown(self.command)}: {reason}") from error
+
+    def send(self, command: str) -> Reply:
+        """Return the engine's reply to one command line.
+
+        Raises CommandFailedError for a `?` reply, EngineDiedError, and EngineTimeoutError after ending the engine
+        (a late reply would be taken for the next command's).
+        """
+        self._note(">>", command)
+        self._write(command)
+        seconds, lines = self._receive(command, time.monotonic())
+        self._note("<<", "\n".join(lines))
+        head = _REPLY_HEAD.match(lines[0])
+        assert head is not None, "_receive returns only replies"
+        text = "\n".join([head.group(2), *lines[1:]]).strip()
+        if head.group(1) == "?":
+            raise CommandFailedError(f"{self.label}: {shown(command)} failed: {shown(text)}", reply=text)
+        return Reply(text, seconds)
+
+    def is_alive(self) -> bool:
+        """Return whether the process runs."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ask the engine to quit and end it if it does not within `QUIT_SECONDS`.  Raises nothing."""
+        if self.is_alive():
+            with contextlib.suppress(OSError, ValueError):
+                self._note(">>", "quit")
+                self._write_bytes(b"quit\n")
+            with contextlib.suppress(OSError):
+                self._stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(QUIT_SECONDS)
+        self.kill()
+        self._reader.join(QUIT_SECONDS)
+        self._log.close()
+
+    def kill(self) -> None:
+        """End the process and its children at once.  Safe from any thread and when it has already ended."""
+        if self._process.poll() is None:
+            with contextlib.suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                else:
+                    self._process.kill()
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+
+    def _read(self) -> None:
+        with self._stdout as stdout:
+            for line in stdout:
+                self._lines.put((time.monotonic(), line.decode("utf-8", errors="replace").rstrip("\r\n")))
+        self._lines.put(None)
+
+    def _write(self, command: str) -> None:
+        try:
+            self._write_bytes(command.encode() + b"\n")
+        except (OSError, ValueError) as error:
+            raise self._died(command) from error
+
+    def _write_bytes(self, data: bytes) -> None:
+        self._stdin.write(data)
+        self._stdin.flush()
+
+    def _receive(self, command: str, started: float) -> tuple[float, list[str]]:
+        """Return the seconds until the reply's first line, and its lines without the closing empty one."""
+        deadline = started + self._timeout
+        seconds = 0.0
+        lines: list[str] = []
+        while True:
+            try:
+                item = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                self.kill()
+                raise EngineTimeoutError(
+                    f"{self.label}: no answer to {shown(command)} within {self._timeout:g} s; see {self._log_path}"
+                ) from None
+            if item is None:
+                self._lines.put(None)
+                raise self._died(command)
+            arrival, line = item
+            if lines and not line:
+                return seconds, lines
+            if lines:
+                lines.append(line)
+            elif _REPLY_HEAD.match(line):
+                seconds = arrival - started
+                lines.append(line)
+
+    def _died(self, command: str) -> EngineDiedError:
+        try:
+            code = self._process.wait(QUIT_SECONDS)
+            how = f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
+        except subprocess.TimeoutExpired:
+            self.kill()
+            how = "closed its output"
+        return EngineDiedError(
+            f"{self.label}: the engine {how} instead of answering {shown(command)}; see {self._log_path}"
+        )
+
+    def _note(self, mark: str, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._log.write(b"".join(f"{mark} {line}\n".encode() for line in text.split("\n")))

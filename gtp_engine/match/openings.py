@@ -1,0 +1,97 @@
+"""Where the games of a match begin: an empty board, random stones, or records from a folder.
+
+Games go in pairs: both games of a pair have the same opening, with the colours of the engines swapped.
+"""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import IllegalMoveError, SgfError
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.game import Game
+from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+
+EDGE_LINES: Final = 2
+"""Random stones keep off the first two lines, where a stone is often worth nothing; on boards below
+`SMALL_BOARD`, off none, because little else would be left."""
+
+SMALL_BOARD: Final = 7
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Stones to set up and moves to play before the engines take over; `name` goes into the game's record.
+
+    `first_player` moves first after the set-up.
+    """
+
+    name: str = ""
+    setup: tuple[Move, ...] = ()
+    first_player: int = BLACK
+    moves: tuple[Move, ...] = ()
+
+
+def load_openings(settings: MatchSettings) -> list[Opening]:
+    """Return the openings in the order of the pairs they serve; a shorter list than pairs is used again and again.
+
+    Raises MatchError for a folder without usable records.
+    """
+    if settings.openings:
+        return _openings_from_folder(Path(settings.openings), settings)
+    if settings.random_plies:
+        return [_random_opening(pair, settings) for pair in range((settings.games + 1) // 2)]
+    return [Opening()]
+
+
+def new_game(settings: MatchSettings, opening: Opening) -> Game:
+    """Return a game after the opening, ready for the engines; raises IllegalMoveError when it is not playable."""
+    game = Game(settings.board_size, rules=settings.parsed_rules(), komi=settings.komi)
+    if opening.setup:
+        game.set_up(opening.setup, opening.first_player)
+    for move in opening.moves:
+        game.play(move)
+    return game
+
+
+def _random_opening(pair: int, settings: MatchSettings) -> Opening:
+    """Return legal random moves; the same for the same seed and pair, however many games there are."""
+    generator = random.Random(f"{settings.seed}/{pair}")
+    game = new_game(settings, Opening())
+    for _ in range(settings.random_plies):
+        points = [point for point in game.legal_points() if _is_inside(point, settings.board_size)]
+        if not points:
+            break
+        game.play(generator.choice(sorted(points)))
+    return Opening(name=f"random {pair + 1}", moves=game.moves)
+
+
+def _is_inside(point: int, size: int) -> bool:
+    margin = EDGE_LINES if size >= SMALL_BOARD else 0
+    return all(margin <= coordinate < size - margin for coordinate in point_to_xy(point, width=size))
+
+
+def _openings_from_folder(folder: Path, settings: MatchSettings) -> list[Opening]:
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".sgf")
+    except OSError as error:
+        raise MatchError(f"cannot read the openings folder {folder}: {error.strerror}") from error
+    if not paths:
+        raise MatchError(f"the openings folder {folder} holds no .sgf file")
+    return [_opening_from_file(path, settings) for path in paths]
+
+
+def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
+    try:
+        game, _ = record_to_game(parse_sgf(read_sgf_file(str(path))))
+        size = settings.board_size
+        if (game.width, game.height) != (size, size):
+            raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
+        opening = Opening(path.name, setup=game.setup_stones, first_player=game.first_player, moves=game.moves)
+        new_game(settings, opening)  # under the match's own rules
+    except (SgfError, IllegalMoveError) as error:
+        raise MatchError(f"cannot use the opening {path}: {error}") from error
+    return opening

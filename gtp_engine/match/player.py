@@ -1,0 +1,164 @@
+"""One engine of a match: the commands it gets, in the order gogui-twogtp sends them.
+
+At the start: protocol_version, name, version, list_commands.  For each game: boardsize, clear_board, the rules
+where the engine lists a command for them, komi, time_settings where the match has clocks; the opening's stones as
+`play`.  Rules come before komi because an engine may reset komi with them.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import shown
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
+from gtp_engine.match.gtp_client import CommandFailedError, GtpClient, GtpClientError, Reply
+from gtp_engine.match.settings import MatchError, MatchSettings, Side
+
+_REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
+
+
+class Player:
+    """An engine process and, after `shake_hands`, what it said about itself.
+
+    Raises GtpClientError when the process cannot be started or breaks off.
+    """
+
+    def __init__(self, side: Side, settings: MatchSettings, *, log: Path) -> None:
+        self.side = side
+        self.name = ""
+        self.version = ""
+        self._settings = settings
+        self._commands: frozenset[str] = frozenset()
+        self._client = GtpClient(settings.command(side), label=side, log=log, timeout=settings.reply_timeout)
+
+    def shake_hands(self) -> None:
+        """Learn name, version and commands; tell the engine its visits.
+
+        Raises MatchError when it does not speak GTP 2 or lacks a command that every game needs.
+        """
+        protocol = self._client.send("protocol_version").text
+        if protocol != "2":
+            raise MatchError(f"{self.side}: {shown(self._client.command)} speaks GTP version {shown(protocol)}, not 2")
+        self.name = self._client.send("name").text
+        self.version = self._client.send("version").text
+        self._commands = frozenset(self._client.send("list_commands").text.split())
+        missing = [command for command in _REQUIRED if command not in self._commands]
+        if missing:
+            raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}")
+        if self._settings.visits:
+            self._set_visits(self._settings.visits)
+
+    def _set_visits(self, visits: int) -> None:
+        if "kata-set-param" not in self._commands:
+            raise MatchError(
+                f"{self.side}: {self.name} cannot be told its visits (it does not list kata-set-param); "
+                "leave out --visits and put the limit into its command"
+            )
+        self._client.send(f"kata-set-param maxVisits {visits}")
+
+    def describe(self) -> dict[str, str]:
+        """Return the engine's name and version, as it gave them."""
+        return {"name": self.name, "version": self.version}
+
+    def lists(self, command: str) -> bool:
+        """Return whether the engine says it has a command."""
+        return command in self._commands
+
+    def start_game(self) -> None:
+        """Set up an empty board with the match's rules, komi and clocks.
+
+        Raises MatchError when the engine refuses one of them: such a match has no meaning.
+        """
+        settings = self._settings
+        commands = [f"boardsize {settings.board_size}", "clear_board", *self._rules_commands()]
+        commands.append(f"komi {settings.komi}")
+        if settings.time_settings() is not None:
+            if not self.lists("time_settings"):
+                raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
+            times = _seconds(settings.main_time), _seconds(settings.overtime)
+            commands.append(f"time_settings {times[0]} {times[1]} {settings.overtime_stones}")
+        for command in commands:
+            try:
+                self._client.send(command)
+            except CommandFailedError as error:
+                raise MatchError(str(error)) from error
+
+    def _rules_commands(self) -> list[str]:
+        rules = self._settings.parsed_rules()
+        if self.lists("kata-set-rules"):
+            return [f"kata-set-rules {rules.to_json()}"]
+        kgs_name = _kgs_name(rules)
+        if self.lists("kgs-rules") and kgs_name:
+            return [f"kgs-rules {kgs_name}"]
+        return []
+
+    def play(self, move: Move) -> None:
+        """Tell the engine a move; raises CommandFailedError when it refuses."""
+        size = self._settings.board_size
+        self._client.send(f"play {_letter(move.color)} {format_vertex(move.point, width=size, height=size)}")
+
+    def play_all(self, moves: Iterable[Move]) -> None:
+        """Tell the engine the stones of an opening; raises MatchError when it refuses one."""
+        try:
+            for move in moves:
+                self.play(move)
+        except CommandFailedError as error:
+            raise MatchError(f"an opening cannot be used: {error}") from error
+
+    def time_left(self, color: int, seconds: float, stones: int) -> None:
+        """Tell the engine a clock's state, if it lists `time_left`; whole seconds, rounded down as gtp2ogs does.
+
+        A refusal is ignored: the engine then goes by its own clock.
+        """
+        if self.lists("time_left"):
+            with contextlib.suppress(CommandFailedError):
+                self._client.send(f"time_left {_letter(color)} {max(0, math.floor(seconds))} {stones}")
+
+    def genmove(self, color: int) -> Reply:
+        """Return the engine's move as its own text, with the seconds it took."""
+        return self._client.send(f"genmove {_letter(color).lower()}")
+
+    def final_score(self) -> str | None:
+        """Return what the engine makes of the final position, or None when it cannot say or breaks off over it."""
+        if not self.lists("final_score"):
+            return None
+        try:
+            return self._client.send("final_score").text
+        except GtpClientError:
+            return None
+
+    def is_alive(self) -> bool:
+        """Return whether the engine still runs."""
+        return self._client.is_alive()
+
+    def close(self) -> None:
+        """End the engine politely, or forcibly when it does not leave."""
+        self._client.close()
+
+    def kill(self) -> None:
+        """End the engine at once; safe from any thread."""
+        self._client.kill()
+
+
+def _kgs_name(rules: Rules) -> str | None:
+    """Return the argument of `kgs-rules` closest to the rules, or None.
+
+    KGS knows one Chinese rule set; it stands for ours with simple ko too, which an engine that lists only
+    `kgs-rules` has no other name for.
+    """
+    if rules == PRESETS["chinese"]:
+        return "chinese"
+    return next((name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules), None)
+
+
+def _letter(color: int) -> str:
+    return "B" if color == BLACK else "W"
+
+
+def _seconds(value: float) -> str:
+    """Return seconds as an integer where they are whole, because GTP 2 knows no others."""
+    return str(int(value)) if value == int(value) else repr(value)

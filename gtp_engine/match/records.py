@@ -1,0 +1,166 @@
+"""Finished games on disk: one JSON line each, written the moment a game ends, so that an interruption loses none.
+
+A match folder holds
+
+    match.json       the settings and the engines' names and versions; a second run must agree with it
+    results.jsonl    one GameRecord a line, in the order in which games ended
+    games/0001.sgf   the game itself, numbered as in results.jsonl
+    logs/            what the engines printed, and the GTP dialogue
+"""
+
+import dataclasses
+import json
+import os
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from gtp_engine.match.settings import MatchError, MatchSettings, Side, describe_difference
+
+FORMAT: Final = 1
+"""Version of the files in a match folder; another number is refused."""
+
+Winner = Literal["first", "second", "draw", "none"]
+"""Who won; "none" for a void game, which counts for nobody."""
+
+Reason = Literal["score", "resign", "time", "illegal", "refused", "failure", "max_moves"]
+"""How a game ended: by counting, by resignation, or lost by running out of time, by an illegal or unreadable move,
+by refusing a legal move of the opponent, by an engine that died, hung or answered `?` to genmove; or stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRecord:
+    """One finished game.  Numbers start at 1; times are seconds, as the referee measured them.
+
+    `result` is the SGF property RE.  `scores` has what "referee", "first" and "second" made of the final position
+    (only those that said something), in GTP's form.  `think_times` lists every genmove of each side.  `overruns`
+    counts the moves that took more than the clock allowed, forgiven or not.
+    """
+
+    game: int
+    opening: str
+    black: Side
+    result: str
+    winner: Winner
+    reason: Reason
+    detail: str = ""
+    moves: int
+    scores: dict[str, str] = field(default_factory=dict)
+    think_times: dict[Side, list[float]]
+    overruns: dict[Side, int]
+
+    def to_line(self) -> str:
+        """Return the record as one line of JSON without its end of line."""
+        return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> "GameRecord":
+        """Return the record of one line of JSON; raises ValueError or TypeError for anything else."""
+        return cls(**json.loads(line))
+
+
+class MatchFolder:
+    """The files of one match.  Its methods may be called from several threads.
+
+    Opening an existing folder reads the games it holds; settings that differ from the ones written there,
+    unreadable files and another file format raise MatchError.
+    """
+
+    def __init__(self, path: Path, settings: MatchSettings) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._results = path / "results.jsonl"
+        self._header = path / "match.json"
+        self._engines: dict[str, dict[str, str]] = {}
+        try:
+            for folder in (path, path / "games", path / "logs"):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._open_header(settings)
+            self._records = self._read_results()
+        except OSError as error:
+            raise MatchError(f"cannot use the match folder {path}: {error.strerror}") from error
+
+    def records(self) -> list[GameRecord]:
+        """Return the finished games, sorted by number."""
+        with self._lock:
+            return sorted(self._records, key=lambda record: record.game)
+
+    def add(self, record: GameRecord, sgf: str) -> None:
+        """Write a finished game to the disk before returning."""
+        self.sgf_path(record.game).write_text(sgf, encoding="utf-8")
+        with self._lock:
+            with self._results.open("a", encoding="utf-8") as file:
+                file.write(record.to_line() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self._records.append(record)
+
+    def sgf_path(self, game: int) -> Path:
+        """Return where the record of a game is kept."""
+        return self.path / "games" / f"{game:04d}.sgf"
+
+    def log_path(self, name: str) -> Path:
+        """Return where one engine process writes its log."""
+        return self.path / "logs" / f"{name}.log"
+
+    def check_engine(self, side: Side, description: dict[str, str]) -> None:
+        """Keep an engine's name and version, or raise MatchError if earlier games were played by another one."""
+        with self._lock:
+            known = self._engines.get(side)
+            if known is not None and known != description:
+                difference = describe_difference(known, description)
+                raise MatchError(
+                    f"{self.path} was played by another {side} engine ({difference}); choose another --out"
+                )
+            if known is None:
+                self._engines[side] = description
+                self._write_header()
+
+    def engine_name(self, side: Side) -> str:
+        """Return "name version" as the engine gave it, or the side while it has not answered."""
+        with self._lock:
+            engine = self._engines.get(side)
+        return " ".join(filter(None, (engine["name"], engine["version"]))) if engine else side
+
+    def _open_header(self, settings: MatchSettings) -> None:
+        self._settings = settings.identity()
+        if not self._header.exists():
+            if self._results.exists():
+                raise MatchError(f"{self.path} holds results without match.json; choose another --out")
+            self._write_header()
+            return
+        try:
+            header: dict[str, Any] = json.loads(self._header.read_text(encoding="utf-8"))
+            version, old = header["format"], header["settings"]
+            self._engines = dict(header["engines"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise MatchError(f"{self._header} cannot be read: {error}") from error
+        if version != FORMAT:
+            raise MatchError(f"{self._header} has format {version}, this program writes {FORMAT}; choose another --out")
+        difference = describe_difference(old, self._settings)
+        if difference:
+            raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
+
+    def _write_header(self) -> None:
+        header = {"format": FORMAT, "settings": self._settings, "engines": self._engines}
+        temporary = self._header.with_suffix(".json.new")
+        temporary.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.replace(self._header)
+
+    def _read_results(self) -> list[GameRecord]:
+        """Return the games on disk, cutting off a last line whose writing was interrupted."""
+        if not self._results.exists():
+            return []
+        data = self._results.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            with self._results.open("r+b") as file:
+                file.truncate(len(whole))
+        records = []
+        for number, line in enumerate(whole.decode("utf-8", errors="replace").splitlines(), start=1):
+            try:
+                records.append(GameRecord.from_line(line))
+            except (ValueError, TypeError) as error:
+                raise MatchError(f"{self._results}, line {number}, is not a game: {error}") from error
+        return records

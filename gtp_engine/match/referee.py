@@ -1,0 +1,98 @@
+"""Who has won when both engines have passed.
+
+Three ways, by the match's `referee` setting:
+
+    estimate   our engine decides which stones are dead, from rollouts, and counts under the match's rules
+    board      every stone on the board lives (Tromp-Taylor counting): for engines that capture before they pass
+    players    the engines' own `final_score` where both agree on it, otherwise the estimate
+
+What the engines say is recorded in every case, and the summary reports games in which the scores differ.
+"""
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from gtp_engine.config import Config
+from gtp_engine.go.game import Game
+from gtp_engine.match.player import Player
+from gtp_engine.match.settings import SIDES, MatchSettings, Side
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import Engine
+
+_ESTIMATOR: Final = {"search.threads": "1"}
+"""The engine that estimates dead stones takes one core, because other games may be going on."""
+
+_SEED: Final = 1
+"""Seed of each estimate, so that a position is always counted alike."""
+
+_SCORE = re.compile(r"([BW])\+(\d+(?:\.\d*)?)", re.IGNORECASE)
+
+
+def normalize_score(text: str) -> str:
+    """Return GTP's form of a score without needless zeros: "B+3", "W+0.5", "0"; other text unchanged.
+
+    >>> normalize_score("b+3.0"), normalize_score("W+0.50"), normalize_score("B+0.0"), normalize_score("?")
+    ('B+3', 'W+0.5', '0', '?')
+    """
+    text = text.strip()
+    match = _SCORE.fullmatch(text)
+    if match is None:
+        return text
+    margin = float(match.group(2))
+    return f"{match.group(1).upper()}+{margin:g}" if margin else "0"
+
+
+class Referee:
+    """Decides games that were played to the end.  Safe to use from several threads.
+
+    The estimating engine is made when it is first needed: a match of engines that resign never pays for it.
+    """
+
+    def __init__(self, settings: MatchSettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+
+    def decide(self, game: Game, players: Sequence[Player]) -> dict[str, str]:
+        """Return the score by "referee", and by "first" and "second" where those engines say something."""
+        said = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
+        return {"referee": self._decision(game, said)} | {side: said[side] for side in SIDES if side in said}
+
+    def _decision(self, game: Game, said: Mapping[Side, str]) -> str:
+        if self._settings.referee == "board":
+            return normalize_score(str(game.score()))
+        if self._settings.referee == "players" and len(said) == len(SIDES) and len(set(said.values())) == 1:
+            agreed = next(iter(said.values()))
+            if agreed == "0" or _SCORE.fullmatch(agreed):
+                return agreed
+        with self._lock:
+            return normalize_score(self._estimate(game))
+
+    def _estimate(self, game: Game) -> str:
+        """Return the score without the stones our engine believes dead."""
+        from gtp_engine.engine import Engine  # here: with it come numba and the search
+
+        if self._engine is None:
+            self._engine = Engine(Config().with_values(_ESTIMATOR))
+        engine = self._engine
+        engine.set_seed(_SEED)
+        engine.set_board_size(game.width, game.height)
+        engine.set_rules(game.rules)
+        engine.set_komi(game.komi)
+        engine.set_position(game.setup_stones, game.first_player)
+        engine.play_sequence(game.moves)
+        return str(engine.score())
+
+    def close(self) -> None:
+        """End the estimating engine, if there is one."""
+        if self._engine is not None:
+            self._engine.close()
+
+
+def winner_of(score: str, *, black: Side, white: Side) -> Side | Literal["draw"]:
+    """Return the side that won by a score in GTP's form, or "draw"."""
+    winners: dict[str, Side] = {"B": black, "W": white}
+    return winners.get(score[:1], "draw")

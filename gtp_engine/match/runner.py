@@ -1,0 +1,182 @@
+"""Plays all games of a match, several at a time, and keeps what is finished.
+
+Each of `parallel` worker threads has its own pair of engine processes, which live from game to game; a process
+that broke off is replaced before the next game.  A match that was interrupted goes on with the games that are
+missing.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import date
+from typing import Final
+
+from gtp_engine.match.gtp_client import GtpClientError
+from gtp_engine.match.openings import load_openings
+from gtp_engine.match.play import PlayedGame, play_game
+from gtp_engine.match.player import Player
+from gtp_engine.match.records import GameRecord, MatchFolder
+from gtp_engine.match.referee import Referee
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, other_side
+from gtp_engine.sgf import format_sgf
+
+MAX_FAILURES: Final = 3
+"""The match is given up when one engine dies, hangs or refuses this many games running."""
+
+
+def run_match(
+    settings: MatchSettings, folder: MatchFolder, on_game: Callable[[GameRecord], None] = lambda record: None
+) -> list[GameRecord]:
+    """Play the games that `folder` lacks and return all of them, sorted by number.
+
+    `on_game` is called for each game when it has ended, from any thread but one at a time.  Raises MatchError when
+    the match cannot go on, and passes KeyboardInterrupt on; the finished games are in the folder in both cases.
+    """
+    match = _Match(settings, folder, on_game)
+    try:
+        match.run()
+    finally:
+        match.close()
+    return folder.records()
+
+
+class _Match:
+    """The state that the worker threads share."""
+
+    def __init__(self, settings: MatchSettings, folder: MatchFolder, on_game: Callable[[GameRecord], None]) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._on_game = on_game
+        self._openings = load_openings(settings)
+        self._referee = Referee(settings)
+        self._lock = threading.Lock()
+        finished = {record.game for record in folder.records()}
+        self._pending = deque(number for number in range(1, settings.games + 1) if number not in finished)
+        self._players: set[Player] = set()
+        self._failures = dict.fromkeys(SIDES, 0)
+        self._error: BaseException | None = None
+        self._stopping = False
+
+    def run(self) -> None:
+        """Play every pending game; raises what stopped a worker."""
+        count = min(self._settings.parallel, len(self._pending))
+        workers = [
+            threading.Thread(target=self._work, args=(index,), name=f"match-{index}") for index in range(1, count + 1)
+        ]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                worker.join()
+        except BaseException:
+            self._stop()
+            for worker in workers:
+                worker.join()
+            raise
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """End what the match started."""
+        self._referee.close()
+
+    def _work(self, index: int) -> None:
+        """Play one game after the other with a pair of engines of this thread's own."""
+        pair: dict[Side, Player] = {}
+        try:
+            while (number := self._next_game()) is not None:
+                for side in SIDES:
+                    if side not in pair or not pair[side].is_alive():
+                        pair[side] = self._start(side, index, pair.pop(side, None))
+                self._finish(self._play(number, pair))
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            for player in pair.values():
+                self._close(player)
+
+    def _next_game(self) -> int | None:
+        with self._lock:
+            return self._pending.popleft() if self._pending and not self._stopping else None
+
+    def _start(self, side: Side, index: int, dead: Player | None) -> Player:
+        """Return a running engine in place of `dead`; raises MatchError when it does not get as far as a game."""
+        if dead is not None:
+            self._close(dead)
+        try:
+            player = Player(side, self._settings, log=self._folder.log_path(f"{side}-{index}"))
+        except GtpClientError as error:
+            raise MatchError(str(error)) from error
+        with self._lock:
+            self._players.add(player)
+        self._kill_if_stopping()
+        try:
+            player.shake_hands()
+            self._folder.check_engine(side, player.describe())
+        except BaseException as error:
+            self._close(player)
+            if isinstance(error, GtpClientError):
+                raise MatchError(str(error)) from error
+            raise
+        return player
+
+    def _close(self, player: Player) -> None:
+        player.close()
+        with self._lock:
+            self._players.discard(player)
+
+    def _play(self, number: int, pair: dict[Side, Player]) -> PlayedGame:
+        """Play game `number`: the first engine has Black in odd ones, and a pair of games shares an opening."""
+        opening = self._openings[(number - 1) // 2 % len(self._openings)]
+        black: Side = "first" if number % 2 else "second"
+        return play_game(
+            number,
+            opening,
+            black=pair[black],
+            white=pair[other_side(black)],
+            settings=self._settings,
+            referee=self._referee,
+        )
+
+    def _sgf(self, played: PlayedGame) -> str:
+        black = played.record.black
+        return format_sgf(
+            played.game,
+            black_name=self._folder.engine_name(black),
+            white_name=self._folder.engine_name(other_side(black)),
+            result=played.record.result,
+            date=date.today().isoformat(),
+        )
+
+    def _finish(self, played: PlayedGame) -> None:
+        """Keep a game, unless the end of the match broke it off; raises MatchError after too many failures."""
+        record = played.record
+        with self._lock:
+            if self._stopping:
+                return
+            self._folder.add(record, self._sgf(played))
+            self._on_game(record)
+            for side in SIDES:
+                failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
+                self._failures[side] = self._failures[side] + 1 if failed else 0
+                if self._failures[side] == MAX_FAILURES:
+                    raise MatchError(f"{side} failed in {MAX_FAILURES} games running; the last time: {record.detail}")
+
+    def _fail(self, error: BaseException) -> None:
+        """Remember the first error and end the match."""
+        with self._lock:
+            if self._error is None and not self._stopping:
+                self._error = error
+        self._stop()
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopping = True
+        self._kill_if_stopping()
+
+    def _kill_if_stopping(self) -> None:
+        """End all engines, and with them every game being played, once the match is to stop."""
+        with self._lock:
+            players = list(self._players) if self._stopping else []
+        for player in players:
+            player.kill()

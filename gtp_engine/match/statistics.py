@@ -1,0 +1,206 @@
+"""What the finished games say: wins by colour, win rate and Elo difference with their intervals, times, faults.
+
+Everything is seen from the first engine.  A draw counts as half a win; void games are left out.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gtp_engine.match.records import GameRecord
+from gtp_engine.match.settings import SIDES, Side, other_side
+
+Z_95: Final = 1.959963984540054
+"""The normal distribution's two-sided 95 % quantile."""
+
+_ELO_SCALE: Final = 400.0
+"""Rating points for a tenfold change of the odds, by the definition of Elo ratings."""
+
+
+def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, float]:
+    """Return the lower and upper end of the score interval for a proportion (Wilson 1927), each in [0, 1].
+
+    `wins` may hold halves for draws; the interval is then slightly too wide, never too narrow.  No games: (0, 1).
+    """
+    if games == 0:
+        return 0.0, 1.0
+    rate = wins / games
+    denominator = 1 + z * z / games
+    centre = (rate + z * z / (2 * games)) / denominator
+    half_width = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / denominator
+    # Rounding must not push an end past the rate itself, which at 0 and 1 is an end.
+    return max(0.0, min(rate, centre - half_width)), min(1.0, max(rate, centre + half_width))
+
+
+def elo_difference(rate: float) -> float:
+    """Return the rating difference that makes a win rate expected: 400·log10(p / (1 − p)); ±inf at 1 and 0."""
+    if rate <= 0:
+        return -math.inf
+    if rate >= 1:
+        return math.inf
+    return _ELO_SCALE * math.log10(rate / (1 - rate))
+
+
+@dataclass(frozen=True)
+class ColorResults:
+    """Results of the first engine with one colour."""
+
+    wins: int
+    losses: int
+    draws: int
+
+
+@dataclass(frozen=True)
+class SideFaults:
+    """What went wrong with one engine: games lost by a fault, and moves over time whether forgiven or not."""
+
+    time_losses: int
+    illegal_moves: int
+    failures: int
+    overruns: int
+
+
+@dataclass(frozen=True)
+class SideTimes:
+    """Seconds an engine took for its moves; zero when it made none."""
+
+    mean: float
+    maximum: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The result of a match, from the first engine's point of view."""
+
+    as_black: ColorResults
+    as_white: ColorResults
+    void: int
+    rate: float
+    rate_interval: tuple[float, float]
+    times: dict[Side, SideTimes]
+    faults: dict[Side, SideFaults]
+    mean_moves: float
+    score_disagreements: tuple[int, ...]
+    winner_disagreements: tuple[int, ...]
+
+    @property
+    def games(self) -> int:
+        """Return the games that count: all but the void ones."""
+        colors = (self.as_black, self.as_white)
+        return sum(color.wins + color.losses + color.draws for color in colors)
+
+    @property
+    def elo(self) -> float:
+        """Return the Elo difference the win rate stands for."""
+        return elo_difference(self.rate)
+
+    @property
+    def elo_interval(self) -> tuple[float, float]:
+        """Return the ends of the win rate's interval as Elo differences."""
+        return elo_difference(self.rate_interval[0]), elo_difference(self.rate_interval[1])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as a JSON object; an infinite Elo difference is null."""
+
+        def finite(value: float) -> float | None:
+            return round(value, 1) if math.isfinite(value) else None
+
+        return {
+            "games": self.games,
+            "void": self.void,
+            "first_as_black": vars(self.as_black),
+            "first_as_white": vars(self.as_white),
+            "win_rate": self.rate,
+            "win_rate_interval": list(self.rate_interval),
+            "elo": finite(self.elo),
+            "elo_interval": [finite(value) for value in self.elo_interval],
+            "think_time": {side: vars(self.times[side]) for side in SIDES},
+            "faults": {side: vars(self.faults[side]) for side in SIDES},
+            "mean_moves": self.mean_moves,
+            "score_disagreements": list(self.score_disagreements),
+            "winner_disagreements": list(self.winner_disagreements),
+        }
+
+
+def summarize(records: Sequence[GameRecord]) -> Summary:
+    """Return the summary of finished games."""
+    as_black = _color_results([record for record in records if record.black == "first"])
+    as_white = _color_results([record for record in records if record.black == "second"])
+    games = sum(color.wins + color.losses + color.draws for color in (as_black, as_white))
+    points = as_black.wins + as_white.wins + (as_black.draws + as_white.draws) / 2
+    return Summary(
+        as_black=as_black,
+        as_white=as_white,
+        void=sum(record.winner == "none" for record in records),
+        rate=points / games if games else 0.5,
+        rate_interval=wilson_interval(points, games),
+        times={side: _side_times(records, side) for side in SIDES},
+        faults={side: _side_faults(records, side) for side in SIDES},
+        mean_moves=sum(record.moves for record in records) / len(records) if records else 0.0,
+        score_disagreements=tuple(record.game for record in records if len(set(record.scores.values())) > 1),
+        winner_disagreements=tuple(
+            record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
+        ),
+    )
+
+
+def _color_results(records: Sequence[GameRecord]) -> ColorResults:
+    winners = [record.winner for record in records]
+    return ColorResults(wins=winners.count("first"), losses=winners.count("second"), draws=winners.count("draw"))
+
+
+def _side_times(records: Sequence[GameRecord], side: Side) -> SideTimes:
+    times = [seconds for record in records for seconds in record.think_times[side]]
+    return SideTimes(mean=sum(times) / len(times), maximum=max(times)) if times else SideTimes(mean=0.0, maximum=0.0)
+
+
+def _side_faults(records: Sequence[GameRecord], side: Side) -> SideFaults:
+    lost = [record.reason for record in records if record.winner == other_side(side)]
+    return SideFaults(
+        time_losses=lost.count("time"),
+        illegal_moves=lost.count("illegal"),
+        failures=lost.count("failure") + lost.count("refused"),
+        overruns=sum(record.overruns[side] for record in records),
+    )
+
+
+def format_table(summary: Summary, *, first: str, second: str) -> str:
+    """Return the summary as lines of text for people; `first` and `second` are the engines' names."""
+    low, high = summary.rate_interval
+    lines = [
+        f"{first}  against  {second}",
+        f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
+        f"win rate       {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
+        f"Elo            {_elo(summary.elo)}   (95 % interval {_elo(summary.elo_interval[0])}"
+        f" to {_elo(summary.elo_interval[1])})",
+        _color_line("as Black", summary.as_black),
+        _color_line("as White", summary.as_white),
+        f"moves a game   {summary.mean_moves:.0f}",
+        *(_side_line(side, name, summary) for side, name in zip(SIDES, (first, second), strict=True)),
+    ]
+    if summary.score_disagreements:
+        listed = ", ".join(map(str, summary.score_disagreements))
+        lines.append(f"final scores differ in game {listed}")
+    if summary.winner_disagreements:
+        listed = ", ".join(map(str, summary.winner_disagreements))
+        lines.append(f"even the winner is disputed in game {listed}")
+    return "\n".join(lines)
+
+
+def _elo(value: float) -> str:
+    return f"{value:+.0f}" if math.isfinite(value) else ("+∞" if value > 0 else "−∞")
+
+
+def _color_line(label: str, results: ColorResults) -> str:
+    draws = f", {results.draws} drawn" if results.draws else ""
+    return f"{label:<14} {results.wins} won, {results.losses} lost{draws}"
+
+
+def _side_line(side: Side, name: str, summary: Summary) -> str:
+    times, faults = summary.times[side], summary.faults[side]
+    return (
+        f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
+        f"{faults.time_losses} lost on time ({faults.overruns} moves over time), "
+        f"{faults.illegal_moves} by illegal moves, {faults.failures} by failures"
+    )

@@ -1,0 +1,46 @@
+"""How far a search goes, and how it is doing: the two values exchanged with whoever watches the clock."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A running search at one moment; visits are those of the root's children, most visited first.
+
+    `leader_is_best_value` tells whether the most visited move also has the best result so far, `winrate` (in [0, 1])
+    is that of the most visited move for the side to play, `choices` the number of moves it has.
+    """
+
+    seconds: float
+    visits: int
+    playouts: int
+    leader_visits: int
+    runner_up_visits: int
+    leader_is_best_value: bool
+    winrate: float
+    choices: int
+
+
+class Watcher(Protocol):
+    """Decides after every batch whether the search goes on."""
+
+    def __call__(self, progress: Progress, /) -> bool:
+        """Return whether to stop now.  Must not block."""
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends at the latest; without visits and watcher it would never end, which is refused.
+
+    `visits`: root visits, those of the reused tree included.  `watcher` is asked after every batch.
+    """
+
+    visits: int | None = None
+    watcher: Watcher | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a search without end."""
+        if self.visits is None and self.watcher is None:
+            raise ValueError("a search needs a number of visits or a watcher, neither was given")

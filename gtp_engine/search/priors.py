@@ -1,0 +1,181 @@
+"""What is known about a move before it is tried, as results of imaginary visits (progressive ordering).
+
+Each rule that speaks about a move adds visits with a result, 1 for "good" or −1 for "bad" (0 for the even start that
+keeps first results from swinging too far).  The rules and their weights are those of Baudiš's Michi (README and source,
+2015), a Monte Carlo program whose constants were tuned against GNU Go, translated to results in [−1, 1].
+"""
+
+from typing import Final
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.board import (
+    HEIGHT,
+    STRIDE,
+    WIDTH,
+    Board,
+    atari_liberty,
+    is_in_atari,
+    is_legal,
+    liberties_into,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
+from gtp_engine.go.eyes import is_eye
+from gtp_engine.go.ladder import working_attacks_into
+from gtp_engine.go.tactics import captures_something, is_escape, would_be_self_atari
+from gtp_engine.search.patterns import fits_pattern
+from gtp_engine.search.rollout import RolloutWork
+from gtp_engine.search.tree import USED, Tree
+
+EVEN_VISITS: Final = 10.0
+CAPTURE_ONE_VISITS: Final = 15.0
+CAPTURE_MANY_VISITS: Final = 30.0
+ESCAPE_VISITS: Final = 30.0
+LADDER_VISITS: Final = 30.0
+PATTERN_VISITS: Final = 10.0
+SELF_ATARI_VISITS: Final = 10.0
+NEAR_VISITS: Final = (24.0, 22.0, 8.0)
+"""For points at distance 2, 3 and 4 of the last move, the distance being dx + dy + max(dx, dy)."""
+EMPTY_AREA_VISITS: Final = 10.0
+"""For points with no stone near: bad on the first and second line, good on the third."""
+EMPTY_AREA_REACH: Final = 3
+"""Distance in points, along both axes, that counts as near for the rule above."""
+PASS_VISITS: Final = 20.0
+"""A pass starts as a bad move; it is tried once other moves look worse."""
+
+
+@kernel
+def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: float, work: RolloutWork) -> None:
+    """Give `node` its children: every legal move of `color` that fills no own eye, and the pass.
+
+    `board` holds the node's position (it is played on and restored), `last` the move that led to it.  `weight`
+    multiplies all prior visits.  The caller has made sure of the room.
+    """
+    first = tree.info[USED]
+    count = wide(0)
+    size = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
+    stride = wide(board.info[STRIDE])
+    for point in range(stride, stride + size + wide(board.info[HEIGHT])):
+        if board.color[point] != EMPTY or is_eye(board, point, color) or not is_legal(board, point, color, False):
+            continue
+        _add_child(tree, first + count, point)
+        _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
+        _judge(tree, first + count, board, color, last, weight, work)
+        count += 1
+    _add_child(tree, first + count, PASS)
+    _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
+    count += 1
+    _judge_ataris(tree, first, count, board, color, weight, work)
+    if color == WHITE:
+        for child in range(first, first + count):
+            tree.prior_value[child] = -tree.prior_value[child]
+    tree.child_count[node] = count
+    tree.first_child[node] = first
+    tree.info[USED] = first + count
+
+
+@kernel
+def _add_child(tree: Tree, child: int, move: int) -> None:
+    """Begin a node without visits and priors; its place may have been used before."""
+    tree.move[child] = move
+    tree.first_child[child] = 0
+    tree.child_count[child] = 0
+    tree.visits[child] = 0
+    tree.virtual_visits[child] = 0
+    tree.value[child] = 0.0
+    tree.amaf_visits[child] = 0.0
+    tree.amaf_value[child] = 0.0
+    tree.prior_visits[child] = 0.0
+    tree.prior_value[child] = 0.0
+
+
+@kernel
+def _add_prior(tree: Tree, child: int, visits: float, value: float) -> None:
+    """Add imaginary visits with this mean result (for the mover) to what is known about a child."""
+    total = tree.prior_visits[child] + visits
+    if total > 0.0:
+        tree.prior_value[child] += (value - tree.prior_value[child]) * visits / total
+        tree.prior_visits[child] = total
+
+
+@kernel
+def _judge(tree: Tree, child: int, board: Board, color: int, last: int, weight: float, work: RolloutWork) -> None:
+    """Apply the rules that look at the move alone."""
+    point = wide(tree.move[child])
+    captured = captures_something(board, point, color)
+    if captured == 1:
+        _add_prior(tree, child, CAPTURE_ONE_VISITS * weight, 1.0)
+    elif captured > 1:
+        _add_prior(tree, child, CAPTURE_MANY_VISITS * weight, 1.0)
+    if would_be_self_atari(board, point, color):
+        _add_prior(tree, child, SELF_ATARI_VISITS * weight, -1.0)
+    if fits_pattern(board, point, color, work.patterns):
+        _add_prior(tree, child, PATTERN_VISITS * weight, 1.0)
+    if last > PASS:
+        distance = _distance(board, point, last)
+        if 2 <= distance <= 4:
+            _add_prior(tree, child, NEAR_VISITS[distance - 2] * weight, 1.0)
+    line = _line(board, point)
+    if line <= 3 and not _is_near_stone(board, point):
+        _add_prior(tree, child, EMPTY_AREA_VISITS * weight, 1.0 if line == 3 else -1.0)
+
+
+@kernel
+def _judge_ataris(
+    tree: Tree, first: int, count: int, board: Board, color: int, weight: float, work: RolloutWork
+) -> None:
+    """Apply the rules that look at chains: escaping from atari, catching a chain in a ladder."""
+    for head in range(board.color.size):
+        stone = board.color[head]
+        if (stone != BLACK and stone != WHITE) or board.head[head] != head:
+            continue
+        if stone == color:
+            if is_in_atari(board, head):
+                liberty = wide(atari_liberty(board, head))
+                if is_legal(board, liberty, color, False) and is_escape(board, liberty, color, work.ladder):
+                    _add_prior_to_move(tree, first, count, liberty, ESCAPE_VISITS * weight)
+        elif liberties_into(board, head, work.ladder.liberties) == 2:
+            found = working_attacks_into(board, head, work.ladder, work.ladder.working)
+            for i in range(found):
+                _add_prior_to_move(tree, first, count, wide(work.ladder.working[i]), LADDER_VISITS * weight)
+
+
+@kernel
+def _add_prior_to_move(tree: Tree, first: int, count: int, move: int, visits: float) -> None:
+    """Add good visits to the child that plays `move`, if it is one of the children."""
+    for child in range(first, first + count):
+        if tree.move[child] == move:
+            _add_prior(tree, child, visits, 1.0)
+            return
+
+
+@kernel
+def _distance(board: Board, a: int, b: int) -> int:
+    """Return dx + dy + max(dx, dy) of two points: 2 for neighbours, 3 for diagonal ones."""
+    stride = wide(board.info[STRIDE])
+    dx = abs(a % stride - b % stride)
+    dy = abs(a // stride - b // stride)
+    return dx + dy + max(dx, dy)
+
+
+@kernel
+def _line(board: Board, point: int) -> int:
+    """Return the line the point is on, counted from the nearest edge; 1 is the edge."""
+    stride = wide(board.info[STRIDE])
+    x, y = point % stride, point // stride
+    from_sides = min(x, wide(board.info[WIDTH]) + 1 - x)
+    return min(from_sides, min(y, wide(board.info[HEIGHT]) + 1 - y))
+
+
+@kernel
+def _is_near_stone(board: Board, point: int) -> bool:
+    """Return whether a stone lies within EMPTY_AREA_REACH points of `point` along both axes."""
+    stride = wide(board.info[STRIDE])
+    x, y = point % stride, point // stride
+    left, right = max(1, x - EMPTY_AREA_REACH), min(wide(board.info[WIDTH]), x + EMPTY_AREA_REACH)
+    top, bottom = max(1, y - EMPTY_AREA_REACH), min(wide(board.info[HEIGHT]), y + EMPTY_AREA_REACH)
+    for row in range(top, bottom + 1):
+        for column in range(left, right + 1):
+            stone = board.color[row * stride + column]
+            if stone != EMPTY and stone != WALL:
+                return True
+    return False

@@ -1,0 +1,275 @@
+"""The search: playouts in batches, over all cores, on a tree kept from move to move.
+
+One thread selects and backs up; the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
+"""
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.config import SearchConfig
+from gtp_engine.go import board as boards
+from gtp_engine.go.constants import BLACK, NULL_POINT, Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko, Scoring
+from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.rng import new_states
+from gtp_engine.search.rollout import POLICIES, RolloutWork, new_rollout_work
+from gtp_engine.search.select import (
+    ALGORITHMS,
+    MAX_DEPTH,
+    Leaves,
+    Params,
+    Position,
+    back_up,
+    evaluate_leaves,
+    select_leaves,
+)
+from gtp_engine.search.tree import ROOT, TreeStore
+
+_SUPERKO: Final = {Ko.SIMPLE: 0, Ko.POSITIONAL: 1, Ko.SITUATIONAL: 2}
+_PV_LENGTH: Final = 12
+"""Longest continuation reported, in moves."""
+
+
+def available_cores() -> int:
+    """Return the number of processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Workshop:
+    """The arrays that searching boards of one size needs: leaves, and for each thread work arrays and ownership."""
+
+    def __init__(self, width: int, height: int, *, batch: int, threads: int, seed: int | None) -> None:
+        n = boards.padded_length(width, height)
+        self.size: Final = (width, height)
+        self.works: Final[list[RolloutWork]] = [new_rollout_work(width, height) for _ in range(threads)]
+        self.queues: Final = np.zeros((threads, n), dtype=np.int32)
+        self.owners: Final = np.zeros((threads, n), dtype=np.int32)
+        self.leaves: Final = Leaves(
+            storage=np.zeros((batch, boards.storage_length(width, height)), dtype=np.int32),
+            hash=np.zeros((batch, 1), dtype=np.uint64),
+            path=np.zeros((batch, MAX_DEPTH), dtype=np.int32),
+            depth=np.zeros(batch, dtype=np.int32),
+            color=np.zeros(batch, dtype=np.int32),
+            last=np.zeros(batch, dtype=np.int32),
+            is_over=np.zeros(batch, dtype=np.int32),
+            value=np.zeros(batch, dtype=np.float32),
+            first_player=np.zeros((batch, n), dtype=np.int8),
+            rng=new_states(batch, seed),
+            path_keys=np.zeros(MAX_DEPTH, dtype=np.uint64),
+        )
+
+
+class Search:
+    """Searches positions of one game after the other; `close` ends its threads.
+
+    `run` is called by one thread at a time; `stop` may be called from any other.
+    """
+
+    def __init__(self, config: SearchConfig) -> None:
+        self.config: Final = config
+        self.threads: Final = config.threads or available_cores()
+        self._store: Final = TreeStore(config.max_memory)
+        self._pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
+        self._stop: Final = threading.Event()
+        self._seed = config.seed
+        self._workshop: _Workshop | None = None
+        self._root: Game | None = None
+        self._conditions: object = None
+
+    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+        """Search the position of `game` (not changed) and return what was found.
+
+        `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called; at least one
+        batch is always played, so that there is a move to choose.
+        """
+        start = time.perf_counter()
+        self._stop.clear()
+        color = game.to_play if to_play is None else to_play
+        workshop = self._prepare(game, color)
+        position, params = self._position(game, color), self._params(game)
+        playouts = 0
+        while True:
+            count = workshop.leaves.depth.size
+            if limits.visits is not None:
+                count = max(1, min(count, limits.visits - int(self._store.tree.visits[ROOT])))
+            self._play_batch(workshop, position, params, count)
+            playouts += count
+            if self._is_done(limits, color, playouts, time.perf_counter() - start):
+                break
+        return self._report(workshop, color, playouts, time.perf_counter() - start)
+
+    def stop(self) -> None:
+        """End a running search after its current batch; without one, do nothing."""
+        self._stop.set()
+
+    def clear(self) -> None:
+        """Forget the tree, and start the random numbers again if they have a seed."""
+        self._store.clear()
+        self._root = None
+        self._workshop = None
+
+    def set_seed(self, seed: int | None) -> None:
+        """Start the random numbers at `seed` (None: differently every time) and forget the tree."""
+        self._seed = seed
+        self.clear()
+
+    def close(self) -> None:
+        """End the threads; the search cannot be used afterwards."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    # --- inside ---
+
+    def _prepare(self, game: Game, color: int) -> _Workshop:
+        """Return the arrays for this game, with the tree re-rooted at its position as far as it is known."""
+        if self._workshop is None or self._workshop.size != (game.width, game.height):
+            batch = self.config.batch
+            self._workshop = _Workshop(game.width, game.height, batch=batch, threads=self.threads, seed=self._seed)
+        conditions = (game.rules, game.komi, game.handicap, color)
+        if not self._follow(game, color, conditions):
+            self._store.clear()
+        self._root, self._conditions = game.copy(), conditions
+        self._workshop.owners[:] = 0
+        return self._workshop
+
+    def _follow(self, game: Game, color: int, conditions: tuple[object, ...]) -> bool:
+        """Return whether the tree's root could be moved to the position of `game`."""
+        root = self._root
+        if root is None or self._conditions is None:
+            return False
+        known, known_color = self._conditions[:3], self._conditions[3]  # type: ignore[index]
+        if known != conditions[:3] or root.setup_stones != game.setup_stones:
+            return False
+        if (root.width, root.height) != (game.width, game.height) or game.moves[: len(root.moves)] != root.moves:
+            return False
+        node: int | None = ROOT
+        for move in (*game.moves[len(root.moves) :], Move(color, NULL_POINT)):
+            if move.color != known_color:
+                return False
+            if move.point != NULL_POINT:
+                node = self._store.child_by_move(node, move.point) if node is not None else None
+                known_color = 3 - known_color
+        if node is None:
+            return False
+        if node != ROOT:
+            self._store.reroot(node)
+        return True
+
+    def _position(self, game: Game, color: int) -> Position:
+        last = game.last_move
+        return Position(
+            board=boards.clone(game.board),
+            color=color,
+            last=NULL_POINT if last is None else last.point,
+            passes=min(game.consecutive_passes, 1),
+            history=np.sort(game.superko_keys()),
+        )
+
+    def _params(self, game: Game) -> Params:
+        config = self.config
+        is_rave = config.search == "rave"
+        bonus = game.rules.handicap_points(game.handicap) if game.rules.scoring is Scoring.AREA else 0
+        return Params(
+            algorithm=ALGORITHMS[config.search],
+            exploration=config.exploration_rave if is_rave else config.exploration_uct,
+            rave_equivalence=config.rave_equivalence,
+            expand_visits=config.expand_visits,
+            prior_weight=config.prior_weight,
+            margin_weight=config.margin_weight,
+            policy=POLICIES[config.rollout_policy],
+            komi=game.komi + bonus,
+            superko=_SUPERKO[game.rules.ko],
+        )
+
+    def _play_batch(self, workshop: _Workshop, position: Position, params: Params, count: int) -> None:
+        """Do `count` playouts."""
+        self._store.make_room(count)
+        tree, leaves = self._store.tree, workshop.leaves
+        select_leaves(tree, position, params, leaves, count, workshop.works[0])
+        share = -(-count // self.threads)
+        zobrist = position.board.zobrist
+
+        def evaluate(thread: int) -> None:
+            begin, end = thread * share, min(count, (thread + 1) * share)
+            work, queue, owner = workshop.works[thread], workshop.queues[thread], workshop.owners[thread]
+            evaluate_leaves(leaves, begin, end, zobrist, params, work, queue, owner)
+
+        others = [self._pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
+        evaluate(0)
+        for other in others:
+            other.result()
+        back_up(tree, position, leaves, count)
+
+    def _is_done(self, limits: Limits, color: int, playouts: int, seconds: float) -> bool:
+        if self._stop.is_set():
+            return True
+        if limits.visits is not None and self._store.tree.visits[ROOT] >= limits.visits:
+            return True
+        return limits.watcher is not None and limits.watcher(self._progress(color, playouts, seconds))
+
+    def _progress(self, color: int, playouts: int, seconds: float) -> Progress:
+        tree = self._store.tree
+        children = self._store.children(ROOT)
+        visits = tree.visits[children.start : children.stop]
+        values = tree.value[children.start : children.stop] / np.maximum(visits, 1)
+        order = np.argsort(-visits, kind="stable")[:2]
+        leader = order[0]
+        sign = 1.0 if color == BLACK else -1.0
+        runner_up = int(order[1]) if order.size > 1 else None
+        return Progress(
+            seconds=seconds,
+            visits=int(tree.visits[ROOT]),
+            playouts=playouts,
+            leader_visits=int(visits[leader]),
+            runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
+            leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
+            winrate=winrate_of(float(values[leader]), color),
+            choices=len(children) - 1,
+        )
+
+    def _report(self, workshop: _Workshop, color: int, playouts: int, seconds: float) -> SearchReport:
+        tree = self._store.tree
+        moves = [self._move_report(child) for child in self._store.children(ROOT) if tree.visits[child] > 0]
+        moves.sort(key=lambda move: (-move.visits, -for_color(move.value_black, color)))
+        return SearchReport(
+            to_play=color,
+            visits=int(tree.visits[ROOT]),
+            playouts=playouts,
+            seconds=seconds,
+            value_black=float(tree.value[ROOT]) / max(1, int(tree.visits[ROOT])),
+            moves=tuple(moves),
+            ownership_black=workshop.owners.sum(axis=0) / max(1, playouts),
+            nodes=self._store.used,
+            memory=self._store.memory,
+        )
+
+    def _move_report(self, child: int) -> MoveReport:
+        tree = self._store.tree
+        return MoveReport(
+            point=int(tree.move[child]),
+            visits=int(tree.visits[child]),
+            value_black=float(tree.value[child]) / max(1, int(tree.visits[child])),
+            prior_visits=float(tree.prior_visits[child]),
+            pv=self._pv(child),
+        )
+
+    def _pv(self, node: int) -> tuple[int, ...]:
+        """Return the moves of the most visited line that begins with `node`."""
+        moves = [int(self._store.tree.move[node])]
+        while len(moves) < _PV_LENGTH:
+            children = self._store.children(node)
+            if not children:
+                break
+            node = max(children, key=lambda child: int(self._store.tree.visits[child]))
+            if self._store.tree.visits[node] == 0:
+                break
+            moves.append(int(self._store.tree.move[node]))
+        return tuple(moves)

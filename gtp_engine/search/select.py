@@ -1,0 +1,267 @@
+"""Kernels of one playout: walk down the tree to a leaf, play it out, carry the result back up.
+
+They work on a batch: `select_leaves` finds several leaves, marking its way with virtual visits so that the next walk
+takes another; `evaluate_leaves` plays some of them out, on any thread, touching nothing but their own rows;
+`back_up` adds the results to the tree.  So the tree is only ever changed by one thread, and a search gives the same
+tree whatever the number of threads.
+
+Choosing a child.  With n visits (imaginary ones included) and mean result q for the side to play:
+
+    uct    q + c sqrt(ln N / n)                                  UCB1 (Auer, Cesa-Bianchi and Fischer 2002)
+    rave   (1 − β) q + β a + c sqrt(ln N / n),  β = m / (m + n + m n / E)
+
+where a is the mean result of the m playouts in which the move was played at any time after the node (all moves as
+first), N the visits of the parent, and E the `rave_equivalence`: the number of visits at which both means deserve the
+same trust.  It is the minimum-mean-square-error schedule of Gelly and Silver (2011) with 4 b² = 1 / E.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.board import (
+    HEIGHT,
+    WIDTH,
+    Board,
+    IntArray,
+    clear_ko,
+    copy_board,
+    hash_after,
+    play_assume_legal,
+    view_storage_in_kernel,
+)
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.search.priors import expand
+from gtp_engine.search.rng import State
+from gtp_engine.search.rollout import RolloutWork, count_area, play_out
+from gtp_engine.search.tree import ROOT, USED, Tree
+
+UCT: Final = 0
+RAVE: Final = 1
+ALGORITHMS: Final = {"uct": UCT, "rave": RAVE}
+
+MAX_DEPTH: Final = 512
+"""Longest path from the root; deeper nodes are leaves."""
+
+
+class Params(NamedTuple):
+    """Numbers that a search is run with; scalars."""
+
+    algorithm: int  # UCT or RAVE
+    exploration: float  # c above
+    rave_equivalence: float  # E above, visits
+    expand_visits: int  # a leaf gets children once it has this many visits
+    prior_weight: float  # factor on all prior visits
+    margin_weight: float  # share of the margin (as a fraction of the board) in a result
+    policy: int  # rollout.UNIFORM or TACTICAL
+    komi: float  # points for White, bonuses included
+    superko: int  # 0 simple ko, 1 positional, 2 situational
+
+
+class Position(NamedTuple):
+    """The root position, for kernels."""
+
+    board: Board
+    color: int  # to play
+    last: int  # the last move, PASS or NULL_POINT
+    passes: int  # passes in a row before it, 0 or 1
+    history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
+
+
+class Leaves(NamedTuple):
+    """A batch of B leaves; n is the padded length, S the storage length of a board."""
+
+    storage: IntArray  # [B, S] the positions
+    hash: NDArray[np.uint64]  # [B, 1]
+    path: IntArray  # [B, MAX_DEPTH] nodes from the root to the leaf
+    depth: IntArray  # [B] index of the leaf in its path
+    color: IntArray  # [B] to play at the leaf
+    last: IntArray  # [B] move that led there
+    is_over: IntArray  # [B] 1 if two passes ended the game
+    value: NDArray[np.float32]  # [B] result for Black
+    first_player: NDArray[np.int8]  # [B, n] colour that first played on a point after the leaf, 0 if none
+    rng: State  # [B, 1]
+    path_keys: NDArray[np.uint64]  # [MAX_DEPTH] superko keys on the path being walked
+
+
+@kernel
+def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
+    """Return the child of an expanded node that `color` should try next, or −1 if every one is forbidden."""
+    sign = np.float32(1.0 if color == BLACK else -1.0)
+    log_parent = np.float32(np.log(tree.visits[node] + 2.0))
+    exploration = np.float32(params.exploration)
+    equivalence = np.float32(params.rave_equivalence)
+    best, best_score = -1, np.float32(-1e30)
+    first = tree.first_child[node]
+    for child in range(first, first + tree.child_count[node]):
+        if tree.move[child] == NULL_POINT:
+            continue
+        pending = np.float32(tree.virtual_visits[child])
+        prior = tree.prior_visits[child]
+        visits = np.float32(tree.visits[child]) + pending + prior + np.float32(1e-6)
+        score = (sign * (tree.value[child] + prior * tree.prior_value[child]) - pending) / visits
+        amaf_visits = tree.amaf_visits[child]
+        if params.algorithm == RAVE and amaf_visits > 0:
+            beta = amaf_visits / (amaf_visits + visits + amaf_visits * visits / equivalence)
+            score += beta * (sign * tree.amaf_value[child] / amaf_visits - score)
+        if exploration > 0:
+            score += exploration * np.sqrt(log_parent / visits)
+        if score > best_score:
+            best, best_score = wide(child), score
+    return best
+
+
+@kernel
+def _is_known(keys: NDArray[np.uint64], key: np.uint64) -> bool:
+    """Return whether `key` is in the sorted array `keys`."""
+    low, high = 0, keys.size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < keys.size and keys[low] == key
+
+
+@kernel
+def _key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
+    """Return the superko key of a position, as `game.key_of` does."""
+    return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
+
+
+@kernel
+def _would_repeat(
+    board: Board, move: int, color: int, superko: int, position: Position, leaves: Leaves, depth: int
+) -> bool:
+    """Return whether a move recreates a position of the game or of the path down to `depth`."""
+    key = _key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
+    if _is_known(position.history, key):
+        return True
+    for i in range(depth + 1):
+        if leaves.path_keys[i] == key:
+            return True
+    return False
+
+
+@kernel
+def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
+    """Walk from the root to a leaf and leave its position in row `row`; expand it if it has enough visits."""
+    board = view_storage_in_kernel(
+        leaves.storage[row], leaves.hash[row], position.board.zobrist, position.board.color.size
+    )
+    copy_board(board, position.board)
+    node, depth = wide(ROOT), wide(0)
+    color, last, passes = wide(position.color), wide(position.last), wide(position.passes)
+    leaves.path[row, 0] = ROOT
+    leaves.path_keys[0] = _key(board, board.hash[0], color, params.superko)
+    while passes < 2 and depth < MAX_DEPTH - 1:
+        if tree.first_child[node] == 0:
+            if depth > 0 and tree.visits[node] < params.expand_visits:
+                break
+            if tree.info[USED] + board.color.size > tree.move.size:
+                break  # no room
+            expand(tree, node, board, color, last, params.prior_weight, work)
+        child = _best_child(tree, node, color, params)
+        if child < 0:
+            break
+        move = wide(tree.move[child])
+        if move == PASS:
+            clear_ko(board)
+            passes += 1
+        else:
+            if params.superko != 0 and _would_repeat(board, move, color, params.superko, position, leaves, depth):
+                tree.move[child] = NULL_POINT
+                continue
+            play_assume_legal(board, move, color)
+            passes = 0
+        color, last, node = BLACK + WHITE - color, move, child
+        depth += 1
+        leaves.path[row, depth] = node
+        leaves.path_keys[depth] = _key(board, board.hash[0], color, params.superko)
+        tree.virtual_visits[node] += 1
+    leaves.depth[row] = depth
+    leaves.color[row] = color
+    leaves.last[row] = last
+    leaves.is_over[row] = wide(passes >= 2)
+
+
+@kernel
+def select_leaves(
+    tree: Tree, position: Position, params: Params, leaves: Leaves, count: int, work: RolloutWork
+) -> None:
+    """Fill the first `count` rows of `leaves`, one after the other."""
+    for row in range(count):
+        _select_leaf(tree, position, params, leaves, row, work)
+
+
+@kernel
+def evaluate_leaves(
+    leaves: Leaves,
+    begin: int,
+    end: int,
+    zobrist: NDArray[np.uint64],
+    params: Params,
+    work: RolloutWork,
+    queue: IntArray,
+    owner: IntArray,
+) -> None:
+    """Play the rows begin … end − 1 out and set their `value` and `first_player`; rollouts are added to `owner`.
+
+    `queue` (work) and `owner` are int32[n]; owner[p] gains 1 for every rollout in which Black owns p at the end and
+    loses 1 for White.
+    """
+    for row in range(begin, end):
+        board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, owner.size)
+        first_player = leaves.first_player[row]
+        for point in range(owner.size):
+            first_player[point] = 0
+        if leaves.is_over[row] == 1:
+            margin = area_margin(board, queue, board.head)  # nobody plays on this board any more: `head` is free
+        else:
+            color, last = wide(leaves.color[row]), wide(leaves.last[row])
+            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player)
+            margin = count_area(board, owner)
+        leaves.value[row] = _result(margin - params.komi, board, params.margin_weight)
+
+
+@kernel
+def _result(margin: float, board: Board, margin_weight: float) -> float:
+    """Return the result of a game for Black in [−1, 1]: 1, 0 or −1, mixed with the margin per point of the board."""
+    won = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
+    area = float(board.info[WIDTH]) * float(board.info[HEIGHT])
+    share = min(1.0, max(-1.0, margin / area))
+    return (won + margin_weight * share) / (1.0 + margin_weight)
+
+
+@kernel
+def back_up(tree: Tree, position: Position, leaves: Leaves, count: int) -> None:
+    """Add the results of the first `count` rows to all nodes on their paths, and to the moves played as first."""
+    for row in range(count):
+        value = leaves.value[row]
+        first_player = leaves.first_player[row]
+        depth = wide(leaves.depth[row])
+        color = wide(leaves.color[row])
+        for at in range(depth, -1, -1):
+            node = leaves.path[row, at]
+            tree.visits[node] += 1
+            tree.value[node] += value
+            first = tree.first_child[node]
+            if first != 0:
+                _back_up_amaf(tree, first, wide(tree.child_count[node]), color, value, first_player)
+            if at > 0:
+                tree.virtual_visits[node] -= 1
+                color = BLACK + WHITE - color
+                first_player[tree.move[node]] = color
+
+
+@kernel
+def _back_up_amaf(tree: Tree, first: int, count: int, color: int, value: float, first_player: NDArray[np.int8]) -> None:
+    """Add a result to every child whose move `color` was the first to play after the node."""
+    for child in range(first, first + count):
+        if first_player[tree.move[child]] == color:
+            tree.amaf_visits[child] += np.float32(1.0)
+            tree.amaf_value[child] += value

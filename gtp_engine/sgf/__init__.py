@@ -1,0 +1,24 @@
+"""Game records: SGF text to a `Game` and back.
+
+    bytes --parse_sgf--> SgfRecord --record_to_game--> Game --format_sgf--> text
+
+sgfmill knows the grammar of SGF (FF[4], https://www.red-bean.com/sgf/); here is what the properties mean for a
+game of Go: board sizes, points, komi, rules, handicap, set-up, and the ways in which programs write them wrongly.
+Files come from strangers, so reading is bounded in size, time and memory, and fails with nothing but `SgfError`.
+"""
+
+from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, parse_sgf, read_sgf_file
+from gtp_engine.sgf.record import LaterSetup, SgfRecord
+from gtp_engine.sgf.replay import record_to_game
+from gtp_engine.sgf.writer import format_sgf
+
+__all__ = [
+    "parse_sgf",
+    "record_to_game",
+    "format_sgf",
+    "read_sgf_file",
+    "SgfRecord",
+    "LaterSetup",
+    "MAX_BYTES",
+    "MAX_MOVES",
+]

@@ -1,0 +1,60 @@
+"""What a game record says, as plain values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.rules import Rules
+
+
+@dataclass(frozen=True)
+class LaterSetup:
+    """A change of the position in the middle of a record, made by AB, AW, AE or PL in a later node."""
+
+    move_index: int
+    """How many moves of the main line come before it."""
+    stones: tuple[Move, ...]
+    """Stones put on the board, in place of whatever was there."""
+    emptied: tuple[int, ...]
+    """Points made empty."""
+    player: int | None
+    """The colour to move afterwards, if the record says so."""
+
+
+@dataclass(frozen=True)
+class SgfRecord:
+    """The main line of one game; points are those of a board of `width` by `height`.
+
+    Fields that a record may leave out are None.  `notes` says in words what was left out of account or guessed.
+    """
+
+    width: int
+    height: int
+    komi: float | None
+    """Points for White; Fox's hundredths and counts in stones are already converted."""
+    rules: Rules | None
+    handicap: int
+    """The number of handicap stones, 0 for none; `setup_stones` unless the record plays them as moves."""
+    setup_stones: tuple[Move, ...]
+    """The stones on the board before the first move."""
+    first_player: int
+    """The colour that moves first."""
+    moves: tuple[Move, ...]
+    later_setups: tuple[LaterSetup, ...] = ()
+    black_name: str | None = None
+    white_name: str | None = None
+    result: str | None = None
+    """RE as it stands, for example "B+3.5", "W+R" or "0"."""
+    notes: tuple[str, ...] = ()
+
+
+def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
+    """Return the colour that moves first in a record without PL.
+
+    That is the colour of the first move; without moves it is White after a handicap (two or more black stones and
+    no white one), else Black.
+    """
+    if moves:
+        return moves[0].color
+    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
+    return WHITE if is_handicap else BLACK

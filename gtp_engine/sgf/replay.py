@@ -1,0 +1,78 @@
+"""Playing a record on a board: `SgfRecord` to `Game`."""
+
+from collections import defaultdict
+
+from gtp_engine.errors import IllegalMoveError, SgfError, problem
+from gtp_engine.go.constants import EMPTY, Move
+from gtp_engine.go.coords import board_points, format_color
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.record import LaterSetup, SgfRecord
+
+
+def record_to_game(
+    record: SgfRecord,
+    *,
+    move_number: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> tuple[Game, int]:
+    """Return the game with its moves played, and the colour to move next.
+
+    With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` wants it, and the
+    colour is that of move N; a number beyond the end stands for the end.  `rules` and `komi` are for records that
+    name none, and default to those of `Game`.
+
+    Repetitions of the whole board are played, whatever the rules, because people's records contain them.  Where a
+    record changes the position between two moves, the game starts afresh from the changed position: its earlier
+    moves cannot be taken back any more.
+
+    Raises SgfError for a position with dead stones on the board and for an illegal move, naming its number.
+    """
+    if move_number is not None and move_number < 1:
+        raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
+    count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
+    game = Game(
+        record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi
+    )
+    _set_up(game, record.setup_stones, record.first_player, where="at the start")
+    setups: dict[int, list[LaterSetup]] = defaultdict(list)
+    for setup in record.later_setups:
+        setups[setup.move_index].append(setup)
+    color = record.first_player
+    for index in range(count + 1):
+        for setup in setups.get(index, ()):
+            color = _change_position(game, setup)
+        if index < count:
+            _play(game, record.moves[index], index + 1)
+            color = game.to_play
+    return game, record.moves[count].color if count < len(record.moves) else color
+
+
+def _play(game: Game, move: Move, number: int) -> None:
+    try:
+        game.play(move, allow_superko=True)
+    except IllegalMoveError as error:
+        raise SgfError(f"move {number} ({format_color(move.color)}): {error}") from None
+
+
+def _change_position(game: Game, setup: LaterSetup) -> int:
+    """Change stones and side to move in the middle of a game; return the colour to move.
+
+    Where only the side to move is named, the game goes on: the next move's own colour counts.
+    """
+    player = setup.player or game.to_play
+    if setup.stones or setup.emptied:
+        colors = {point: int(game.board.color[point]) for point in board_points(game.width, game.height)}
+        colors.update((point, color) for color, point in setup.stones)
+        colors.update(dict.fromkeys(setup.emptied, EMPTY))
+        stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
+        _set_up(game, stones, player, where=f"after move {setup.move_index}")
+    return player
+
+
+def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, where: str) -> None:
+    try:
+        game.set_up(stones, player)
+    except IllegalMoveError as error:
+        raise SgfError(f"set-up {where}: {error}") from None

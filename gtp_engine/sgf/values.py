@@ -1,0 +1,199 @@
+"""Single SGF values as text: board size, points, komi, rules; each `parse_` has its `format_`.
+
+SGF names points by two letters, column from the left and row from the top: "aa" is the top left corner, on 19x19
+the vertex A19.  All text here is already decoded and free of SGF's escapes.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from gtp_engine.errors import RulesError, SgfError, problem, shown
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
+from gtp_engine.go.coords import point_to_xy, xy_to_point
+from gtp_engine.go.rules import PRESETS, Rules
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
+_LARGEST_TT_SIZE: Final = 19
+"""Up to this width or height "tt" lies outside the board and is a pass (FF[3]); FF[4] writes nothing for it."""
+
+_SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
+_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9]*")
+
+_HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
+"""Parts of AP of the programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
+_SMALLEST_HUNDREDTHS: Final = 50.0
+_STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
+"""Komi values in stones, the Chinese way of counting half the difference; in points they are twice as much."""
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Return (width, height) of an SZ value, "19" or "13:9"; raises SgfError for anything else or out of range."""
+    match = _SIZE.fullmatch(text.strip())
+    expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
+    if match:
+        width, height = int(match[1]), int(match[2] or match[1])
+        if MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE:
+            return width, height
+    raise SgfError(problem(f"board size SZ[{shown(text)[1:-1]}]", expected=expected))
+
+
+def format_size(width: int, height: int) -> str:
+    """Return the SZ value of a board: one number if it is square."""
+    return str(width) if width == height else f"{width}:{height}"
+
+
+def parse_move_point(text: str, *, width: int, height: int) -> int:
+    """Return the point of a B or W value, or PASS for an empty one and for "tt" beside a small board.
+
+    Raises SgfError.
+    """
+    text = text.strip()
+    if text == "" or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
+        return PASS
+    return parse_point(text, width=width, height=height)
+
+
+def parse_point(text: str, *, width: int, height: int) -> int:
+    """Return the point of two letters such as "pd"; raises SgfError when it is not on the board."""
+    text = text.strip()
+    if len(text) == 2:
+        x, y = _LETTERS.find(text[0]), _LETTERS.find(text[1])
+        if 0 <= x < width and 0 <= y < height:
+            return xy_to_point(x, y, width=width)
+    expected = f"two letters from aa to {_LETTERS[width - 1]}{_LETTERS[height - 1]} on {width}x{height}"
+    raise SgfError(problem(f"point {shown(text)}", expected=expected))
+
+
+def format_point(point: int, *, width: int) -> str:
+    """Return the two letters of `point`, which must be on the board, or "" for a pass."""
+    if point == PASS:
+        return ""
+    x, y = point_to_xy(point, width=width)
+    return _LETTERS[x] + _LETTERS[y]
+
+
+def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int, ...]:
+    """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
+
+    Raises SgfError.
+    """
+    points: dict[int, None] = {}
+    for value in dict.fromkeys(values):  # a value repeated a million times costs no more than once
+        first, colon, last = value.partition(":")
+        start = parse_point(first, width=width, height=height)
+        end = parse_point(last, width=width, height=height) if colon else start
+        (left, top), (right, bottom) = point_to_xy(start, width=width), point_to_xy(end, width=width)
+        if left > right or top > bottom:
+            raise SgfError(problem(f"rectangle {shown(value)}", expected="its upper left corner first"))
+        for y in range(top, bottom + 1):
+            points.update((xy_to_point(x, y, width=width), None) for x in range(left, right + 1))
+    return tuple(points)
+
+
+def parse_handicap(text: str) -> int | None:
+    """Return the number of an HA value (0 and 1 both mean no handicap: 0), or None when it is no number."""
+    text = text.strip()
+    if not re.fullmatch(r"[0-9]{1,3}", text):
+        return None
+    return int(text) if int(text) >= 2 else 0
+
+
+def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
+    """Return the komi of a KM value in points, or None when it is not a finite number.
+
+    Decimal commas, exponents and trailing dots or words are accepted: "7,5", "1e3", "6.5.", "7.5 points".
+
+    `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and,
+    for games counted by the Chinese method, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), KM[0] and
+    proper values as well.  What they mean is known from the programs that read them (KataGo `dataio/sgf.cpp`,
+    KaTrain, goban).  Other records mean what they say, 375 included.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        return None
+    komi = float(match[1].replace(",", "."))
+    if not math.isfinite(komi):
+        return None
+    in_hundredths = any(writer in name.lower() for name in applications for writer in _HUNDREDTHS_WRITERS)
+    if in_hundredths and abs(komi) >= _SMALLEST_HUNDREDTHS:
+        komi /= 100
+        if abs(komi) in _STONE_KOMI:
+            komi *= 2
+    return komi
+
+
+def format_komi(komi: float) -> str:
+    """Return a finite `komi` as a plain decimal, exact and without exponent: SGF's Real knows none."""
+    if komi == 0:
+        return "0"
+    text = format(Decimal(repr(komi)), "f")
+    return text.removesuffix(".0")
+
+
+_RULES_WORDS: Final = {
+    "aga": "aga",
+    "american": "aga",
+    "bga": "bga",
+    "british": "bga",
+    "french": "french",
+    "chinese": "chinese",
+    "china": "chinese",
+    "中国": "chinese",
+    "中國": "chinese",
+    "japanese": "japanese",
+    "japan": "japanese",
+    "日本": "japanese",
+    "korean": "korean",
+    "korea": "korean",
+    "韩国": "korean",
+    "韓国": "korean",
+    "韓國": "korean",
+    "한국": "korean",
+    "goe": "goe",
+    "ing": "ing",
+    "应氏": "ing",
+    "應氏": "ing",
+    "nz": "new-zealand",
+    "zealand": "new-zealand",
+    "tromp": "tromp-taylor",
+    "tromptaylor": "tromp-taylor",
+}
+"""Words in RU that name a rule set, for values that are no preset's name ("Chinese, Pair Go", "日本ルール")."""
+_RULES_TEXT_LENGTH: Final = 200
+"""Characters of RU searched for such words."""
+_SGF_NAMES: Final = {
+    "tromp-taylor": "Tromp-Taylor",
+    "chinese": "Chinese",
+    "japanese": "Japanese",
+    "aga": "AGA",
+    "new-zealand": "NZ",
+    "ing": "GOE",
+}
+"""How RU writes a preset: the four names the SGF specification prescribes, and customary ones."""
+
+
+def parse_rules(text: str) -> Rules | None:
+    """Return the rules of an RU value, or None when it names none we know.
+
+    RU holds one of SGF's names (AGA, GOE, Japanese, NZ), a preset's name, KataGo's JSON or compact form, or words.
+    """
+    try:
+        return Rules.parse(text)
+    except RulesError:
+        pass
+    for word in re.findall(r"[a-z]+|[^\W\d_a-z]+", text.lower()[:_RULES_TEXT_LENGTH]):
+        for known, name in _RULES_WORDS.items():
+            if word == known or (not known.isascii() and word.startswith(known)):
+                return PRESETS[name]
+    return None
+
+
+def format_rules(rules: Rules) -> str:
+    """Return an RU value that `parse_rules` reads as the same rules: a name if it has one, else KataGo's JSON."""
+    name = rules.preset_name()
+    if name is None:
+        return rules.to_json()
+    return _SGF_NAMES.get(name, name)

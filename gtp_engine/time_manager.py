@@ -1,0 +1,250 @@
+"""How much time a move gets: a pure function of clock, game and configuration, and when to stop within it.
+
+`budget` answers before the search: a target, and a maximum the search never exceeds.  `should_stop` answers during
+it.  Neither reads the system's clock or keeps anything, so whole games can be tested in a second.
+
+Never losing on time is a matter of arithmetic: `maximum` plus the lag kept back (`TimeBudget.lag`) never exceeds
+what the clock has, and under canadian overtime leaves enough for the stones still due.  The rest is pacing:
+
+    main time    divided by the own moves to spend it on (`moves_to_spread_over`), fewest in the middle game
+    fischer      the increment, and a share of the rest; what would flow over a cap is spent first
+    byo-yomi     in main time never less than a period per move, because that is what the game ends on; then the
+                 whole period each time, and for hard moves one of the spare periods
+    canadian     the period divided by the stones left
+    no clock     time.time_per_move; else search.visits alone; else five seconds
+
+Sources: Huang, Coulom and Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go", TAAI 2010
+(the main time formula; more time when the most visited move is not the best valued one); Baier and Winands, "Time
+Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot be overtaken).
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from gtp_engine.clock import Clock, TimeKind
+from gtp_engine.config import Config, TimeConfig
+from gtp_engine.config.sections import DEFAULT_TIME_PER_MOVE
+
+# --- Constants of pacing -----------------------------------------------------------------------------------------
+
+SPREAD_PER_POINT: Final = 80 / 361
+"""Own moves over which main time is always spread, for each point of the board.
+
+Huang et al. divide by C + max(MaxPly - ply, 0); C = 80 and MaxPly = 80 are the 19x19 values of Orego, which follows
+them, and smaller boards have proportionally shorter games.  Three quarters of the time are gone by move 250 then
+(a test says so), and it never runs out.
+"""
+
+PEAK_PER_POINT: Final = 80 / 361
+"""MaxPly of the same formula: moves of both players, for each point, until a move gets its largest share."""
+
+MIN_SPREAD: Final = 10.0
+"""Fewest own moves to spread over: on the smallest boards games are longer than their area suggests."""
+
+RENEWED_SPREAD: Final = 0.5
+"""Factor on the spread where overtime or increments follow: the game goes on without main time.
+
+KataGo plans main time for half (byo-yomi) to four fifths (Fischer) of the moves it counts on under sudden death.
+"""
+
+RENEWED_SHARE: Final = 2.0
+"""Most that the factor above may add to a move, in increments or overtimes per move: tiny ones change little
+(KataGo: 2 increments, 3 periods)."""
+
+RESERVED_PERIODS: Final = 3
+"""Byo-yomi periods never spent on hard moves: one to live in, one for a bad connection, one for a second."""
+
+LAST_PERIOD_LAG: Final = 2.0
+"""Factor on the lag where a single late move loses the game: the last byo-yomi period, the last canadian stone."""
+
+CANADIAN_EVENNESS: Final = 0.75
+"""With k stones left a move takes at most the period / (0.75 k + 0.25), as in KataGo: all of it for the last
+stone, 57 % with two left, a third more than the even share with many."""
+
+# --- Constants of stopping ---------------------------------------------------------------------------------------
+
+NARROW_LEAD: Final = 0.9
+"""A lead is narrow when the second move has at least this share of the leader's visits; chosen, not measured."""
+
+SETTLED_MIN_VISITS: Final = 1000
+"""Visits before an extreme winrate counts: the standard error at 98 % is then 0.4 %."""
+
+
+@dataclass(frozen=True)
+class TimeBudget:
+    """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means play whatever is best at once.
+
+    Both are infinite where only visits limit the search.  `lag` is what was kept back beyond `maximum`: the clock
+    survives a move of `maximum + lag` seconds.
+    """
+
+    target: float
+    maximum: float
+    lag: float = 0.0
+
+
+def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
+    """Return the time for the next move of the player with this clock.
+
+    `moves_played` counts the moves of both players so far, `area` the points of the board.
+    """
+    spread = moves_to_spread_over(moves_played, area)
+    match clock.settings.kind:
+        case TimeKind.NONE:
+            return _unlimited(config)
+        case TimeKind.BYOYOMI:
+            return _byoyomi(clock, spread, config.time)
+        case TimeKind.CANADIAN:
+            return _canadian(clock, spread, config.time)
+        case _:
+            return _sudden_death(clock, spread, config.time)
+
+
+def moves_to_spread_over(moves_played: int, area: int) -> float:
+    """Return the number of own moves the main time is divided by: falls until the middle game, then stays."""
+    return max(MIN_SPREAD, SPREAD_PER_POINT * area) + max(0.0, PEAK_PER_POINT * area - moves_played)
+
+
+def _unlimited(config: Config) -> TimeBudget:
+    """Return the time for a move when nobody keeps a clock; no lag, as nobody can lose."""
+    seconds = config.time.time_per_move
+    if seconds is None:
+        seconds = inf if config.search.visits > 0 else DEFAULT_TIME_PER_MOVE
+    return TimeBudget(seconds, seconds)
+
+
+def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move under absolute or Fischer settings, capped or not."""
+    settings, left = clock.settings, clock.left.main
+    lag = min(_kept_back(left, config.lag), _kept_back(settings.move_time_limit, config.lag))
+    usable = left - lag
+    income = min(settings.increment, usable)
+    spare = usable - income
+    ceiling = min(usable, income + spare * config.max_share)
+    target = min(ceiling, income + _share(spare, spread, settings.increment))
+    # What the next increment would push over the cap is lost unless it is spent now.
+    overflow = max(0.0, left - target + settings.increment - settings.main_time_limit)
+    ceiling = max(ceiling, min(usable, target + overflow))
+    target = min(ceiling, target + overflow)
+    maximum = min(ceiling, target * config.hard_move_factor, settings.move_time_limit - lag)
+    return TimeBudget(min(target, maximum), maximum, lag)
+
+
+def _byoyomi(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move under byo-yomi."""
+    left, length = clock.left, clock.settings.overtime
+    if not clock.in_overtime:
+        lag = _period_lag(length, left.periods, config)
+        return _main_before_overtime(left.main, spread, length, lag, config)
+    period, periods = left.period, left.periods
+    lag = _period_lag(period, periods, config)
+    if periods > 1 and period < min(2 * config.lag, length / 2):
+        # Hardly anything is left of this period: it is as good as lost, so the move gets the next one as well.
+        period, periods = period + length, periods - 1
+        lag = _period_lag(period, periods, config)
+    target = period - lag
+    spare = length if periods > RESERVED_PERIODS else 0.0
+    return TimeBudget(target, min(target + spare, target * config.hard_move_factor), lag)
+
+
+def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move under canadian overtime (with one stone: seconds per move, in GTP's words)."""
+    left, settings = clock.left, clock.settings
+    if not clock.in_overtime:
+        per_stone = settings.overtime / settings.stones
+        lag = _period_lag(per_stone, settings.stones, config)
+        return _main_before_overtime(left.main, spread, per_stone, lag, config)
+    per_stone = left.period / left.stones
+    if not clock.is_confirmed and settings.stones > 1:
+        # Our own count may have begun the overtime a stone or two before the controller's, and so end a period in
+        # the midst of the real one.  Even shares fit into any period, wherever it begins.
+        even = min(per_stone, settings.overtime / settings.stones)
+        lag = _kept_back(even, config.lag)
+        return TimeBudget(even - lag, even - lag, lag)
+    lag = _period_lag(per_stone, left.stones, config)
+    target = per_stone - lag
+    ceiling = left.period / (CANADIAN_EVENNESS * left.stones + 1 - CANADIAN_EVENNESS) - lag
+    return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag)
+
+
+def _main_before_overtime(
+    main: float, spread: float, per_move: float, lag: float, config: TimeConfig
+) -> TimeBudget:
+    """Return the time for a move in main time when each later move is sure of `per_move` seconds less `lag`."""
+    sure = per_move - lag
+    target = max(sure, _share(main, spread, per_move))
+    if target > main:
+        # The rest of the main time and then the overtime that is sure; neither can be used in another way.
+        return TimeBudget(main + sure, main + sure, lag)
+    maximum = min(target * config.hard_move_factor, main * config.max_share + sure)
+    return TimeBudget(target, max(target, maximum), lag)
+
+
+def _share(time: float, spread: float, renewal: float) -> float:
+    """Return the share of `time` for one move when `renewal` seconds follow with each move, or 0 if none do."""
+    even = time / spread
+    return even if renewal <= 0 else min(even / RENEWED_SPREAD, even + RENEWED_SHARE * renewal)
+
+
+def _kept_back(time: float, lag: float) -> float:
+    """Return the lag to keep back from `time`: all of it, or half of the time where that is less."""
+    return min(lag, time / 2)
+
+
+def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
+    """Return the lag to keep back from `time` of an overtime with that many periods or stones left in it."""
+    return _kept_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
+
+
+def is_settled(*, candidates: int, visits: int, winrate: float, config: TimeConfig) -> bool:
+    """Return whether more thinking cannot matter: a single candidate move, or a game as good as decided.
+
+    `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] belongs to the leader, from
+    either side, after `visits`.
+    """
+    if candidates <= 1:
+        return True
+    extreme = winrate >= config.settled_winrate or winrate <= 1 - config.settled_winrate
+    return extreme and visits >= SETTLED_MIN_VISITS
+
+
+def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:
+    """Return whether a move deserves its maximum: the leader by visits is not best by value, or leads narrowly."""
+    return not leader_has_best_value or runner_up_visits >= NARROW_LEAD * leader_visits
+
+
+def should_stop(
+    elapsed: float,
+    limits: TimeBudget,
+    *,
+    leader_visits: int,
+    runner_up_visits: int,
+    visits_per_second: float,
+    leader_has_best_value: bool = True,
+    settled: bool = False,
+    early_stop: bool = True,
+) -> bool:
+    """Return whether a search that has run for `elapsed` seconds should end.
+
+    The leader and the runner-up are the root's two most visited moves (0 visits if there is none);
+    `visits_per_second` is the rate at which this search adds visits, 0 when not yet known; `settled` is what
+    `is_settled` says.  The caller sees to it that there is a move to play when this says stop at once.
+
+    Always at the maximum.  At the target, unless the move is hard and the runner-up could still overtake by the
+    maximum.  Before the target with `early_stop`, when the move is settled or the runner-up could not overtake
+    even if it got every visit until then.
+    """
+    if elapsed >= limits.maximum or (settled and early_stop):
+        return True
+    hard = is_hard(
+        leader_visits=leader_visits,
+        runner_up_visits=runner_up_visits,
+        leader_has_best_value=leader_has_best_value,
+    )
+    deadline = limits.maximum if hard else limits.target
+    if elapsed >= deadline:
+        return True
+    if visits_per_second <= 0 or (elapsed < limits.target and not early_stop):
+        return False
+    return runner_up_visits + visits_per_second * (deadline - elapsed) < leader_visits

@@ -1,0 +1,215 @@
+"""Unconditional life (Benson): drawn positions, the oracle's algorithm, and the meaning of the word itself.
+
+In a diagram capital letters are stones; "#" and "@" are pass-alive stones of Black and White; "b" and "w" mark the
+empty points of their pass-alive territory, "B" and "W" stones of the opponent that stand dead in it.
+"""
+
+import random
+
+import numpy as np
+import pytest
+import reference
+from board_helpers import COLOR, board_of, map_of, random_position
+
+from gtp_engine.go.benson import area_map, new_life_work, pass_alive_map
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.constants import EMPTY
+
+STONE = {"#": "X", "@": "O", "X": "X", "O": "O", "B": "O", "W": "X"}
+OWNER = {"#": "1", "b": "1", "B": "1", "@": "2", "w": "2", "W": "2"}
+
+MAPS = {
+    "two eyes of one point on the edge": """
+        b # b # O .
+        # # # # O .
+        O O O O O .
+        . . . . . .""",
+    "one eye is not enough": """
+        . X X . . .
+        X X . . . .
+        . . . . . .
+        . . . . . .""",
+    "four in a row may be made into two eyes, but not while passing": """
+        X . . . . X O
+        X X X X X X O
+        O O O O O O O
+        . . . . . . .""",
+    "bent four in the corner: its owner has only one vital region": """
+        . . X O . .
+        . X X O . .
+        . X O O . .
+        X X O . . .
+        O O O . . .
+        . . . . . .""",
+    "two chains that share both eyes": """
+        . . . . . . .
+        . # # . . . .
+        . # b # # . .
+        . # # b # . .
+        . . . # # . .
+        . . . . . . .
+        . . . . . . .""",
+    "two-headed dragon: both eyes false, both needed, two chains": """
+        . . . . . . . .
+        . . . . . . . .
+        # # # # # # # .
+        # # B B B # # O
+        # b # b B # b #
+        O # # B B B # #
+        . # # # # # # #
+        . . . . . . . .
+        . . . . . . . .""",
+    "seki is alive, but not unconditionally": """
+        O X . O X . .
+        O X . O X . .
+        O O O X X . .
+        . . . . . . .""",
+    "a dead stone in an eye of two points": """
+        b B # b # .
+        # # # # # .
+        . . . . . .
+        . . . . . .""",
+    "a large eye is pass-alive territory only while nothing can live inside": """
+        # . . . # b #
+        # . . . # # #
+        # . . . # b #
+        # # # # # # #
+        . . . . . . .
+        . . . . . . .""",
+    "an eye of three points": """
+        b b b # b #
+        # # # # # #
+        . . . . . .
+        . . . . . .""",
+    "one row of points below the living: too thin to live in": """
+        b # b # b #
+        # # # # # #
+        b b b b b b""",
+    "both colours": """
+        b # b # @ w @
+        # # # # @ @ @
+        . . . . @ w @
+        . . . . @ @ @""",
+    "an open region next to a chain that is not alive supports nobody": """
+        . X . X O .
+        X X O X O .
+        O O O O O .
+        . . . . . .""",
+    "the whole board empty": """
+        . . .
+        . . .
+        . . .""",
+    "a lone stone on the smallest board": """
+        X .
+        . .""",
+    "two eyes on the smallest board": """
+        b #
+        # b""",
+}
+
+
+def run_map(position: reference.Position, kernel: object = pass_alive_map, *, suicide: bool = False) -> IntArray:
+    board = board_of(position)
+    before = board.storage.tobytes()
+    out = np.full(board.color.size, 7, dtype=np.int32)
+    kernel(board, suicide, new_life_work(position.width, position.height), out)
+    assert board.storage.tobytes() == before
+    return out
+
+
+def oracle_map(position: reference.Position, *, suicide: bool = False) -> str:
+    owner = dict.fromkeys(range(len(position.cells)), EMPTY)
+    for color in "XO":
+        stones, territory = reference.pass_alive(position, color, suicide=suicide)
+        owner |= dict.fromkeys(stones | territory, COLOR[color])
+    cells = "".join(str(owner[i]) for i in range(len(position.cells)))
+    return reference.draw(position._replace(cells=cells))
+
+
+def oracle_area(position: reference.Position, *, suicide: bool) -> str:
+    """Tromp-Taylor's area, in which all pass-alive territory belongs to the colour that encloses it.
+
+    A region of one colour alone keeps its owner by area, dead stones elsewhere too.
+    """
+    cells = list(reference.area(position))
+    for color in "XO":
+        for index in reference.pass_alive(position, color, suicide=suicide)[1]:
+            cells[index] = color
+    cells = ["." if c == "." else str(COLOR[c]) for c in cells]
+    return reference.draw(position._replace(cells="".join(cells))).replace(".", "0")
+
+
+@pytest.mark.parametrize("diagram", MAPS.values(), ids=MAPS)
+def test_map(diagram: str):
+    rows = [row.replace(" ", "") for row in diagram.strip().splitlines()]
+    position = reference.parse("\n".join("".join(STONE.get(c, ".") for c in row) for row in rows))
+    expected = "\n".join("".join(OWNER.get(c, "0") for c in row) for row in rows)
+    assert reference.is_legal_position(position)
+    assert oracle_map(position) == expected, "the oracle's view of the diagram"
+    assert map_of(position, run_map(position)) == expected
+
+
+def test_suicide_lets_the_opponent_clear_the_middle_of_an_eye():
+    """All empty points of the large eye touch Black's chain, the point under White's stone does not.
+
+    White can fill the eye but for one point next to Black; where suicide is legal it empties the eye by it and gets
+    the middle point free, so that filling starts afresh, and Black's eye is no longer vital.
+    """
+    position = reference.parse("""
+        X X X X X X
+        X . . . X .
+        X . O . X X
+        X . . . X X
+        X X X X X X
+        . . . . . .
+        . . . . . .""")
+    assert "1" in map_of(position, run_map(position, suicide=False))
+    assert "1" not in map_of(position, run_map(position, suicide=True))
+    for suicide in (False, True):
+        assert map_of(position, run_map(position, suicide=suicide)) == oracle_map(position, suicide=suicide)
+
+
+def test_oracle_computes_what_cannot_be_captured():
+    """On crowded small boards the algorithm's chains are exactly those no series of moves can capture."""
+    rng = random.Random(11)
+    alive = 0
+    for _ in range(700):
+        width, height = rng.randint(2, 6), rng.randint(2, 4)
+        position = random_position(rng, width, height, 3 * width * height)
+        if position.cells.count(reference.EMPTY) > 8:
+            continue
+        for color in "XO":
+            for suicide in (False, True):
+                stones = reference.pass_alive(position, color, suicide=suicide)[0]
+                meant = reference.unconditionally_alive(position, color, suicide=suicide)
+                assert stones == meant, f"{color} suicide={suicide}\n{reference.draw(position)}"
+                alive += bool(stones)
+    assert alive > 50
+
+
+@pytest.mark.parametrize("suicide", [False, True])
+@pytest.mark.parametrize("size", [(2, 2), (3, 3), (4, 3), (5, 5), (7, 6), (2, 9), (9, 9), (13, 13)])
+def test_random_positions_agree_with_the_oracle(size: tuple[int, int], suicide: bool):
+    rng = random.Random(f"benson {size} {suicide}")
+    alive = 0
+    for _ in range(4000 // (size[0] * size[1]) + 30):
+        position = random_position(rng, *size, rng.choice((2, 4, 6)) * size[0] * size[1])
+        expected = oracle_map(position, suicide=suicide)
+        found = map_of(position, run_map(position, suicide=suicide))
+        assert found == expected, reference.draw(position)
+        alive += "1" in expected or "2" in expected
+        area = map_of(position, run_map(position, area_map, suicide=suicide))
+        assert area == oracle_area(position, suicide=suicide), reference.draw(position)
+    assert alive > 10
+
+
+def test_work_arrays_serve_many_positions():
+    """Leftovers of one position must not reach the next."""
+    rng = random.Random(6)
+    positions = [random_position(rng, 7, 7, 200) for _ in range(12)]
+    alone = [run_map(position).tolist() for position in positions]
+    work = new_life_work(7, 7)
+    for index in [*range(12), *reversed(range(12))]:
+        out = np.zeros(len(alone[0]), dtype=np.int32)
+        pass_alive_map(board_of(positions[index]), False, work, out)
+        assert out.tolist() == alone[index]

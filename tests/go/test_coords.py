@@ -1,0 +1,196 @@
+"""Coordinates: the table in the docstring, round trips over every board size, and the words of the errors."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gtp_engine.errors import InvalidColorError, InvalidVertexError
+from gtp_engine.go import coords
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import (
+    COLUMN_LETTERS,
+    action_to_point,
+    board_points,
+    format_color,
+    format_vertex,
+    is_on_board,
+    parse_color,
+    parse_vertex,
+    point_to_action,
+    point_to_xy,
+    xy_to_point,
+)
+
+SIZES = range(MIN_SIZE, MAX_SIZE + 1)
+ALL_BOARDS = [(width, height) for width in SIZES for height in SIZES]
+sizes = st.integers(MIN_SIZE, MAX_SIZE)
+
+
+def test_docstring_table_of_the_corners_is_true() -> None:
+    lines = [re.split(r"  +", line.strip()) for line in (coords.__doc__ or "").splitlines()]
+    table = {cells[0]: cells[1:5] for cells in lines if len(cells) == 7}
+    corners = [parse_vertex(vertex, width=19, height=19) for vertex in table["vertex"]]
+    assert [str(point) for point in corners] == table["point"]
+    assert [str(point_to_xy(point, width=19)) for point in corners] == [f"({xy})" for xy in table["x, y"]]
+    assert [str(point_to_action(point, width=19, height=19)) for point in corners] == table["action"]
+
+
+def test_pass_in_every_system() -> None:
+    assert parse_vertex("pass", width=19, height=19) == PASS
+    assert parse_vertex("PaSs", width=5, height=9) == PASS
+    assert format_vertex(PASS, width=19, height=19) == "pass"
+    assert point_to_action(PASS, width=19, height=19) == 361
+    assert action_to_point(361, width=19, height=19) == PASS
+
+
+@pytest.mark.parametrize(("width", "height"), ALL_BOARDS, ids=lambda size: str(size))
+def test_round_trips_on_every_point_of_every_board(width: int, height: int) -> None:
+    points = board_points(width, height)
+    assert len(set(points)) == width * height
+    assert PASS not in points
+    assert NULL_POINT not in points
+    for action, point in enumerate(points):
+        x, y = point_to_xy(point, width=width)
+        assert (x, y) == (action % width, action // width)
+        assert xy_to_point(x, y, width=width) == point
+        assert point_to_action(point, width=width, height=height) == action
+        assert action_to_point(action, width=width, height=height) == point
+        vertex = format_vertex(point, width=width, height=height)
+        assert parse_vertex(vertex, width=width, height=height) == point
+        assert parse_vertex(vertex.lower(), width=width, height=height) == point
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 25), (25, 2), (5, 9), (19, 19), (25, 25)])
+def test_only_the_board_is_on_the_board(width: int, height: int) -> None:
+    length = (width + 1) * (height + 2) + 1
+    on_board = {point for point in range(-50, length + 50) if is_on_board(point, width=width, height=height)}
+    assert on_board == set(board_points(width, height))
+
+
+def test_columns_skip_the_letter_i() -> None:
+    assert len(COLUMN_LETTERS) == MAX_SIZE
+    assert "I" not in COLUMN_LETTERS
+    assert format_vertex(xy_to_point(8, 0, width=25), width=25, height=25) == "J25"
+    assert format_vertex(xy_to_point(24, 24, width=25), width=25, height=25) == "Z1"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "height", "message"),
+    [
+        ("Z99", 9, 9, "invalid coordinate 'Z99': the board is 9x9 (A1 to J9)"),
+        ("A10", 9, 9, "invalid coordinate 'A10': the board is 9x9 (A1 to J9)"),
+        ("K1", 9, 9, "invalid coordinate 'K1': the board is 9x9 (A1 to J9)"),
+        ("A0", 9, 9, "invalid coordinate 'A0': the board is 9x9 (A1 to J9)"),
+        ("i5", 9, 9, "invalid coordinate 'i5': the board is 9x9 (A1 to J9)"),
+        ("D5", 3, 25, "invalid coordinate 'D5': the board is 3x25 (A1 to C25)"),
+        ("", 25, 25, "invalid coordinate '': the board is 25x25 (A1 to Z25)"),
+    ],
+)
+def test_a_wrong_vertex_says_what_was_given_and_what_the_board_holds(
+    text: str, width: int, height: int, message: str
+) -> None:
+    with pytest.raises(InvalidVertexError) as caught:
+        parse_vertex(text, width=width, height=height)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4D",
+        "D",
+        "16",
+        "D4 ",
+        " D4",
+        "D 4",
+        "D-4",
+        "D+4",
+        "D4.0",
+        "D004",
+        "DD4",
+        "D\u0664",
+        "\uff244",
+        "resign",
+        "D4\n",
+        "\0D4",
+    ],
+)
+def test_near_misses_are_not_vertices(text: str) -> None:
+    with pytest.raises(InvalidVertexError):
+        parse_vertex(text, width=19, height=19)
+
+
+def test_a_leading_zero_is_harmless() -> None:
+    assert parse_vertex("D04", width=19, height=19) == parse_vertex("D4", width=19, height=19)
+
+
+def test_a_long_wrong_vertex_gives_a_short_message() -> None:
+    with pytest.raises(InvalidVertexError) as caught:
+        parse_vertex("A" * 1_000_000, width=19, height=19)
+    assert len(str(caught.value)) < 200
+
+
+@given(text=st.text(), width=sizes, height=sizes)
+@settings(deadline=None)
+def test_any_text_is_a_vertex_or_an_error_of_one_printable_line(text: str, width: int, height: int) -> None:
+    try:
+        point = parse_vertex(text, width=width, height=height)
+    except InvalidVertexError as error:
+        assert str(error).isprintable()
+    else:
+        assert point == PASS or is_on_board(point, width=width, height=height)
+
+
+@given(point=st.integers(-2000, 2000), width=sizes, height=sizes)
+@settings(deadline=None)
+def test_points_off_the_board_have_no_name_and_no_action(point: int, width: int, height: int) -> None:
+    if point == PASS or is_on_board(point, width=width, height=height):
+        assert (
+            action_to_point(point_to_action(point, width=width, height=height), width=width, height=height)
+            == point
+        )
+        return
+    with pytest.raises(InvalidVertexError):
+        format_vertex(point, width=width, height=height)
+    with pytest.raises(InvalidVertexError):
+        point_to_action(point, width=width, height=height)
+
+
+@pytest.mark.parametrize("action", [-1, 82, 361])
+def test_actions_outside_the_policy_are_refused(action: int) -> None:
+    with pytest.raises(InvalidVertexError, match=rf"invalid action {action}: expected 0 to 81 on 9x9"):
+        action_to_point(action, width=9, height=9)
+
+
+@pytest.mark.parametrize("text", ["b", "B", "black", "Black", "BLACK"])
+def test_words_for_black(text: str) -> None:
+    assert parse_color(text) == BLACK
+
+
+@pytest.mark.parametrize("text", ["w", "W", "white", "wHiTe"])
+def test_words_for_white(text: str) -> None:
+    assert parse_color(text) == WHITE
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_color_round_trip(color: int) -> None:
+    assert parse_color(format_color(color)) == color
+
+
+def test_wrong_colors() -> None:
+    with pytest.raises(InvalidColorError, match="invalid color 'green': expected b, black, w or white"):
+        parse_color("green")
+    with pytest.raises(InvalidColorError, match=r"invalid color 3: expected 1 \(black\) or 2 \(white\)"):
+        format_color(3)
+
+
+def test_import_needs_neither_numpy_nor_numba() -> None:
+    code = (
+        "import sys; import gtp_engine.go.coords, gtp_engine.go.diagram, gtp_engine.go.handicap;"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'numba', 'sgfmill')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,315 @@
+"""Ladders: whole-board maps of drawn positions, and equality with the oracle's search on random ones.
+
+In a diagram "#" is a black and "@" a white stone that a ladder captures (a chain in atari even if it moves
+first, a chain of two liberties if the attacker moves first); every other stone must come out as not captured.
+"""
+
+import random
+
+import numpy as np
+import pytest
+import reference
+from board_helpers import board_of, map_of, points_of, random_position, to_points
+
+from gtp_engine.go.board import KO_COLOR, KO_POINT, Board, IntArray, is_legal, play_assume_legal
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.ladder import (
+    LadderWork,
+    is_captured_defender_first,
+    ladder_map,
+    new_ladder_work,
+    working_attacks_into,
+)
+
+MAPS = {
+    "open board: driven down to the corner": """
+        . . . . . . . . .
+        . . . X . . . . .
+        . . X @ . . . . .
+        . . X . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .""",
+    "ladder breaker on the path": """
+        . . . . . . . . .
+        . . . X . . . . .
+        . . X O . . . . .
+        . . X . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . O . .
+        . . . . . . . . .
+        . . . . . . . . .""",
+    "a friend off the path is no breaker": """
+        . . . . . . . . .
+        . . . X . . . . .
+        . . X @ . . . . .
+        . . X . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . O . . . . . .
+        . . . . . . . . .""",
+    "a stone of the attacker on the path is no breaker": """
+        . . . . . . . . .
+        . . . X . . . . .
+        . . X @ . . . . .
+        . . X . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . X . .
+        . . . . . . . . .
+        . . . . . . . . .""",
+    "in atari and on the move, but nothing on the path": """
+        . . . . . . . . .
+        . . . O . . . . .
+        . . O # O . . . .
+        . . O . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .""",
+    "in atari, but three liberties after one step": """
+        . . . . . . .
+        . . . O . . .
+        . . O X O . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .""",
+    "a net is no ladder: no series of ataris catches the stone": """
+        . . . . . . . .
+        . . . . . . . .
+        . . . X . X . .
+        . . X O . . . .
+        . . . . . X . .
+        . . X . X . . .
+        . . . . . . . .
+        . . . . . . . .""",
+    "first line, driven along the edge": """
+        # . . . . . . .
+        O O O O O O O .
+        . . . . . . . .
+        . . . . . . . .""",
+    "first line, a friend within reach": """
+        X . X . . . .
+        O O X . . . .
+        . . . . . . .
+        . . . . . . .""",
+    "second line, crawling gets no third liberty": """
+        @ @ . . . .
+        X X . . . .
+        . . . . . .
+        . . . . . .
+        . . . . . .""",
+    "a stone in the corner": """
+        @ . . .
+        . . . .
+        . . X .
+        . . . .""",
+    "chains of three liberties are out of reach": """
+        . . . . .
+        . O O O .
+        O . X . O
+        . O . O .
+        . . O . .""",
+    "saved by capturing an attacker in atari": """
+        . . . . . . .
+        . O X X . . .
+        O X O . X . .
+        . . X X . . .
+        . O . . . . .
+        . . . . . . .""",
+    "lost when the attacker in atari is out of reach": """
+        O . O . . . .
+        O # O . . . .
+        . O . X . . .
+        . . X O X . .
+        . . . . . . .
+        . . . . . . .""",
+    "snapback: taking the stone thrown in leaves one liberty": """
+        # O . O . .
+        # # # O . .
+        O O O . . .
+        . . . . . .""",
+    "before the snapback: the stone has to be thrown in": """
+        # . . O . .
+        # # # O . .
+        O O O . . .
+        . . . . . .""",
+    "an atari that takes a ko is no ladder": """
+        . X X O
+        X X O .
+        . O . O
+        . O . O""",
+    "double ko death: each ko taken, the other is lost": """
+        @ X X @
+        . X O .
+        X . X @""",
+    "a chain of two stones": """
+        . . . . . . . .
+        . . X X . . . .
+        . X @ @ X . . .
+        . . X . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .""",
+}
+
+
+class Reader:
+    """The kernels' answers about one position, with the board checked to be as before each time."""
+
+    def __init__(self, position: reference.Position):
+        self.position = position
+        self.board = board_of(position)
+        self.work = new_ladder_work(position.width, position.height)
+
+    def map(self) -> IntArray:
+        out = np.full(self.board.color.size, 7, dtype=np.int32)
+        before = fingerprint(self.board)
+        ladder_map(self.board, self.work, out)
+        assert fingerprint(self.board) == before
+        return out
+
+    def attacks(self, point: int) -> list[int]:
+        out = np.zeros(2, dtype=np.int32)
+        before = fingerprint(self.board)
+        count = working_attacks_into(self.board, point, self.work, out)
+        assert fingerprint(self.board) == before
+        return sorted(out[:count].tolist())
+
+
+def fingerprint(board: Board) -> tuple[bytes, ...]:
+    """Return all that has meaning on a board except the order of its empty points."""
+    heads = np.unique(board.head[board.head > 0])
+    per_chain = [getattr(board, name)[heads].tobytes() for name in ("size", "libs", "lib_sum", "lib_squares")]
+    chains = [board.color.tobytes(), board.head.tobytes(), board.next_stone[board.head > 0].tobytes()]
+    return *chains, *per_chain, board.info.tobytes(), board.hash.tobytes()
+
+
+def oracle_captures(position: reference.Position, index: int) -> bool:
+    if len(reference.liberties(position, index)) == 1:
+        return not reference.ladder_escapes(position, index)
+    return bool(reference.ladder_attacks(position, index))
+
+
+@pytest.mark.parametrize("diagram", MAPS.values(), ids=MAPS)
+def test_map(diagram: str):
+    position = reference.parse(diagram.replace("#", "X").replace("@", "O"))
+    drawn = "".join(diagram.split())
+    captured = [i for i, cell in enumerate(drawn) if cell in "#@"]
+    oracle = [i for i, cell in enumerate(position.cells) if cell in "XO" and oracle_captures(position, i)]
+    assert oracle == captured, "the oracle's view of the diagram"
+    out = Reader(position).map()
+    expected = "\n".join("".join("1" if c in "#@" else "0" for c in row.split()) for row in diagram.split("\n") if row)
+    assert map_of(position, out) == expected
+    walls = set(range(out.size)) - set(points_of(position))
+    assert not out[list(walls)].any()
+
+
+@pytest.mark.parametrize(
+    ("diagram", "works"),
+    [
+        (". . X . . .\n. X O a . .\n. X b . . .\n. . . . . .\n. . . . . .\n. . . . . .", "a"),
+        ("X . . O .\nX X X O .\nO O O . .\n. . . . .", "bc"),
+    ],
+    ids=["only from the open side", "either liberty of the snapback"],
+)
+def test_working_attacks(diagram: str, works: str):
+    position = reference.parse(diagram)
+    names = {"a": (3, 1), "b": (1, 0), "c": (2, 0)}
+    target = 8 if "a" in works else 0
+    expected = sorted(points_of(position)[y * position.width + x] for x, y in (names[w] for w in works))
+    assert Reader(position).attacks(points_of(position)[target]) == expected
+    assert to_points(position, reference.ladder_attacks(position, target)) == expected
+
+
+@pytest.mark.parametrize("size", [9, 13, 19, 25])
+def test_long_ladders_and_their_breakers(size: int):
+    """A ladder across the whole board is read to its end; one stone in its way decides it."""
+    corner = {(2, 1): "X", (1, 2): "X", (1, 3): "X", (2, 2): "O"}
+    for breaker in [None, *((k, k) for k in range(5, size - 1))]:
+        stones = corner | ({breaker: "O"} if breaker else {})
+        cells = "".join(stones.get((x, y), ".") for y in range(size) for x in range(size))
+        position = reference.Position(size, size, cells)
+        out = Reader(position).map()
+        expected = breaker is None
+        assert bool(out[points_of(position)[2 * size + 2]]) == expected, f"breaker {breaker}"
+        assert not out[points_of(position)[2 * size + 1]]
+
+
+@pytest.mark.parametrize("size", [(3, 3), (4, 3), (2, 7), (5, 5), (6, 4), (7, 7), (9, 9)])
+def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
+    rng = random.Random(f"ladders {size}")
+    area = size[0] * size[1]
+    captured = safe = 0
+    for _ in range(3000 // area + 40):
+        position = random_position(rng, *size, rng.randint(area // 3, 2 * area))
+        reader = Reader(position)
+        out = reader.map()
+        for index, cell in enumerate(position.cells):
+            if cell == reference.EMPTY:
+                continue
+            point = points_of(position)[index]
+            expected = oracle_captures(position, index)
+            assert bool(out[point]) == expected, reference.draw(position, [index])
+            attacks = to_points(position, reference.ladder_attacks(position, index))
+            assert reader.attacks(point) == attacks, reference.draw(position, [index])
+            captured += expected
+            safe += not expected
+    assert captured > 100 and safe > 100
+
+
+def test_a_ko_ban_on_the_defender_is_disregarded():
+    """Black has just taken the ko at b; White's chain there may retake in the reading, as KataGo's reader lets it."""
+    position = reference.parse("""
+        . X O . .
+        X . X O .
+        . X O . .
+        . . . . .""")
+    board, work = board_of(position), new_ladder_work(5, 4)
+    ko, mouth = points_of(position)[6], points_of(position)[7]
+    assert play_assume_legal(board, ko, WHITE) == 1
+    assert board.info[KO_POINT] == mouth and board.info[KO_COLOR] == BLACK
+    banned = fingerprint(board)
+    with_ban = is_captured_defender_first(board, points_of(position)[1], work)
+    assert fingerprint(board) == banned, "the ban is back after the reading"
+    board.info[KO_POINT] = 0
+    assert is_captured_defender_first(board, points_of(position)[1], work) == with_ban
+
+
+def test_a_ko_ban_on_the_attacker_counts():
+    position = reference.parse("""
+        . X O .
+        X . X O
+        . X O .
+        . . . .""")
+    reader = Reader(position)
+    ko, mouth = points_of(position)[5], points_of(position)[6]
+    assert play_assume_legal(reader.board, ko, WHITE) == 1
+    assert not is_legal(reader.board, mouth, BLACK, False)
+    assert reader.attacks(ko) == [], "the stone that took the ko cannot be retaken now"
+    reader.board.info[KO_POINT] = 0
+    assert reader.attacks(ko) == [mouth]
+
+
+def test_empty_board_and_full_walls_give_an_empty_map():
+    for size in ((2, 2), (19, 19), (25, 2)):
+        assert not Reader(reference.empty_position(*size)).map().any()
+
+
+def test_work_arrays_serve_many_readings():
+    """Leftovers of one reading must not reach the next: the same arrays give the same answers in any order."""
+    rng = random.Random(5)
+    positions = [random_position(rng, 7, 7, 40) for _ in range(10)]
+    shared: LadderWork = new_ladder_work(7, 7)
+    first = [Reader(position).map().tolist() for position in positions]
+    for order in (positions, positions[::-1]):
+        for position in order:
+            reader = Reader(position)
+            reader.work = shared
+            assert reader.map().tolist() == first[positions.index(position)]

@@ -1,0 +1,105 @@
+"""Perft: the number of legal move sequences of each length, by the oracle and by `Game`.
+
+The numbers stand in tests/data/perft/*.perft, in the manner of chess programs' perft files: stanzas of "key value"
+lines, "#" starts a comment.
+
+    id       a name
+    board    rows of the start position from the top, "/" between them: "." empty, "X" Black, "O" White
+    ko       SIMPLE, POSITIONAL or SITUATIONAL
+    suicide  no, or yes: chains of two or more stones (one stone alone never)
+    passes   no, or yes: passes are moves as well (and end nothing)
+    perft    depth and count: move sequences of that length, Black first, colours alternating
+
+`Game` plays and takes back its way through the whole tree, so that `undo` is proven along with it.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import reference
+from board_helpers import COLOR, points_of
+
+from gtp_engine.go.constants import PASS, Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko, Rules
+
+DATA = Path(__file__).parent.parent / "data" / "perft"
+
+
+class Stanza(NamedTuple):
+    id: str
+    start: reference.Position
+    ko: Ko
+    suicide: bool
+    passes: bool
+    counts: dict[int, int]
+
+    @property
+    def deepest(self) -> int:
+        return max(self.counts)
+
+
+def read_stanzas(path: Path) -> list[Stanza]:
+    stanzas = []
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        pairs = [line.split(maxsplit=1) for line in block.splitlines() if line and not line.startswith("#")]
+        if not pairs:
+            continue
+        values = {key: value for key, value in pairs if key != "perft"}
+        assert set(values) == {"id", "board", "ko", "suicide", "passes"}, f"{path.name}: {block}"
+        counts = dict(tuple(map(int, value.split())) for key, value in pairs if key == "perft")
+        assert sorted(counts) == list(range(1, len(counts) + 1)), f"{path.name}: depths of {values['id']}"
+        stanzas.append(
+            Stanza(
+                values["id"],
+                reference.parse(values["board"].replace("/", "\n")),
+                Ko(values["ko"]),
+                values["suicide"] == "yes",
+                values["passes"] == "yes",
+                counts,
+            )
+        )
+    return stanzas
+
+
+STANZAS = [stanza for path in sorted(DATA.glob("*.perft")) for stanza in read_stanzas(path)]
+each_stanza = pytest.mark.parametrize("stanza", STANZAS, ids=[stanza.id for stanza in STANZAS])
+
+
+def perft_of_game(game: Game, depth: int, *, passes: bool) -> int:
+    moves = game.legal_points() + [PASS] * passes
+    if depth == 1:
+        return len(moves)
+    total = 0
+    for point in moves:
+        game.play(point)
+        total += perft_of_game(game, depth - 1, passes=passes)
+        game.undo()
+    return total
+
+
+def test_the_files_hold_every_kind_of_rules():
+    kinds = {(stanza.ko, stanza.suicide, stanza.passes) for stanza in STANZAS}
+    assert kinds == {(ko, suicide, passes) for ko in Ko for suicide in (False, True) for passes in (False, True)}
+    assert len({stanza.id for stanza in STANZAS}) == len(STANZAS)
+
+
+@each_stanza
+def test_oracle_counts(stanza: Stanza):
+    for depth, count in stanza.counts.items():
+        found = reference.perft(
+            stanza.start, depth, ko=stanza.ko.lower(), suicide=stanza.suicide, passes=stanza.passes
+        )
+        assert found == count, f"depth {depth}"
+
+
+@each_stanza
+def test_game_counts(stanza: Stanza):
+    rules = Rules(ko=stanza.ko, suicide=stanza.suicide)
+    game = Game(stanza.start.width, stanza.start.height, rules)
+    cells = zip(points_of(stanza.start), stanza.start.cells, strict=True)
+    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
+    for depth, count in stanza.counts.items():
+        assert perft_of_game(game, depth, passes=stanza.passes) == count, f"depth {depth}"
+    assert game.moves == ()

@@ -1,0 +1,344 @@
+"""Generates GTP lines (valid, broken, hostile) and checks that every reply to them is right.
+
+Used by `test_fuzz.py` in small portions and by `scripts/fuzz_gtp` for long runs.  Checked for every line:
+
+- exactly one reply for a command, none for an empty line or a comment, and the reply is one well-formed block;
+- the reply carries the id of the line;
+- a rejected command, and a command that only looks, leaves the game as it was;
+- no reply is an internal error.
+
+The generator never sends `quit`, and `printsgf` only with names in the current directory.
+"""
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+Ask = Callable[[bytes, bool], bytes]
+"""Sends one line (with its end) and returns the reply, b"" when the flag says that none is due."""
+
+LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+RULES: Final = (
+    "chinese", "japanese", "aga", "tromp-taylor", "new_zealand", "ing", "Stone Scoring", "aga-button",
+    "nonsense", '{"ko":"SITUATIONAL","scoring":"AREA","suicide":true}', '{"scoring":"TERRITORY"}', "{",
+    '{"ko":7}', "[]", "null", '{"hasButton":true,"scoring":"TERRITORY"}', "koSIMPLEscoreAREAtaxNONEsui0",
+    "[" * 5000, '{"a":' * 3000,
+)  # fmt: skip
+NUMBERS: Final = (
+    "0", "1", "2", "5", "7", "9", "9", "13", "19", "25", "26", "-1", "7.5", "6,5", "-3.75", "0.25", "1e300",
+    "1e999", "nan", "-inf", "NaN", "x", "", "0x10", "1_0", "99999999999999999999", "9" * 400, "٣", "1e-400",
+    "+7", "--7", "2147483648", "361",
+)  # fmt: skip
+PLAIN_COMMANDS: Final = (
+    "protocol_version", "name", "version", "list_commands", "clear_board", "get_komi", "undo", "showboard",
+    "cputime", "kata-get-rules", "last_move", "move_history", "query_boardsize", "get_handicap", "clear_cache",
+    "get_random_seed", "gogui-analyze_commands", "gogui-interrupt", "kata-list_time_settings", "kgs-game_over",
+    "printsgf", "gg-undo", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time",
+    "tengen-ladders", "tengen-eyes", "tengen-pass_alive", "known_command", "set_position",
+)  # fmt: skip
+READING_COMMANDS: Final = frozenset({
+    "protocol_version", "name", "version", "list_commands", "get_komi", "showboard", "cputime", "kata-get-rules",
+    "last_move", "move_history", "query_boardsize", "get_handicap", "clear_cache", "get_random_seed",
+    "gogui-analyze_commands", "gogui-interrupt", "known_command", "kata-list_time_settings", "kgs-game_over",
+    "printsgf", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time", "tengen-ladders",
+    "tengen-eyes", "tengen-pass_alive", "is_legal", "all_legal", "list_stones", "color", "countlib", "findlib",
+    "captures", "ladder_attack", "final_status", "reg_genmove", "set_random_seed", "time_left", "time_settings",
+    "kgs-time_settings", "kata-time_settings", "final_score", "final_status_list",
+})  # fmt: skip
+"""Commands that must not change what `STATE_COMMANDS` say, whatever they answer."""
+
+STATE_COMMANDS: Final = (
+    b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
+)  # fmt: skip
+SEARCH_AREA: Final = 49
+"""Largest board, in points, on which the generator asks for moves and estimates, which take time."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line to send: its bytes with the end, its id (None: without) and whether a reply is due."""
+
+    raw: bytes
+    id: int | None
+    is_command: bool
+    name: str
+
+
+class LineGenerator:
+    """Makes lines from a seed; `folder` holds the files that `loadsgf` is sent (see `write_files`)."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self._random = random.Random(seed)
+        self._files = [
+            *sorted(str(path) for path in folder.iterdir()),
+            "/dev/zero",
+            "missing.sgf",
+            str(folder),
+            "",
+        ]
+        self._last_id = 0
+        self.width = self.height = 9
+
+    def line(self) -> Line:
+        """Return the next line."""
+        kind = self._random.random()
+        if kind < 0.03:
+            return self._junk()
+        if kind < 0.06:
+            raw = self._random.choice([b"", b"   ", b"\t", b"# comment", b"  # interrupt", b"# interrupt", b"\x00\x07"])
+            return Line(raw + self._end(), None, False, "")
+        text = self._command()
+        if kind < 0.16 and not text.startswith("printsgf"):
+            text = self._mutate(text)
+        return self._finish(text)
+
+    def _finish(self, text: str) -> Line:
+        """Put an id, a comment and an end around the text of a command."""
+        identifier = None
+        if self._random.random() < 0.8:
+            self._last_id = self._last_id + 1 if self._random.random() < 0.98 else self._random.randrange(2**31)
+            identifier = self._last_id
+            text = f"{identifier} {text}"
+        if self._random.random() < 0.05:
+            text += " # comment ? = \t"
+        raw = text.encode("utf-8", "surrogateescape").replace(b"\n", b"") + self._end()
+        found, is_command, name = expected_reply(raw)
+        if found is not None and found != identifier:
+            identifier = found
+        return Line(raw, found, is_command, name)
+
+    def _end(self) -> bytes:
+        return self._random.choice([b"\n", b"\n", b"\n", b"\r\n", b" \n"])
+
+    def _junk(self) -> Line:
+        size = self._random.choice([1, 5, 40, 200, 3000])
+        raw = self._random.randbytes(size).replace(b"\n", b"") + self._end()
+        found, is_command, name = expected_reply(raw)
+        return Line(raw, found, is_command, name)
+
+    def _mutate(self, text: str) -> str:
+        """Return `text` with something broken."""
+        pick = self._random.randrange(7)
+        at = self._random.randrange(len(text) + 1)
+        if pick == 0:
+            return text[:at]
+        if pick == 1:
+            return (
+                text[:at] + chr(self._random.choice([0, 7, 9, 32, 127, 133, 160, 233, 8232, 65279, 128512])) + text[at:]
+            )
+        if pick == 2:
+            return text + " " + self._random.choice(NUMBERS)
+        if pick == 3:
+            return text + " extra" * self._random.choice([1, 2, 1000])
+        if pick == 4:
+            return text.upper() if self._random.random() < 0.5 else text.title()
+        if pick == 5:
+            words = text.split(" ")
+            self._random.shuffle(words)
+            return " ".join(word for word in words if not word.startswith("printsgf"))
+        return text.replace(" ", self._random.choice(["  ", "\t", "\x00", ",", "/"]))
+
+    def _command(self) -> str:
+        """Return the text of a command that mostly is right."""
+        choose = self._random.random()
+        if choose < 0.30:
+            return f"play {self._color()} {self._vertex()}"
+        if choose < 0.42:
+            return self._random.choice(PLAIN_COMMANDS)
+        if choose < 0.50:
+            name = self._random.choice(["is_legal", "color", "countlib", "findlib", "ladder_attack", "final_status"])
+            if name == "final_status" and not self._is_small():
+                name = "color"
+            return f"{name} {self._color() + ' ' if name == 'is_legal' else ''}{self._vertex()}"
+        if choose < 0.56:
+            return f"{self._random.choice(['all_legal', 'list_stones', 'captures'])} {self._color()}"
+        if choose < 0.64 and self._is_small():
+            return self._search()
+        return self._random.choice(
+            [self._size, self._handicap, self._set_up, self._time, self._rules, self._file, self._numbered]
+        )()
+
+    def _is_small(self) -> bool:
+        return self.width * self.height <= SEARCH_AREA
+
+    def _search(self) -> str:
+        name = self._random.choice(["genmove", "genmove", "reg_genmove", "kgs-genmove_cleanup", "final"])
+        if name == "final":
+            return self._random.choice(
+                ["final_score", "final_status_list dead", "final_status_list alive", "final_status_list seki"]
+            )
+        return f"{name} {self._color()}"
+
+    def _size(self) -> str:
+        if self._random.random() < 0.3:
+            return f"boardsize {self._number()}"
+        width, height = self._random.choice([(9, 9), (5, 5), (2, 2), (3, 7), (6, 4), (19, 19), (25, 25), (13, 9)])
+        name = "boardsize" if self._random.random() < 0.8 else "rectangular_boardsize"
+        return f"{name} {width}" if width == height and name == "boardsize" else f"{name} {width} {height}"
+
+    def _handicap(self) -> str:
+        name = self._random.choice(["fixed_handicap", "place_free_handicap", "set_free_handicap", "clear_board"])
+        if name == "clear_board":
+            return name
+        if name == "set_free_handicap":
+            return " ".join([name, *(self._vertex() for _ in range(self._random.randrange(6)))])
+        return f"{name} {self._number()}"
+
+    def _set_up(self) -> str:
+        name = self._random.choice(["set_position", "gogui-setup", "gogui-play_sequence", "gogui-setup_player"])
+        if name == "gogui-setup_player":
+            return f"{name} {self._color()}"
+        count = self._random.choice([0, 1, 2, 5, 40])
+        return " ".join([name, *(f"{self._color()} {self._vertex()}" for _ in range(count))])
+
+    def _time(self) -> str:
+        name = self._random.choice(["time_settings", "time_left", "kgs-time_settings", "kata-time_settings"])
+        numbers = " ".join(self._number() for _ in range(self._random.randrange(5)))
+        if name == "time_settings":
+            return f"{name} {numbers}"
+        if name == "time_left":
+            return f"{name} {self._color()} {numbers}"
+        kinds = ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped", "byo-yomi", "hourglass"]
+        return f"{name} {self._random.choice(kinds)} {numbers}"
+
+    def _rules(self) -> str:
+        pick = self._random.random()
+        if pick < 0.4:
+            return f"kata-set-rules {self._random.choice(RULES)}"
+        if pick < 0.6:
+            return f"kgs-rules {self._random.choice(['chinese', 'japanese', 'aga', 'new_zealand', 'x'])} extra"
+        key = self._random.choice(["ko", "scoring", "tax", "suicide", "hasButton", "whiteHandicapBonus", "x"])
+        value = self._random.choice(["SIMPLE", "positional", "AREA", "TERRITORY", "SEKI", "true", "false", "N", "0"])
+        return f"kata-set-rule {key} {value}"
+
+    def _file(self) -> str:
+        if self._random.random() < 0.2:
+            return self._random.choice(["printsgf", "printsgf -", "printsgf out.sgf", "printsgf no/such/folder.sgf"])
+        number = self._random.choice(["", "", " 1", " 5", " 1000000", " 0", " -1"])
+        return f"loadsgf {self._random.choice(self._files)}{number}"
+
+    def _numbered(self) -> str:
+        name = self._random.choice(["komi", "gg-undo", "set_random_seed", "known_command", "undo", "no_such_command"])
+        return f"{name} {self._number()}"
+
+    def _number(self) -> str:
+        return self._random.choice(NUMBERS)
+
+    def _color(self) -> str:
+        colors = ["b", "w", "B", "W", "black", "white", "Black", "WHITE"]
+        return self._random.choice(colors if self._random.random() < 0.97 else ["x", "empty", "", "bw", "1", "é"])
+
+    def _vertex(self) -> str:
+        if self._random.random() < 0.04:
+            return self._random.choice(
+                ["I5", "A0", "Z99", "pass", "PASS", "resign", "5A", "A-1", "A1A1", "", "aa1", "\uff21\uff11"]
+            )
+        if self._random.random() < 0.03:
+            return "pass"
+        column = LETTERS[self._random.randrange(self.width)]
+        vertex = f"{column}{self._random.randrange(self.height) + 1}"
+        return vertex.lower() if self._random.random() < 0.3 else vertex
+
+
+def expected_reply(raw: bytes) -> tuple[int | None, bool, str]:
+    """Return (id, whether a reply is due, name of the command), character by character as the draft says."""
+    text = ""
+    for char in raw.decode("utf-8", "surrogateescape"):
+        if char == "#":
+            break
+        if char == "\t":
+            text += " "
+        elif ord(char) >= 32 and ord(char) != 127:
+            text += char
+    while text[:1] in (" ", "\ufeff") and text:
+        text = text[1:]
+    digits = ""
+    while text[len(digits) : len(digits) + 1] in tuple("0123456789"):
+        digits += text[len(digits)]
+    identifier = int(digits) if 0 < len(digits) <= 18 else None
+    if identifier is not None:
+        text = text[len(digits) :]
+    words = [word for word in text.split(" ") if word]
+    return identifier, bool(words), words[0] if words else ""
+
+
+def write_files(folder: Path) -> None:
+    """Write game records, good and hostile, for `loadsgf`."""
+    deep = "(;B[aa]" * 3000 + ")" * 3000
+    files: dict[str, bytes] = {
+        "good 1.sgf": b"(;GM[1]FF[4]SZ[9]KM[6.5]HA[2]AB[cc][gg]RU[Japanese];W[ee];B[dd];W[tt])",
+        "setup.sgf": b"(;SZ[7]AB[aa][bb]AW[cc]PL[W];W[dd];B[];W[ee](;B[ff])(;B[aa]))",
+        "rectangle.sgf": b"(;SZ[5:4];B[aa];W[bb];B[ed])",
+        "illegal.sgf": b"(;SZ[5];B[aa];W[aa])",
+        "outside.sgf": b"(;SZ[5];B[zz])",
+        "size.sgf": b"(;SZ[1000];B[aa])",
+        "size2.sgf": b"(;SZ[-3:x];B[aa])",
+        "komi.sgf": b"(;SZ[5]KM[nan]HA[99999999999];B[aa])",
+        "latin.sgf": b"(;CA[ISO-8859-1]SZ[5]PB[Andr\xe9];B[aa])",
+        "encoding.sgf": b"(;CA[no-such-thing]SZ[5]C[\xff\xfe];B[aa])",
+        "junk.sgf": bytes(range(256)) * 20,
+        "empty.sgf": b"",
+        "open.sgf": b"(;SZ[5];B[aa",
+        "deep.sgf": deep.encode(),
+        "long.sgf": b"(;SZ[19]" + b";B[aa];W[]" * 3000 + b")",
+        "comment.sgf": b"(;SZ[5]C[" + b"x\n\n" * 30_000 + b"];B[aa])",
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+_REPLY: Final = re.compile(rb"([=?])([0-9]*) ([^\n]*(?:\n[^\n]+)*)\n\n", re.ASCII)
+
+
+@dataclass
+class Checker:
+    """Sends lines through `ask` and raises AssertionError, with the line, for the first reply that is wrong."""
+
+    ask: Ask
+    accepted: dict[str, int] = field(default_factory=dict)
+    rejected: dict[str, int] = field(default_factory=dict)
+    _state: tuple[bytes, ...] | None = None
+
+    def check(self, line: Line) -> bool:
+        """Send one line and check its reply and what it did; return whether it was accepted."""
+        before = self._state or self._ask_state()
+        reply = self.ask(line.raw, line.is_command)
+        if not line.is_command:
+            assert reply == b"", (line.raw, reply)
+            return False
+        match = _REPLY.fullmatch(reply)
+        assert match, (line.raw[:300], reply[:300])
+        assert match[2] == (b"" if line.id is None else str(line.id).encode()), (line.raw[:300], reply[:300])
+        assert b"internal error" not in match[3], (line.raw[:300], reply)
+        is_accepted = match[1] == b"="
+        counts = self.accepted if is_accepted else self.rejected
+        counts[line.name] = counts.get(line.name, 0) + 1
+        self._state = self._ask_state()
+        if not is_accepted or line.name in READING_COMMANDS:
+            assert self._state == before, (line.raw[:300], reply[:300], before, self._state)
+        return is_accepted
+
+    def board_size(self) -> tuple[int, int]:
+        """Return (width, height) of the board, as it was after the last line."""
+        state = self._state or self._ask_state()
+        sizes = state[STATE_COMMANDS.index(b"query_boardsize")].split()[1:]
+        return int(sizes[0]), int(sizes[-1])
+
+    def _ask_state(self) -> tuple[bytes, ...]:
+        return tuple(self.ask(name + b"\n", True) for name in STATE_COMMANDS)
+
+
+def run(
+    ask: Ask, *, seed: int, lines: int, folder: Path, progress: Callable[[int], None] = lambda done: None
+) -> Checker:
+    """Send `lines` generated lines and check all replies; return the checker with its counts."""
+    generator = LineGenerator(seed, folder)
+    checker = Checker(ask)
+    for number in range(lines):
+        generator.width, generator.height = checker.board_size()
+        checker.check(generator.line())
+        progress(number + 1)
+    return checker

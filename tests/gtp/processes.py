@@ -1,0 +1,62 @@
+"""A GTP engine as a real process behind real pipes."""
+
+import os
+import subprocess
+import sys
+from types import TracebackType
+from typing import Final
+
+TIMEOUT: Final = 120
+"""Seconds after which a process is taken for dead; a first start compiles for up to 90."""
+
+
+class GtpProcess:
+    """Runs `python -m gtp_engine gtp` with further arguments, until the end of the `with` block at most."""
+
+    def __init__(self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL) -> None:
+        command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, bufsize=0
+        )
+
+    def __enter__(self) -> "GtpProcess":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, data: bytes) -> None:
+        """Write bytes to the engine."""
+        assert self.process.stdin is not None
+        view = memoryview(data)
+        while view:
+            view = view[self.process.stdin.write(view) or 0 :]
+
+    def read_reply(self) -> bytes:
+        """Return the output up to the next blank line, or what there is when the output ends."""
+        assert self.process.stdout is not None
+        reply = b""
+        while not reply.endswith(b"\n\n"):
+            byte = self.process.stdout.read(1)
+            if not byte:
+                break
+            reply += byte
+        return reply
+
+    def ask(self, line: bytes, is_command: bool = True) -> bytes:
+        """Send a line and return the reply, b"" when none is due."""
+        self.send(line)
+        return self.read_reply() if is_command else b""
+
+    def finish(self, data: bytes = b"") -> tuple[bytes, bytes, int]:
+        """Send the rest, close the input and return (output, errors, exit status)."""
+        output, errors = self.process.communicate(data, timeout=TIMEOUT)
+        return output, errors or b"", self.process.returncode
+
+    def wait(self) -> int:
+        """Wait for the process to end and return its exit status."""
+        return self.process.wait(timeout=TIMEOUT)

@@ -1,0 +1,100 @@
+"""A portion of the fuzz test: generated lines against the engine, in this process and through pipes.
+
+`scripts/fuzz_gtp` sends as many lines as one likes.
+"""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gtp.fuzz import Checker, LineGenerator, expected_reply, run, write_files
+from gtp.processes import GtpProcess
+
+from gtp_engine.config import Config
+from gtp_engine.gtp.protocol import decode_line, parse_line
+from gtp_engine.gtp.server import GtpServer
+
+CONFIG = Config().with_values({"search.visits": "4", "search.threads": "1", "search.seed": "1"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with game records; the current directory is another, empty one."""
+    records, current = tmp_path / "records", tmp_path / "current"
+    records.mkdir()
+    current.mkdir()
+    write_files(records)
+    monkeypatch.chdir(current)
+    return records
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_generated_lines(seed: int, folder: Path) -> None:
+    from gtp_engine.engine import Engine
+
+    engine = Engine(CONFIG, log=lambda text: None)
+    server = GtpServer(CONFIG, lambda: engine, log=print)
+
+    def ask(raw: bytes, is_command: bool) -> bytes:
+        return server.handle_line(decode_line(raw.removesuffix(b"\n"))).encode("utf-8", "backslashreplace")
+
+    checker = run(ask, seed=seed, lines=1500, folder=folder)
+    for name in (
+        "play",
+        "genmove",
+        "undo",
+        "loadsgf",
+        "set_free_handicap",
+        "kata-set-rules",
+        "gogui-play_sequence",
+    ):
+        assert checker.accepted.get(name), f"{name} was never accepted: the generator is too wild"
+        assert name in ("genmove",) or checker.rejected.get(name), f"{name} was never rejected: it is too tame"
+
+
+def test_generated_lines_through_pipes(folder: Path) -> None:
+    with GtpProcess("--visits", "4", "--threads", "1") as process:
+        run(process.ask, seed=3, lines=300, folder=folder)
+        assert process.ask(b"quit\n", True) == b"= \n\n"
+        assert process.wait() == 0
+
+
+def test_the_checker_notices_what_is_wrong(folder: Path) -> None:
+    generator = LineGenerator(1, folder)
+    line = next(line for line in iter(generator.line, None) if line.is_command and line.id is not None)
+
+    def answer(reply: bytes) -> Any:
+        states = itertools.count()
+
+        def ask(raw: bytes, is_command: bool) -> bytes:
+            return reply if raw == line.raw else b"= %d\n\n" % next(states)
+
+        return ask
+
+    number = str(line.id).encode()
+    for reply in (
+        b"",
+        b"= \n\n",
+        b"=%s \n" % number,
+        b"=%s a\n\nb\n\n" % number,
+        b"?%s internal error: x\n\n" % number,
+    ):
+        with pytest.raises(AssertionError):
+            Checker(answer(reply)).check(line)
+    with pytest.raises(AssertionError):
+        Checker(answer(b"?%s no\n\n" % number)).check(line)  # the state changed though the command was rejected
+
+
+def test_the_generator_agrees_with_the_parser(folder: Path) -> None:
+    generator = LineGenerator(4, folder)
+    kinds = set()
+    for _ in range(5000):
+        line = generator.line()
+        command = parse_line(decode_line(line.raw.removesuffix(b"\n")))
+        assert (command is not None) == line.is_command, line
+        if command is not None:
+            assert (command.id, command.name) == (line.id, line.name)
+        kinds.add((line.is_command, line.id is not None, line.raw.endswith(b"\r\n")))
+    assert len(kinds) == 6
+    assert expected_reply(b"\xef\xbb\xbf12 name\n") == (12, True, "name")

@@ -1,0 +1,141 @@
+"""The engine as a real process: start, ends of input and output, junk, descriptors."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from gtp.processes import TIMEOUT, GtpProcess
+
+
+def test_replies_to_a_pipe_that_ends() -> None:
+    with GtpProcess("--visits", "4") as engine:
+        output, _, status = engine.finish(b"1 name\r\n2 boardsize 5\r\n3 genmove b\r\n4 get_komi")
+    replies = output.split(b"\n\n")
+    assert replies[:2] == [b"=1 Tengen", b"=2 "]
+    assert replies[2].startswith(b"=3 ")
+    assert replies[3:] == [b"=4 7.5", b""]
+    assert status == 0
+
+
+def test_no_input_at_all() -> None:
+    with GtpProcess() as engine:
+        assert engine.finish()[::2] == (b"", 0)
+
+
+def test_the_handshake_is_quick() -> None:
+    started = time.monotonic()
+    with GtpProcess() as engine:
+        assert engine.ask(b"name\n") == b"= Tengen\n\n"
+        assert time.monotonic() - started < 5  # seconds; 0.3 on an idle machine, but tests share theirs
+        assert engine.ask(b"list_commands\n").count(b"\n") > 50
+        assert engine.ask(b"quit\n") == b"= \n\n"
+        assert engine.wait() == 0
+        assert engine.read_reply() == b""
+
+
+def test_quit_while_loading_ends_the_process() -> None:
+    with GtpProcess() as engine:
+        assert engine.finish(b"quit\n")[::2] == (b"= \n\n", 0)
+
+
+def test_a_line_of_a_megabyte() -> None:
+    junk = b"x" * 1_000_000
+    sequence = b"gogui-play_sequence" + b" b A1 w pass" * 80_000
+    with GtpProcess() as engine:
+        output, _, status = engine.finish(
+            b"1 %s\n2 play b %s\n3 komi %s\n4 %s\n5 loadsgf %s\n# %s\n6 name\n"
+            % (junk, junk, junk, sequence, junk, junk)
+        )
+    replies = output.split(b"\n\n")
+    assert replies[0] == b"?1 unknown command"
+    assert replies[1].startswith(b"?2 invalid coordinate 'xxxx")
+    assert replies[2].startswith(b"?3 komi not a float")
+    assert replies[3].startswith(b"?4 illegal move")
+    assert replies[4].startswith(b"?5 cannot load file")
+    assert replies[5:] == [b"=6 Tengen", b""]
+    assert all(len(reply) < 300 for reply in replies)
+    assert status == 0
+
+
+def test_binary_junk() -> None:
+    junk = bytes(byte for byte in range(256) if byte not in b"\n#") * 50
+    with GtpProcess() as engine:
+        output, _, status = engine.finish(b"\xff\xfe\x00\n" + junk + b"\n\x80\x81 \xc3\n1 name\n")
+    assert output == b"? unknown command\n\n" * 3 + b"=1 Tengen\n\n"
+    assert status == 0
+
+
+def test_stdout_closed_by_the_reader() -> None:
+    with GtpProcess(stderr=subprocess.PIPE) as engine:
+        assert engine.ask(b"name\n") == b"= Tengen\n\n"
+        assert engine.process.stdout is not None
+        engine.process.stdout.close()
+        engine.send(b"name\n" * 10)
+        assert engine.wait() == 0
+        assert engine.process.stderr is not None
+        errors = engine.process.stderr.read()
+    assert b"Traceback" not in errors
+    assert b"BrokenPipe" not in errors
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX file descriptors")
+@pytest.mark.parametrize(
+    ("redirection", "output"),
+    [
+        ("<&-", b""),
+        (">&-", b""),
+        ("2>&-", b"= Tengen\n\n= 7.5\n\n? cannot load file: cannot open 'missing': No such file or directory\n\n"),
+        ("<&- >&- 2>&-", b""),
+    ],
+)
+def test_descriptors_that_are_closed_at_the_start(redirection: str, output: bytes) -> None:
+    command = f"exec '{sys.executable}' -m gtp_engine gtp {redirection}"
+    sent = b"name\nget_komi\nloadsgf missing\nquit\n"
+    done = subprocess.run(["/bin/sh", "-c", command], input=sent, capture_output=True, timeout=TIMEOUT)
+    assert done.stdout == output
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_ctrl_c_ends_quietly() -> None:
+    with GtpProcess(stderr=subprocess.PIPE) as engine:
+        assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
+        engine.process.send_signal(signal.SIGINT)
+        _, errors, status = engine.finish()
+    assert status == 130
+    assert b"Traceback" not in errors
+
+
+def test_interrupt_ends_a_long_search() -> None:
+    with GtpProcess("--time-per-move", "300") as engine:
+        assert engine.ask(b"boardsize 9\n") == b"= \n\n"
+        engine.send(b"1 genmove b\n")
+        time.sleep(0.5)
+        started = time.monotonic()
+        engine.send(b"# interrupt\n")
+        assert engine.read_reply().startswith(b"=1 ")
+        assert time.monotonic() - started < 30
+        assert engine.ask(b"2 name\n") == b"=2 Tengen\n\n"
+
+
+def test_what_libraries_print_does_not_reach_the_controller() -> None:
+    program = (
+        "import os, sys\n"
+        "from gtp_engine.config import Config\n"
+        "from gtp_engine.gtp.session import serve\n"
+        "def engine():\n"
+        "    print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')\n"
+        "    raise RuntimeError('no engine')\n"
+        "sys.exit(serve(Config(), engine))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=b"get_komi\nname\n", capture_output=True, timeout=TIMEOUT
+    )
+    assert done.stdout == b"? engine not available: RuntimeError: no engine\n\n= Tengen\n\n"
+    for text in (b"from print", b"from descriptor 1", b"from a child", b"Traceback", b"cannot be started"):
+        assert text in done.stderr
+    assert done.returncode == 1

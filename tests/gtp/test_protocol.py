@@ -1,0 +1,120 @@
+"""The text layer: preprocessing, ids, replies (GTP 2 draft, sections 2 and 3)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gtp_engine.gtp.protocol import (
+    Command,
+    Response,
+    clean_reply,
+    decode_line,
+    encode_reply,
+    is_interrupt,
+    parse_line,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("name", Command("name")),
+        ("  play   b  D4 ", Command("play", ("b", "D4"), "b  D4")),
+        ("play\tb\tD4", Command("play", ("b", "D4"), "b D4")),
+        ("play b D4\r", Command("play", ("b", "D4"), "b D4")),
+        ("na\x00me\x07", Command("name")),
+        ("na\x7fme", Command("name")),
+        ("name # who are you", Command("name")),
+        ("name#", Command("name")),
+        ("12 name", Command("name", id=12)),
+        ("0 name", Command("name", id=0)),
+        ("007 name", Command("name", id=7)),
+        ("12name", Command("name", id=12)),
+        ("12\tname", Command("name", id=12)),
+        ("2147483647 name", Command("name", id=2147483647)),
+        ("1763694000123 name", Command("name", id=1763694000123)),
+        ("1" * 18 + " name", Command("name", id=int("1" * 18))),
+        ("1" * 19 + " name", Command("1" * 19, ("name",), "name")),
+        ("-3 name", Command("-3", ("name",), "name")),
+        ("+3 name", Command("+3", ("name",), "name")),
+        ("\u0663 name", Command("\u0663", ("name",), "name")),
+        ("\ufeffname", Command("name")),
+        ("\ufeff 3 name", Command("name", id=3)),
+        ("loadsgf My Games/a  b.sgf", Command("loadsgf", ("My", "Games/a", "b.sgf"), "My Games/a  b.sgf")),
+        ("play b\u00a0D4", Command("play", ("b\u00a0D4",), "b\u00a0D4")),
+        ("1 2 name", Command("2", ("name",), "name", 1)),
+    ],
+)
+def test_line_becomes_command(line: str, expected: Command) -> None:
+    assert parse_line(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line", ["", " ", "\t \t", "\r", "\x00\x01", "#", "# name", "   # name", "\ufeff", "12", "12 ", "12 # x"]
+)
+def test_lines_without_a_command_get_no_reply(line: str) -> None:
+    assert parse_line(line) is None
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (Response(), "= \n\n"),
+        (Response(id=3), "=3 \n\n"),
+        (Response("D4"), "= D4\n\n"),
+        (Response("D4", id=0), "=0 D4\n\n"),
+        (Response("unknown command", ok=False), "? unknown command\n\n"),
+        (Response("unknown command", ok=False, id=12), "?12 unknown command\n\n"),
+        (Response("a\nb"), "= a\nb\n\n"),
+        (Response("a\n\n\nb\n"), "= a\nb\n\n"),
+        (Response("\n  A B\n1 . .  \n"), "=   A B\n1 . .\n\n"),
+        (Response("a\r\n \t\r\nb"), "= a\nb\n\n"),
+        (Response("bell\x07, tab\t, delete\x7f, next line\x85"), "= bell, tab , delete, next line\n\n"),
+    ],
+)
+def test_response_is_one_block(response: Response, expected: str) -> None:
+    assert response.format() == expected
+
+
+@given(st.text(), st.booleans(), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
+def test_any_text_makes_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
+    reply = Response(text, ok, identifier).format()
+    first, *others = reply.removesuffix("\n\n").split("\n")
+    assert reply.endswith("\n\n")
+    assert first.startswith(("=" if ok else "?") + ("" if identifier is None else str(identifier)) + " ")
+    assert all(line.strip() for line in others)
+    encode_reply(reply).decode("utf-8")
+
+
+@given(st.text())
+def test_cleaning_twice_changes_nothing(text: str) -> None:
+    assert clean_reply(clean_reply(text)) == clean_reply(text)
+
+
+@given(st.binary())
+def test_any_bytes_are_a_line(raw: bytes) -> None:
+    command = parse_line(decode_line(raw))
+    if command is not None:
+        assert command.name
+        assert all(" " not in word and word for word in (command.name, *command.words))
+
+
+def test_bytes_that_are_not_utf8_survive_in_arguments() -> None:
+    command = parse_line(decode_line(b"loadsgf caf\xe9.sgf"))
+    assert command is not None
+    assert command.text.encode("utf-8", "surrogateescape") == b"caf\xe9.sgf"
+    assert encode_reply(command.text) == rb"caf\udce9.sgf"
+
+
+@pytest.mark.parametrize(
+    "raw", [b"# interrupt", b"# interrupt\r", b"#interrupt", b"  #\tinterrupt  ", b"# interrupt\r\x00"]
+)
+def test_interrupt_is_recognized(raw: bytes) -> None:
+    assert is_interrupt(raw)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"interrupt", b"name # interrupt", b"# interrupts", b"# no interrupt", b"# Interrupt"]
+)
+def test_other_lines_are_no_interrupt(raw: bytes) -> None:
+    assert not is_interrupt(raw)

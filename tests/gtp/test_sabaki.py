@@ -1,0 +1,82 @@
+"""The GTP client of the Sabaki board (npm's @sabaki/gtp) drives the engine; `sabaki/client.mjs` plays its part.
+
+Needs node and, once, `npm install --prefix tests/gtp/sabaki`.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine import __version__
+
+FOLDER = Path(__file__).parent / "sabaki"
+INSTALL = "npm install --prefix tests/gtp/sabaki"
+
+
+@pytest.fixture(scope="module")
+def report() -> Any:
+    """Return what the client saw."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    if not (FOLDER / "node_modules" / "@sabaki" / "gtp").is_dir():
+        pytest.skip(f"@sabaki/gtp is not installed: run {INSTALL}")
+    command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", "gtp", "--visits", "20"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_start_up_without_waiting_for_replies(report: Any) -> None:
+    name, version, protocol, commands, time_settings, rules = report["startup"]
+    assert (name, version, protocol, time_settings, rules) == ("Tengen", __version__, "2", "", "")
+    assert {"play", "undo", "set_free_handicap", "rectangular_boardsize"} <= set(commands.split("\n"))
+    assert not {"analyze", "genmove_analyze"} & set(commands.split("\n"))
+
+
+def rows(board: str) -> dict[int, str]:
+    """Return the rows of a board as showboard prints it, by number, with . X O only."""
+    found = {}
+    for line in board.split("\n"):
+        words = line.replace("(", " ").replace(")", " ").replace("+", ".").split()
+        if words[0].isdigit() and words[0] == words[-1]:
+            found[int(words[0])] = "".join(words[1:-1])
+    return found
+
+
+def test_syncing_sets_handicap_and_plays_moves(report: Any) -> None:
+    board = rows(report["synced"])
+    assert (board[3], board[5], board[7]) == ("..X...X..", "....O....", "..O...X..")
+
+
+def test_syncing_to_another_line_takes_moves_back(report: Any) -> None:
+    board = rows(report["resynced"])
+    assert (board[3], board[5], board[6], board[7]) == ("..X......", ".........", "...X.....", "..O...X..")
+
+
+def test_syncing_a_rectangle(report: Any) -> None:
+    board = rows(report["rectangle"])
+    assert len(board) == 13
+    assert board[4] == "...XX...."
+
+
+def test_a_move_of_the_engine_is_tracked(report: Any) -> None:
+    assert report["trackedMove"] == ["B", report["move"].upper()]
+
+
+def test_errors_belong_to_their_command(report: Any) -> None:
+    assert report["error"] == ["? illegal move: D4 is occupied"]
+
+
+def test_hundreds_of_commands_at_once_are_answered_in_order(report: Any) -> None:
+    assert report["inOrder"] is True
+    assert report["komi"] == "297.0"
+
+
+def test_stopping_ends_the_process_by_itself(report: Any) -> None:
+    assert report["exitCode"] == 0

@@ -1,0 +1,200 @@
+"""One line in, one reply out: dispatch, errors, the table of commands."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from gtp.fake_engine import FakeEngine
+
+from gtp_engine import __version__
+from gtp_engine.config import Config
+from gtp_engine.errors import TengenError
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.protocol import MAX_LINE_BYTES, GtpError
+from gtp_engine.gtp.registry import COMMANDS, SECTIONS, CommandSpec, markdown_table
+from gtp_engine.gtp.server import GtpServer
+
+
+def make_server(
+    provider: Callable[[], Any] = FakeEngine, config: Config | None = None, log: list[str] | None = None
+) -> GtpServer:
+    return GtpServer(config or Config(), provider, (log if log is not None else []).append)
+
+
+def no_engine() -> Any:
+    raise AssertionError("a handshake command asked for the engine")
+
+
+HANDSHAKE = [
+    ("protocol_version", "= 2\n\n"),
+    ("name", "= Tengen\n\n"),
+    ("version", f"= {__version__}\n\n"),
+    ("7 name", "=7 Tengen\n\n"),
+    ("known_command play", "= true\n\n"),
+    ("known_command known_command", "= true\n\n"),
+    ("known_command PLAY", "= true\n\n"),
+    ("known_command kata-analyze", "= false\n\n"),
+    ("known_command kgs-chat", "= false\n\n"),
+    ("known_command analyze", "= false\n\n"),
+    ("known_command", "= false\n\n"),
+    ("kata-list_time_settings", "= none absolute byoyomi canadian fischer fischer-capped\n\n"),
+    ("gogui-interrupt", "= \n\n"),
+    ("kgs-game_over", "= \n\n"),
+    ("NAME", "= Tengen\n\n"),
+    ("name of the game", "= Tengen\n\n"),
+    ("no_such_command", "? unknown command\n\n"),
+    ("3 no_such_command a b", "?3 unknown command\n\n"),
+    ("kgs-chat game me hello", "? unknown command\n\n"),
+    ("quit", "= \n\n"),
+]
+
+
+@pytest.mark.parametrize(("line", "reply"), HANDSHAKE)
+def test_handshake_needs_no_engine(line: str, reply: str) -> None:
+    assert make_server(no_engine).handle_line(line) == reply
+
+
+def test_cputime_is_a_number() -> None:
+    reply = make_server(no_engine).handle_line("cputime")
+    assert float(reply.removeprefix("= ")) > 0
+
+
+def test_list_commands_agrees_with_known_command() -> None:
+    server = make_server(no_engine)
+    names = server.handle_line("list_commands").removeprefix("= ").split()
+    assert names == sorted(set(names))
+    assert all(server.handle_line(f"known_command {name}") == "= true\n\n" for name in names)
+
+
+def test_commands_that_break_front_ends_are_not_listed() -> None:
+    never = {"analyze", "genmove_analyze", "gogui-rules_game_id", "gogui-rules_legal_moves", "kgs-chat"}
+    not_yet = {"lz-analyze", "kata-analyze", "lz-genmove_analyze", "kata-genmove_analyze", "kata-raw-nn", "stop"}
+    assert not (never | not_yet) & set(make_server(no_engine).commands)
+
+
+def test_names_and_versions_can_be_chosen() -> None:
+    config = Config().with_values({"gtp.name": "Leela Zero", "gtp.version": "0.17", "gtp.kgs_chat": "true"})
+    server = make_server(no_engine, config)
+    assert server.handle_line("1 name") == "=1 Leela Zero\n\n"
+    assert server.handle_line("2 version") == "=2 0.17\n\n"
+    assert server.handle_line("3 known_command kgs-chat") == "=3 true\n\n"
+    assert server.handle_line("kgs-chat game you hello there").startswith("= I am Leela Zero 0.17")
+    assert server.handle_line("kgs-chat shout you hello").startswith("? syntax error")
+
+
+def test_quit_ends_the_session_after_its_reply() -> None:
+    server = make_server(no_engine)
+    assert not server.finished
+    assert server.handle_line("12 quit") == "=12 \n\n"
+    assert server.finished
+
+
+@pytest.mark.parametrize(
+    ("line", "reply"),
+    [
+        ("komi", "? komi not a float: expected komi KOMI\n\n"),
+        ("komi x", "? komi not a float: got 'x': expected a finite number\n\n"),
+        ("komi nan", "? komi not a float: got 'nan': expected a finite number\n\n"),
+        ("komi 7.5 8.5", "? syntax error: too many arguments, expected komi KOMI\n\n"),
+        ("boardsize", "? boardsize not an integer: expected boardsize WIDTH [HEIGHT]\n\n"),
+        ("boardsize 9 9 9", "? syntax error: too many arguments, expected boardsize WIDTH [HEIGHT]\n\n"),
+        ("play b", "? invalid color or coordinate: expected play COLOR VERTEX\n\n"),
+        ("genmove", "? invalid color: expected genmove COLOR\n\n"),
+        ("time_settings 1 2", "? not three integers: expected time_settings MAIN_TIME OVERTIME STONES\n\n"),
+        ("loadsgf", "? missing filename: expected loadsgf FILE [MOVE_NUMBER]\n\n"),
+        ("set_free_handicap", "? bad vertex list: expected set_free_handicap VERTEX...\n\n"),
+        ("kata-set-rule ko", "? syntax error: expected kata-set-rule KEY VALUE\n\n"),
+    ],
+)
+def test_wrong_number_or_kind_of_arguments(line: str, reply: str) -> None:
+    assert make_server(no_engine).handle_line(line) == reply
+
+
+def test_surplus_arguments_are_ignored_where_clients_send_them() -> None:
+    server = make_server(FakeEngine)
+    assert server.handle_line("get_random_seed please") == "= 0\n\n"
+    assert server.handle_line("list_commands all").startswith("= ")
+
+
+@pytest.mark.parametrize("line", ["", "   ", "# comment", "12", "\r\n"])
+def test_no_reply_without_a_command(line: str) -> None:
+    assert make_server(no_engine).handle_line(line) == ""
+
+
+def test_too_long_a_line_is_refused_under_its_id() -> None:
+    reply = make_server(no_engine).handle_line("42 play b " + "x" * MAX_LINE_BYTES)
+    assert reply == f"?42 line too long: the limit is {MAX_LINE_BYTES} bytes\n\n"
+    assert make_server(no_engine).handle_line("x" * (MAX_LINE_BYTES + 1)).startswith("? line too long")
+
+
+def test_an_unknown_exception_is_an_internal_error_and_the_session_lives_on() -> None:
+    log: list[str] = []
+    server = make_server(log=log)
+    assert server.handle_line("5 clear_cache") == "?5 internal error: ZeroDivisionError: a bug\nin two lines\n\n"
+    assert "Traceback" in log[0]
+    assert "clear_cache" in log[0]
+    assert server.handle_line("6 komi 0.5") == "=6 \n\n"
+    assert server.handle_line("7 get_komi") == "=7 0.5\n\n"
+
+
+def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:
+    def broken() -> Any:
+        raise TengenError("engine not available: no numba")
+
+    server = make_server(broken)
+    assert server.handle_line("1 get_komi") == "?1 engine not available: no numba\n\n"
+    assert server.handle_line("2 name") == "=2 Tengen\n\n"
+    server.stop()
+
+
+def test_the_readme_table_lists_every_command_once() -> None:
+    table = markdown_table()
+    for spec in COMMANDS.values():
+        assert table.count(f"| `{spec.call}` | {spec.summary}") == 1
+    assert {spec.section for spec in COMMANDS.values()} == set(SECTIONS)
+
+
+def test_summaries_are_sentences() -> None:
+    for spec in COMMANDS.values():
+        assert spec.summary.endswith("."), spec.name
+        assert "|" not in spec.summary, spec.name
+
+
+@pytest.mark.parametrize(
+    ("usage", "accepted"),
+    [
+        ("", {0}),
+        ("COLOR", {1}),
+        ("COLOR VERTEX", {2}),
+        ("WIDTH [HEIGHT]", {1, 2}),
+        ("[NUMBER]", {0, 1}),
+        ("VERTEX...", {1, 2, 3, 4}),
+        ("[COLOR VERTEX]...", {0, 1, 2, 3, 4}),
+        ("KIND [SECONDS...]", {1, 2, 3, 4}),
+    ],
+)
+def test_usage_says_how_many_arguments(usage: str, accepted: set[int]) -> None:
+    spec = CommandSpec("test", usage, "", cast(Any, None), "admin", False, "syntax error", False, None)
+
+    def accepts(count: int) -> bool:
+        try:
+            spec.check_count(Args(("x",) * count))
+        except GtpError:
+            return False
+        return True
+
+    assert {count for count in range(5) if accepts(count)} == accepted
+
+
+def test_the_handshake_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from gtp_engine.gtp import session; from gtp_engine.config import Config;"
+        "server = session.GtpServer(Config(), lambda: None);"
+        "assert server.handle_line('name') and server.handle_line('list_commands');"
+        "print(*sorted({name.split('.')[0] for name in sys.modules} | set(sys.modules)))"
+    )
+    modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    heavy = {"numpy", "numba", "sgfmill", "onnxruntime", "rich", "gtp_engine.engine", "gtp_engine.go.board"}
+    assert not heavy & set(modules.split())

@@ -1,0 +1,276 @@
+"""Pipes and threads: order, ends of input and output, interrupts, loading in the background."""
+
+import io
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pytest
+from gtp.fake_engine import FakeEngine
+
+from gtp_engine.config import Config
+from gtp_engine.errors import TengenError
+from gtp_engine.gtp import protocol, session
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.session import EngineLoader, read_lines, run_session
+from gtp_engine.gtp.transcript import Transcript
+
+
+def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, transcript: Transcript | None = None) -> bytes:
+    stdout = io.BytesIO()
+    run_session(GtpServer(Config(), provider, print), io.BytesIO(sent), stdout, transcript)
+    return stdout.getvalue()
+
+
+class Dribble(io.RawIOBase):
+    """A stream that hands out one byte at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = iter(data)
+
+    def read(self, size: int = -1) -> bytes:
+        byte = next(self._data, None)
+        return b"" if byte is None else bytes([byte])
+
+
+class BrokenInput(io.RawIOBase):
+    """A stream that fails after its first chunk, as a terminal does when it is closed."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data: bytes | None = data
+
+    def read(self, size: int = -1) -> bytes:
+        if self._data is None:
+            raise OSError(5, "Input/output error")
+        data, self._data = self._data, None
+        return data
+
+
+class ClosedOutput(io.RawIOBase):
+    """A pipe whose reader goes away after a number of writes."""
+
+    def __init__(self, writes: int) -> None:
+        self.left = writes
+
+    def write(self, data: Any) -> int:
+        if not self.left:
+            raise BrokenPipeError(32, "Broken pipe")
+        self.left -= 1
+        return len(data)
+
+
+class SlowOutput(io.RawIOBase):
+    """A pipe that takes three bytes at a time."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: Any) -> int:
+        self.data += bytes(data[:3])
+        return min(3, len(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", []),
+        (b"name", [b"name"]),
+        (b"name\n", [b"name"]),
+        (b"\n\nname\n\n", [b"", b"", b"name", b""]),
+        (b"a\r\nb\rc\n\x00\xff\n", [b"a\r", b"b\rc", b"\x00\xff"]),
+        (b"x" * 1_000_000 + b"\ny", [b"x" * 1_000_000, b"y"]),
+    ],
+)
+def test_lines_of_a_stream(data: bytes, lines: list[bytes]) -> None:
+    assert list(read_lines(io.BytesIO(data))) == lines
+    assert list(read_lines(io.BufferedReader(io.BytesIO(data)))) == lines  # type: ignore[arg-type]
+    if len(data) < 100:
+        assert list(read_lines(cast(BinaryIO, Dribble(data)))) == lines
+
+
+def test_a_stream_that_fails_has_ended() -> None:
+    assert list(read_lines(cast(BinaryIO, BrokenInput(b"name\nvers")))) == [b"name", b"vers"]
+
+
+def test_the_end_of_an_endless_line_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MAX_LINE_BYTES", 1000)
+    lines = list(read_lines(io.BytesIO(b"1 " + b"x" * 500_000 + b"\nname\n" + b"y" * 1000 + b"\n")))
+    assert [len(line) for line in lines] == [1001, 4, 1000]
+
+
+def test_replies_come_in_order_and_only_to_commands() -> None:
+    sent = b"1 name\r\n# comment\r\n\r\n2 protocol_version\r\n3 nonsense\r\n  \r\n4 get_komi"
+    assert answer(sent) == b"=1 Tengen\n\n=2 2\n\n?3 unknown command\n\n=4 7.5\n\n"
+
+
+def test_nothing_is_answered_after_quit() -> None:
+    assert answer(b"quit\nname\n") == b"= \n\n"
+
+
+def test_empty_input_gets_no_output() -> None:
+    assert answer(b"") == b""
+
+
+def test_output_that_takes_little_at_a_time_gets_everything() -> None:
+    stdout = SlowOutput()
+    run_session(GtpServer(Config(), FakeEngine, print), io.BytesIO(b"name\nname\n"), cast(BinaryIO, stdout))
+    assert stdout.data == b"= Tengen\n\n= Tengen\n\n"
+
+
+def test_a_closed_output_ends_the_session() -> None:
+    stdout = ClosedOutput(writes=2)
+    engine = FakeEngine()
+    sent = io.BytesIO(b"name\nkomi 1\nkomi 2\nkomi 3\n")
+    run_session(GtpServer(Config(), lambda: engine, print), sent, cast(BinaryIO, stdout))
+    assert engine.komi == 2.0
+
+
+def test_binary_junk_is_answered_line_by_line() -> None:
+    junk = bytes(range(256)).replace(b"\n", b"").replace(b"#", b"")
+    assert answer(junk + b"\nname\n") == b"? unknown command\n\n= Tengen\n\n"
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb", buffering=0) as reader, os.fdopen(write_end, "wb", buffering=0) as writer:
+        yield reader, writer
+
+
+def test_interrupt_reaches_the_running_command(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    reader, writer = pipe
+    engine, stdout = FakeEngine(), io.BytesIO()
+    server = GtpServer(Config(), lambda: engine, print)
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread.start()
+    writer.write(b"1 set_random_seed 5\n2 get_random_seed\n")
+    assert engine.searching.wait(10)
+    writer.write(b"# interrupt\n3 quit\n")
+    thread.join(10)
+    assert stdout.getvalue() == b"=1 \n\n=2 1\n\n=3 \n\n"
+
+
+def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    reader, writer = pipe
+    engine, stdout, loaded = FakeEngine(), io.BytesIO(), threading.Event()
+
+    def provide() -> Any:
+        assert loaded.wait(10)
+        return engine
+
+    server = GtpServer(Config(), provide, print)
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread.start()
+    writer.write(b"set_random_seed 5\n# interrupt\nquit\n")
+    time.sleep(0.1)
+    loaded.set()
+    thread.join(10)
+    assert stdout.getvalue() == b"= \n\n= \n\n"
+
+
+def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    reader, writer = pipe
+    engine, stdout = FakeEngine(), io.BytesIO()
+    server = GtpServer(Config(), lambda: engine, print)
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread.start()
+    writer.write(b"get_komi\n# interrupt\n")
+    time.sleep(3 * session.INTERRUPT_INTERVAL)
+    writer.write(b"set_random_seed 5\n")
+    assert engine.searching.wait(10)
+    time.sleep(3 * session.INTERRUPT_INTERVAL)
+    assert not engine.stopped.is_set()
+    engine.stop()
+    writer.close()
+    thread.join(10)
+    assert stdout.getvalue() == b"= 7.5\n\n= \n\n"
+
+
+def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    reader, writer = pipe
+    loading, stdout = threading.Event(), io.BytesIO()
+    loader = EngineLoader(lambda: FakeEngine() if loading.wait(10) else None, print)  # type: ignore[arg-type, return-value]
+    loader.start()
+    server = GtpServer(Config(), loader, print)
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread.start()
+    writer.write(b"name\nnonsense\nkomi x\nget_komi\n")
+    deadline = time.monotonic() + 10
+    while stdout.getvalue().count(b"\n\n") < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    early = stdout.getvalue()
+    assert early.startswith(b"= Tengen\n\n? unknown command\n\n? komi not a float")
+    assert not loader.close(timeout=0.01)
+    loading.set()
+    writer.close()
+    thread.join(10)
+    assert stdout.getvalue() == early + b"= 7.5\n\n"
+    assert loader.close()
+
+
+def test_quit_does_not_wait_for_the_engine() -> None:
+    loading = threading.Event()
+    loader = EngineLoader(lambda: loading.wait(10), print)  # type: ignore[arg-type, return-value]
+    loader.start()
+    started = time.monotonic()
+    assert answer(b"name\nquit\n", loader) == b"= Tengen\n\n= \n\n"
+    assert time.monotonic() - started < 5
+    loading.set()
+
+
+@pytest.mark.parametrize(
+    ("error", "reply", "has_traceback"),
+    [
+        (TengenError("the model is missing"), b"? engine not available: the model is missing\n\n", False),
+        (RuntimeError("boom"), b"? engine not available: RuntimeError: boom\n\n", True),
+        (SystemExit(3), b"? engine not available: SystemExit: 3\n\n", True),
+    ],
+)
+def test_a_failed_start_is_explained(error: BaseException, reply: bytes, has_traceback: bool) -> None:
+    def factory() -> Any:
+        raise error
+
+    log: list[str] = []
+    loader = EngineLoader(factory, log.append)
+    loader.start()
+    assert answer(b"get_komi\nname\nget_komi\n", loader) == reply + b"= Tengen\n\n" + reply
+    assert loader.close(timeout=5)
+    assert loader.failed
+    assert any("Traceback" in line for line in log) == has_traceback
+    assert any("cannot be started" in line for line in log)
+
+
+def test_closing_the_loader_closes_the_engine() -> None:
+    engine = FakeEngine()
+    loader = EngineLoader(lambda: cast(Any, engine), print)
+    loader.start()
+    assert loader.close(timeout=5)
+    assert engine.closed
+
+
+def test_the_transcript_records_both_directions(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    transcript = Transcript(str(path), print)
+    answer(b"1 name\r\n\xff\xfe\n", transcript=transcript)
+    transcript.close()
+    lines = [line.split(" ", 2)[2] for line in path.read_text(encoding="utf-8").splitlines() if line]
+    assert lines == ["< 1 name", "> =1 Tengen", r"< \udcff\udcfe", "> ? unknown command"]
+
+
+def test_a_log_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
+    log: list[str] = []
+    transcript = Transcript(str(tmp_path / "missing" / "log.txt"), log.append)
+    assert answer(b"name\nname\n", transcript=transcript) == b"= Tengen\n\n= Tengen\n\n"
+    transcript.close()
+    assert len(log) == 1
+    assert "No such file" in log[0]
+
+
+def test_the_reply_to_a_line_over_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert protocol.MAX_LINE_BYTES >= 1 << 20
+    reply = answer(b"9 " + b"x" * (protocol.MAX_LINE_BYTES + 5) + b"\nname\n")
+    assert reply.startswith(b"?9 line too long")
+    assert reply.endswith(b"\n\n= Tengen\n\n")

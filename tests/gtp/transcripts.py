@@ -1,0 +1,109 @@
+"""Replays GTP transcripts: files with what a controller sends and exactly what the engine answers.
+
+    ; GoGui sets up a position                a comment
+    ;set search.visits=10                     sets an option of the configuration
+    ;crlf                                     lines are sent with CR LF
+    > 1 boardsize 9                           a line that is sent, as it is (`> ` alone: an empty line)
+    =1                                        the lines of its reply; the blank line that ends it is left out
+    > showboard
+    = Move 1, ...
+        A B C D
+
+Blank lines of the file mean nothing.  A reply without text stands for "= " with its space.  In replies `<move>`
+stands for any vertex, pass or resign, `<vertex>` for any vertex, `<number>` for any decimal number, `<version>` for
+ours, `<line>` for a line of any text and `<text>` for any lines.
+
+The whole input is sent at once, as by a controller that does not wait, and the whole output is compared.
+"""
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine import __version__
+from gtp_engine.config import Config
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.session import run_session
+
+_VERTEX: Final = "[A-HJ-Z][0-9]{1,2}"
+_PLACEHOLDERS: Final = {
+    "<move>": f"(?:{_VERTEX}|pass|resign)",
+    "<vertex>": _VERTEX,
+    "<number>": "-?[0-9]+(?:\\.[0-9]+)?",
+    "<version>": re.escape(__version__),
+    "<line>": "[^\n]+",
+    "<text>": "[^\n]+(?:\n[^\n]+)*",
+}
+
+
+@dataclass
+class Step:
+    """One line that is sent and the text of its reply ("" for none)."""
+
+    sent: str
+    reply: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for the bytes of the reply as text."""
+        if not self.reply:
+            return ""
+        first, newline, rest = self.reply.partition("\n")
+        text = (first if " " in first else first + " ") + newline + rest
+        for placeholder in _PLACEHOLDERS:
+            text = text.replace(placeholder, f"\0{placeholder[1:-1]}\0")
+        escaped = re.escape(text + "\n\n")
+        for placeholder, pattern in _PLACEHOLDERS.items():
+            escaped = escaped.replace(re.escape(f"\0{placeholder[1:-1]}\0"), pattern)
+        return escaped
+
+
+@dataclass
+class Transcript:
+    """A transcript as read: the configuration, the end of lines, the steps."""
+
+    config: Config = field(default_factory=Config)
+    line_end: str = "\n"
+    steps: list[Step] = field(default_factory=list)
+
+
+def read_transcript(text: str) -> Transcript:
+    """Return the transcript in `text`; the format is in the docstring of the module."""
+    transcript = Transcript()
+    for line in text.splitlines():
+        if line.startswith(";set "):
+            key, _, value = line.removeprefix(";set ").partition("=")
+            transcript.config = transcript.config.with_values({key.strip(): value.strip()})
+        elif line.startswith(";crlf"):
+            transcript.line_end = "\r\n"
+        elif line.startswith(">"):
+            transcript.steps.append(Step(line[2:]))
+        elif line.strip() and not line.startswith(";"):
+            step = transcript.steps[-1]
+            step.reply = f"{step.reply}\n{line}" if step.reply else line
+    return transcript
+
+
+def replay(transcript: Transcript, make_engine: Callable[[Config], Any]) -> None:
+    """Send the lines to an engine and compare its output; AssertionError names the first step that differs."""
+    sent = "".join(step.sent + transcript.line_end for step in transcript.steps)
+    stdout = io.BytesIO()
+    server = GtpServer(transcript.config, lambda: make_engine(transcript.config), print)
+    run_session(server, io.BytesIO(sent.encode("utf-8")), stdout)
+    output = stdout.getvalue().decode("utf-8")
+    position = 0
+    for number, step in enumerate(transcript.steps):
+        match = re.compile(step.pattern).match(output, position)
+        if not match:
+            got = output[position:].partition("\n\n")[0]
+            raise AssertionError(f"line {number + 1}: {step.sent!r}\nexpected: {step.reply!r}\ngot:      {got!r}")
+        position = match.end()
+    assert output[position:] == "", f"more output than expected: {output[position:]!r}"
+
+
+def replay_file(path: Path, make_engine: Callable[[Config], Any]) -> None:
+    """Replay the transcript in a file."""
+    replay(read_transcript(path.read_text(encoding="utf-8")), make_engine)

@@ -1,0 +1,111 @@
+"""The client of engine processes: replies, times, logs, and every way in which an engine can break off."""
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.match.gtp_client import (
+    CommandFailedError,
+    EngineDiedError,
+    EngineStartError,
+    EngineTimeoutError,
+    GtpClient,
+)
+
+ENGINE = Path(__file__).parents[1] / "scripted_engine.py"
+
+Starter = Callable[..., GtpClient]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Starter]:
+    clients = []
+
+    def starter(arguments: str = "", timeout: float = 20, command: str | None = None) -> GtpClient:
+        own = f"{shlex.quote(sys.executable)} {shlex.quote(str(ENGINE))} {arguments}"
+        clients.append(GtpClient(command or own, label="first", log=tmp_path / "first.log", timeout=timeout))
+        return clients[-1]
+
+    yield starter
+    for client in clients:
+        client.close()
+
+
+def test_reply_has_text_and_seconds(start: Starter) -> None:
+    client = start("--black wait:0.3")
+    assert client.send("name").text == "Scripted"
+    assert 0.3 <= client.send("genmove b").seconds < 5
+
+
+def test_reply_of_several_lines_is_kept_whole(start: Starter) -> None:
+    assert start().send("list_commands").text.splitlines()[:2] == ["protocol_version", "name"]
+
+
+def test_lines_before_the_reply_are_skipped(start: Starter) -> None:
+    assert start("--banner").send("name").text == "Scripted"
+
+
+def test_crlf_and_ids_are_accepted(start: Starter) -> None:
+    code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
+    assert start(command=f"{sys.executable} -c {shlex.quote(code)}").send("genmove b").text == "D4"
+
+
+def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
+    client = start("--black fail")
+    with pytest.raises(CommandFailedError, match="first: 'genmove b' failed: 'no idea'") as caught:
+        client.send("genmove b")
+    assert caught.value.reply == "no idea"
+    assert client.send("name").text == "Scripted"
+
+
+def test_death_names_exit_code_and_log(start: Starter) -> None:
+    client = start("--black die")
+    with pytest.raises(
+        EngineDiedError, match=r"ended with exit code 3 instead of answering 'genmove b'.*first\.log"
+    ):
+        client.send("genmove b")
+    assert not client.is_alive()
+    with pytest.raises(EngineDiedError):
+        client.send("name")
+
+
+def test_silence_ends_the_engine(start: Starter) -> None:
+    client = start("--black hang", timeout=0.5)
+    with pytest.raises(EngineTimeoutError, match=r"no answer to 'genmove b' within 0\.5 s"):
+        client.send("genmove b")
+    assert not client.is_alive()
+
+
+@pytest.mark.parametrize("command", ["no-such-engine-anywhere --gtp", "'unbalanced", " "])
+def test_command_that_cannot_run_is_named(start: Starter, command: str) -> None:
+    with pytest.raises(EngineStartError, match="first: cannot run"):
+        start(command=command)
+
+
+def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
+    start().send("name")
+    log = (tmp_path / "first.log").read_text()
+    assert ">> name\n" in log
+    assert "<< = Scripted\n" in log
+    assert "ready\n" in log
+
+
+def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path) -> None:
+    client = start()
+    client.send("name")
+    started = time.monotonic()
+    client.close()
+    assert time.monotonic() - started < 3
+    assert not client.is_alive()
+    assert (tmp_path / "first.log").read_text().rstrip().endswith(">> quit")
+
+
+def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 0.3)
+    client = start(command=f"{sys.executable} -c 'import time; time.sleep(600)'")
+    client.close()
+    assert not client.is_alive()

@@ -1,0 +1,104 @@
+"""Results on disk: nothing finished is lost, and nothing is mixed with the games of another match."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.match.records import GameRecord, MatchFolder
+from gtp_engine.match.settings import MatchError, MatchSettings
+
+SETTINGS = MatchSettings(first="engine-a", second="engine-b", board_size=9, komi=7.0)
+
+
+def record(game: int) -> GameRecord:
+    return GameRecord(
+        game=game,
+        opening="random 1",
+        black="first",
+        result="B+3",
+        winner="first",
+        reason="score",
+        moves=61,
+        scores={"referee": "B+3", "first": "B+3"},
+        think_times={"first": [0.25], "second": [0.5, 1.0]},
+        overruns={"first": 0, "second": 1},
+    )
+
+
+def test_record_survives_its_line() -> None:
+    line = record(7).to_line()
+    assert "\n" not in line
+    assert GameRecord.from_line(line) == record(7)
+
+
+def test_games_are_found_again(tmp_path: Path) -> None:
+    folder = MatchFolder(tmp_path / "match", SETTINGS)
+    folder.add(record(2), "(;FF[4])")
+    folder.add(record(1), "(;FF[4])")
+    again = MatchFolder(tmp_path / "match", SETTINGS)
+    assert again.records() == [record(1), record(2)]
+    assert again.sgf_path(2).read_text() == "(;FF[4])"
+
+
+def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> None:
+    folder = MatchFolder(tmp_path, SETTINGS)
+    folder.add(record(1), "")
+    results = tmp_path / "results.jsonl"
+    with results.open("a") as file:
+        file.write(record(2).to_line()[:40])
+    again = MatchFolder(tmp_path, SETTINGS)
+    assert again.records() == [record(1)]
+    again.add(record(2), "")
+    assert MatchFolder(tmp_path, SETTINGS).records() == [record(1), record(2)]
+
+
+def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    MatchFolder(tmp_path, SETTINGS)
+    with pytest.raises(MatchError, match=r"another match \(komi 7\.0 there, 6\.5 now\)"):
+        MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))
+
+
+def test_more_games_and_more_at_once_are_the_same_match(tmp_path: Path) -> None:
+    MatchFolder(tmp_path, SETTINGS).add(record(1), "")
+    longer = dataclasses.replace(SETTINGS, games=100, parallel=2)
+    assert MatchFolder(tmp_path, longer).records() == [record(1)]
+
+
+def test_another_engine_is_refused(tmp_path: Path) -> None:
+    folder = MatchFolder(tmp_path, SETTINGS)
+    folder.check_engine("first", {"name": "Tengen", "version": "0.1"})
+    again = MatchFolder(tmp_path, SETTINGS)
+    again.check_engine("first", {"name": "Tengen", "version": "0.1"})
+    assert again.engine_name("first") == "Tengen 0.1"
+    with pytest.raises(MatchError, match=r"another first engine \(version '0\.1' there, '0\.2' now\)"):
+        again.check_engine("first", {"name": "Tengen", "version": "0.2"})
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 99, "settings": {}, "engines": {}}'])
+def test_unreadable_header_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "match.json").write_text(text)
+    with pytest.raises(MatchError, match=r"match\.json"):
+        MatchFolder(tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("line", ["not json", "[]", json.dumps({"game": 1})])
+def test_unreadable_line_is_refused_by_number(tmp_path: Path, line: str) -> None:
+    MatchFolder(tmp_path, SETTINGS).add(record(1), "")
+    with (tmp_path / "results.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(MatchError, match="line 2, is not a game"):
+        MatchFolder(tmp_path, SETTINGS)
+
+
+def test_results_without_header_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("")
+    with pytest.raises(MatchError, match=r"without match\.json"):
+        MatchFolder(tmp_path, SETTINGS)
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MatchError, match=r"cannot use the match folder .*file"):
+        MatchFolder(tmp_path / "file", SETTINGS)

@@ -1,0 +1,329 @@
+"""Whole matches between scripted engines: order of commands, colours, endings, faults, resumption."""
+
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import point_to_xy
+from gtp_engine.match.openings import load_openings, new_game
+from gtp_engine.match.records import GameRecord, MatchFolder
+from gtp_engine.match.runner import run_match
+from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.sgf import parse_sgf, record_to_game
+
+ENGINE = Path(__file__).parents[1] / "scripted_engine.py"
+GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
+
+
+def engine(arguments: str = "") -> str:
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(ENGINE))} {arguments}"
+
+
+def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:
+    defaults: dict[str, Any] = {
+        "games": 1,
+        "board_size": 5,
+        "komi": 0.5,
+        "referee": "board",
+        "reply_timeout": 20.0,
+    }
+    return MatchSettings(first=engine(first), second=engine(second), **(defaults | values))
+
+
+def play(folder: Path, first: str = "", second: str = "", **values: Any) -> list[GameRecord]:
+    match = settings(first, second, **values)
+    return run_match(match, MatchFolder(folder, match))
+
+
+def sent(folder: Path, side: str) -> list[str]:
+    """Return the commands that the first worker's engine of one side got."""
+    lines = (folder / "logs" / f"{side}-1.log").read_text().splitlines()
+    return [line[3:] for line in lines if line.startswith(">> ")]
+
+
+def test_commands_come_in_the_order_of_gogui_twogtp(tmp_path: Path) -> None:
+    play(tmp_path, "--lists time_settings --black C3", "--lists time_settings", overtime=10.0, overtime_stones=1)
+    start = ["protocol_version", "name", "version", "list_commands"]
+    new_game = ["boardsize 5", "clear_board", "komi 0.5", "time_settings 0 10 1"]
+    assert sent(tmp_path, "first") == [*start, *new_game, "genmove b", "play W pass", "genmove b", "quit"]
+    assert sent(tmp_path, "second") == [*start, *new_game, "play B C3", "genmove w", "play B pass", "quit"]
+
+
+def test_rules_and_visits_are_told_where_listed(tmp_path: Path) -> None:
+    kata = "--lists kata-set-rules --lists kgs-rules --lists kata-set-param"
+    play(tmp_path, kata, "--lists kgs-rules --lists kata-set-param", visits=50)
+    assert "kata-set-param maxVisits 50" in sent(tmp_path, "first")
+    (told,) = [line for line in sent(tmp_path, "first") if "-rules" in line]
+    assert json.loads(told.removeprefix("kata-set-rules "))["scoring"] == "AREA"
+    assert "kgs-rules chinese" in sent(tmp_path, "second")
+
+
+def test_time_left_is_sent_on_request(tmp_path: Path) -> None:
+    lists = "--lists time_settings --lists time_left"
+    play(tmp_path, lists, lists, main_time=60.0, send_time_left=True)
+    assert [line for line in sent(tmp_path, "first") if "time_left" in line] == ["time_left B 60 0"]
+
+
+def test_colors_alternate_and_two_passes_are_counted(tmp_path: Path) -> None:
+    # The first engine puts one stone on the board and so owns it, whatever its colour: 25 points.
+    games = play(tmp_path, "--black C3 --white C3", games=2, komi=7.0)
+    assert [(game.black, game.result, game.winner) for game in games] == [
+        ("first", "B+18", "first"),
+        ("second", "W+32", "first"),
+    ]
+    assert {game.reason for game in games} == {"score"}
+    assert [game.moves for game in games] == [3, 4]
+
+
+def test_integer_komi_can_be_a_draw(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, komi=0.0)
+    assert (game.result, game.winner, game.moves) == ("0", "draw", 2)
+
+
+def test_resignation(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black 'C3 resign'", "--white A1")
+    assert (game.result, game.winner, game.reason, game.moves) == ("W+R", "second", "resign", 2)
+
+
+def test_final_scores_are_kept_and_compared(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black C3 --score B+24.50", "--score W+3")
+    assert game.scores == {"referee": "B+24.5", "first": "B+24.5", "second": "W+3"}
+    assert game.winner == "first"
+
+
+def test_players_decide_where_they_agree(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--score W+9.0", "--score W+9", referee="players")
+    assert (game.result, game.scores["referee"]) == ("W+9", "W+9")
+
+
+@pytest.mark.parametrize(
+    ("moves", "detail"),
+    [
+        ("C3", "second played 'C3': illegal move: C3 is occupied"),
+        ("T19", "second answered 'T19' to genmove"),
+        ("nonsense", "second answered 'nonsense' to genmove"),
+    ],
+)
+def test_a_move_that_is_none_loses(tmp_path: Path, moves: str, detail: str) -> None:
+    (game,) = play(tmp_path, "--black C3", f"--white {moves}")
+    assert (game.result, game.winner, game.reason, game.detail) == ("B+F", "first", "illegal", detail)
+
+
+def test_failure_of_genmove_loses(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black fail")
+    assert (game.result, game.winner, game.reason) == ("W+F", "second", "failure")
+
+
+def test_refusing_a_legal_move_loses(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black C3", "--refuse 'play B C3'")
+    assert (game.result, game.winner, game.reason) == ("B+F", "first", "refused")
+    assert game.detail == "second refused the legal move C3: refused"
+
+
+def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
+    games = play(tmp_path, "--black die", games=3)
+    assert [(game.winner, game.reason) for game in games] == [
+        ("second", "failure"),
+        ("first", "score"),
+        ("second", "failure"),
+    ]
+    assert "exit code 3" in games[0].detail
+
+
+def test_a_silent_engine_loses(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black hang", reply_timeout=0.7)
+    assert (game.winner, game.reason) == ("second", "failure")
+    assert "no answer to 'genmove b' within 0.7 s" in game.detail
+
+
+def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match=r"second failed in 3 games running; the last time: .*exit code 3"):
+        play(tmp_path, "", "--black die --white die", games=10)
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--refuse boardsize", "first: 'boardsize 5' failed: 'refused'"),
+        ("--refuse name", "first: 'name' failed"),
+    ],
+)
+def test_a_match_that_cannot_begin_is_no_ones_loss(tmp_path: Path, arguments: str, message: str) -> None:
+    with pytest.raises(MatchError, match=message):
+        play(tmp_path, arguments)
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_visits_need_an_engine_that_takes_them(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match="first: Scripted cannot be told its visits"):
+        play(tmp_path, visits=10)
+
+
+def test_clocks_need_an_engine_that_has_one(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match="first: Scripted does not list time_settings"):
+        play(tmp_path, main_time=5.0)
+
+
+class TestClocks:
+    """Time losses are decided by the referee's watch."""
+
+    LISTS = "--lists time_settings"
+
+    def play(self, folder: Path, black: str, **values: Any) -> GameRecord:
+        (game,) = play(folder, f"{self.LISTS} --black '{black}'", self.LISTS, **values)
+        return game
+
+    def test_a_slow_move_loses(self, tmp_path: Path) -> None:
+        game = self.play(tmp_path, "wait:0.6", overtime=0.1, overtime_stones=1, time_grace=0.1)
+        assert (game.result, game.reason, game.overruns["first"]) == ("W+T", "time", 1)
+        assert 0.6 <= game.think_times["first"][0] < 5
+
+    def test_grace_forgives_and_counts(self, tmp_path: Path) -> None:
+        game = self.play(tmp_path, "wait:0.4", overtime=0.3, overtime_stones=1, time_grace=10.0)
+        assert (game.reason, game.overruns) == ("score", {"first": 1, "second": 0})
+
+    def test_time_can_be_only_counted(self, tmp_path: Path) -> None:
+        values = {"overtime": 0.3, "overtime_stones": 1, "time_grace": 0.0, "forfeit_on_time": False}
+        game = self.play(tmp_path, "wait:0.4", **values)
+        assert (game.reason, game.overruns["first"]) == ("score", 1)
+
+    def test_main_time_is_used_up_move_by_move(self, tmp_path: Path) -> None:
+        white = f"{self.LISTS} --white 'A1 A2 A3'"
+        (game,) = play(
+            tmp_path, f"{self.LISTS} --black 'wait:0.5 wait:0.5 C3'", white, main_time=0.9, time_grace=0.0
+        )
+        assert (game.result, game.overruns["first"], game.moves) == ("W+T", 1, 2)
+
+
+def test_a_game_without_end_is_void(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black 'C3 A1'", "--white 'E5 A5'", max_moves=3)
+    assert (game.result, game.winner, game.reason, game.moves) == ("Void", "none", "max_moves", 3)
+
+
+def test_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:
+    play(tmp_path, "--name Alpha --black C3", "--name Beta", games=2)
+    text = (tmp_path / "games" / "0002.sgf").read_text()
+    for part in ("PB[Beta 1.0]", "PW[Alpha 1.0]", "RE[W+0.5]", "KM[0.5]", "SZ[5]"):
+        assert part in text
+    game, _ = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
+    assert [move.point == PASS for move in game.moves] == [False, True, True]
+
+
+def test_a_match_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    first = play(tmp_path, "--black C3", games=2)
+    kept = (tmp_path / "results.jsonl").read_text()
+    assert play(tmp_path, "--black C3", games=4)[:2] == first
+    assert (tmp_path / "results.jsonl").read_text().startswith(kept)
+    assert play(tmp_path, "--black C3", games=4)[:2] == first
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
+
+
+def test_games_run_side_by_side(tmp_path: Path) -> None:
+    games = play(tmp_path, "--black wait:0.1", games=6, parallel=3)
+    assert [game.game for game in games] == [1, 2, 3, 4, 5, 6]
+    assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
+        f"{side}-{worker}.log" for side in ("first", "second") for worker in (1, 2, 3)
+    ]
+
+
+class TestOpenings:
+    """Pairs of games begin alike, with the colours swapped."""
+
+    def test_random_openings_are_the_same_for_a_pair_and_for_a_seed(self) -> None:
+        openings = load_openings(settings(games=20, board_size=9, random_plies=4, seed=3))
+        assert len(openings) == 10
+        assert openings[:3] == load_openings(settings(games=5, board_size=9, random_plies=4, seed=3))
+        assert openings[:1] != load_openings(settings(games=1, board_size=9, random_plies=4, seed=4))
+        assert len({opening.moves for opening in openings}) > 5
+
+    def test_random_openings_keep_off_the_edge(self) -> None:
+        for opening in load_openings(settings(games=20, board_size=9, random_plies=6)):
+            game = new_game(settings(board_size=9), opening)
+            assert [move.color for move in game.moves] == [BLACK, WHITE] * 3
+            places = [point_to_xy(move.point, width=9) for move in game.moves]
+            assert all(2 <= coordinate <= 6 for place in places for coordinate in place)
+
+    def test_both_engines_get_the_opening(self, tmp_path: Path) -> None:
+        games = play(tmp_path, games=2, random_plies=2)
+        assert games[0].opening == games[1].opening == "random 1"
+        plays = [line for line in sent(tmp_path, "first") if line.startswith("play") and "pass" not in line]
+        assert plays == [
+            line for line in sent(tmp_path, "second") if line.startswith("play") and "pass" not in line
+        ]
+        assert plays[:2] == plays[2:]
+        assert [line.split()[1] for line in plays[:2]] == ["B", "W"]
+        assert [game.moves for game in games] == [4, 4]
+
+    def test_records_are_openings(self, tmp_path: Path) -> None:
+        folder = tmp_path / "openings"
+        folder.mkdir()
+        (folder / "b.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[bb];B[dd])")
+        (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[ee]PL[W])")
+        games = play(tmp_path / "match", games=4, openings=str(folder))
+        assert [game.opening for game in games] == ["a.sgf", "a.sgf", "b.sgf", "b.sgf"]
+        assert "play B A5" in sent(tmp_path / "match", "first")
+        assert "genmove w" in sent(tmp_path / "match", "second")
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("(;FF[4]GM[1]SZ[9])", "9×9, the match is 5×5"),
+            ("no record", r"cannot use the opening .*bad\.sgf"),
+            ("(;FF[4]GM[1]SZ[5];B[aa];W[aa])", "occupied"),
+        ],
+    )
+    def test_unusable_records_are_named(self, tmp_path: Path, text: str, message: str) -> None:
+        (tmp_path / "bad.sgf").write_text(text)
+        with pytest.raises(MatchError, match=message):
+            load_openings(settings(openings=str(tmp_path)))
+
+    def test_an_empty_folder_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(MatchError, match=r"holds no \.sgf file"):
+            load_openings(settings(openings=str(tmp_path)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to another process")
+def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gtp_engine", "match", "--first", engine("--black wait:0.4 --white wait:0.4")]
+    command += ["--second", engine("--name Other"), "--size", "5", "--komi", "0.5", "--referee", "board"]
+    command += ["--games", "6", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("game 1: ")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "games are kept" in errors
+    kept = (tmp_path / "results.jsonl").read_text()
+    assert 1 <= len(kept.splitlines()) < 6
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (tmp_path / "results.jsonl").read_text().startswith(kept)
+    assert "Scripted 1.0  against  Other 1.0" in done.stdout
+    assert "games          6" in done.stdout
+
+
+@pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed")
+def test_gnugo_against_itself(tmp_path: Path) -> None:
+    command = f"{GNUGO} --mode gtp --level 0 --chinese-rules"
+    match = MatchSettings(
+        first=f"{command} --seed 1",
+        second=f"{command} --seed 2",
+        games=2,
+        board_size=7,
+        komi=7.0,
+        main_time=60.0,
+        referee="players",
+    )
+    games = run_match(match, MatchFolder(tmp_path, match))
+    assert [game.reason in ("score", "resign") for game in games] == [True, True]
+    assert all(game.moves > 6 for game in games)
+    assert all(len(set(game.scores.values())) <= 1 for game in games)

@@ -1,0 +1,135 @@
+"""Win rates, intervals and Elo differences, and the table that shows them."""
+
+import doctest
+import math
+from typing import Any
+
+import pytest
+
+from gtp_engine.match import referee
+from gtp_engine.match.records import GameRecord
+from gtp_engine.match.statistics import Z_95, elo_difference, format_table, summarize, wilson_interval
+
+
+def record(game: int, black: Any = "first", winner: Any = "first", **values: Any) -> GameRecord:
+    settings: dict[str, Any] = {
+        "opening": "",
+        "result": "B+R",
+        "reason": "resign",
+        "moves": 50,
+        "think_times": {"first": [1.0, 3.0], "second": [0.5]},
+        "overruns": {"first": 0, "second": 0},
+    }
+    return GameRecord(game=game, black=black, winner=winner, **(settings | values))
+
+
+@pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])
+def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, games: int) -> None:
+    """By definition: the observed rate lies Z_95 standard deviations of the true rate away from both ends."""
+    low, high = wilson_interval(wins, games)
+    assert 0 <= low <= wins / games <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            assert abs(wins / games - end) == pytest.approx(Z_95 * math.sqrt(end * (1 - end) / games))
+
+
+def test_wilson_interval_of_five_in_ten() -> None:
+    assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
+
+
+def test_wilson_interval_without_games() -> None:
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_elo_difference_is_the_inverse_of_the_expected_score() -> None:
+    for rate in (0.05, 0.3, 0.5, 0.64, 0.99):
+        assert 1 / (1 + 10 ** (-elo_difference(rate) / 400)) == pytest.approx(rate)
+    assert (elo_difference(0), elo_difference(1)) == (-math.inf, math.inf)
+
+
+def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
+    summary = summarize(
+        [
+            record(1, winner="first"),
+            record(2, black="second", winner="second"),
+            record(3, winner="draw"),
+            record(4, black="second", winner="none", result="Void", reason="max_moves"),
+        ]
+    )
+    assert (summary.as_black.wins, summary.as_black.losses, summary.as_black.draws) == (1, 0, 1)
+    assert (summary.as_white.wins, summary.as_white.losses, summary.as_white.draws) == (0, 1, 0)
+    assert (summary.games, summary.void, summary.rate) == (3, 1, 0.5)
+    assert summary.rate_interval == wilson_interval(1.5, 3)
+
+
+def test_summary_counts_faults_of_the_loser_only() -> None:
+    overruns = {"first": 2, "second": 0}
+    summary = summarize(
+        [
+            record(1, winner="second", reason="time", overruns=overruns),
+            record(2, winner="first", reason="illegal"),
+            record(3, winner="first", reason="refused"),
+            record(4, winner="first", reason="failure"),
+        ]
+    )
+    first, second = summary.faults["first"], summary.faults["second"]
+    assert (first.time_losses, first.illegal_moves, first.failures, first.overruns) == (1, 0, 0, 2)
+    assert (second.time_losses, second.illegal_moves, second.failures, second.overruns) == (0, 1, 2, 0)
+
+
+def test_summary_of_times() -> None:
+    summary = summarize([record(1), record(2)])
+    assert (summary.times["first"].mean, summary.times["first"].maximum) == (2.0, 3.0)
+    assert (summary.times["second"].mean, summary.times["second"].maximum) == (0.5, 0.5)
+
+
+def test_summary_reports_disagreements() -> None:
+    agreed = {"referee": "B+3", "first": "B+3", "second": "B+3"}
+    summary = summarize(
+        [
+            record(1, scores=agreed),
+            record(2, scores=agreed | {"second": "B+5"}),
+            record(3, scores=agreed | {"first": "W+1"}),
+            record(4, scores={"referee": "B+3"}),
+        ]
+    )
+    assert (summary.score_disagreements, summary.winner_disagreements) == ((2, 3), (3,))
+
+
+def test_table_shows_everything() -> None:
+    games = [
+        record(1),
+        record(2, black="second", winner="second"),
+        record(3, scores={"referee": "0", "first": "B+1"}),
+    ]
+    assert format_table(summarize(games), first="Tengen 0.1", second="GNU Go 3.8").splitlines() == [
+        "Tengen 0.1  against  GNU Go 3.8",
+        "games          3",
+        "win rate       66.7%   (95 % interval 20.8% to 93.9%)",
+        "Elo            +120   (95 % interval -233 to +473)",
+        "as Black       2 won, 0 lost",
+        "as White       0 won, 1 lost",
+        "moves a game   50",
+        "first          Tengen 0.1: 2.00 s a move, at most 3.00 s; 0 lost on time (0 moves over time), "
+        "0 by illegal moves, 0 by failures",
+        "second         GNU Go 3.8: 0.50 s a move, at most 0.50 s; 0 lost on time (0 moves over time), "
+        "0 by illegal moves, 0 by failures",
+        "final scores differ in game 3",
+        "even the winner is disputed in game 3",
+    ]
+
+
+def test_table_and_json_of_a_clean_sweep_have_no_infinite_number() -> None:
+    summary = summarize([record(1), record(2)])
+    assert "Elo            +∞ " in format_table(summary, first="a", second="b")
+    assert summary.to_json()["elo"] is None
+    assert summary.to_json()["elo_interval"][0] == pytest.approx(-113.4, abs=0.1)
+
+
+def test_no_games_make_a_table() -> None:
+    assert "games          0" in format_table(summarize([]), first="a", second="b")
+
+
+def test_docstring_examples() -> None:
+    failed, attempted = doctest.testmod(referee)
+    assert (failed, attempted) == (0, 1)

@@ -1,0 +1,317 @@
+"""Reading records: what they say, how programs write them wrongly, encodings, and files made to do harm."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sgf_support import at, grid, load, parse, position
+
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.sgf import (
+    MAX_BYTES,
+    MAX_MOVES,
+    LaterSetup,
+    SgfRecord,
+    parse_sgf,
+    read_sgf_file,
+    record_to_game,
+)
+
+DATA = Path(__file__).parent.parent / "data" / "sgf"
+
+
+def test_an_empty_record() -> None:
+    assert parse("(;)") == SgfRecord(
+        width=19, height=19, komi=None, rules=None, handicap=0, setup_stones=(), first_player=BLACK, moves=()
+    )
+
+
+def test_a_record_with_everything() -> None:
+    record = parse("(;GM[1]FF[4]SZ[5:9]KM[6.5]RU[Japanese]PB[A]PW[B]RE[W+R];B[aa];W[ei];B[];W[tt])")
+    assert (record.width, record.height) == (5, 9)
+    assert (record.komi, record.rules) == (6.5, PRESETS["japanese"])
+    assert (record.black_name, record.white_name, record.result) == ("A", "B", "W+R")
+    assert record.moves == (
+        Move(BLACK, at("A9", 5, 9)), Move(WHITE, at("E1", 5, 9)), Move(BLACK, PASS), Move(WHITE, PASS)
+    )  # fmt: skip
+    assert record.notes == ()
+
+
+def test_what_cannot_be_used_is_ignored_and_noted() -> None:
+    record = parse("(;KM[many]RU[house rules]HA[x];B[aa])")
+    assert (record.komi, record.rules, record.handicap) == (None, None, 0)
+    assert sorted(record.notes) == [
+        "handicap 'x' is not a number and was ignored",
+        "komi 'many' is not a number and was ignored",
+        "rules 'house rules' are unknown and were ignored",
+    ]
+
+
+def test_old_style_names_text_around_variations_and_further_games() -> None:
+    record = parse_sgf((DATA / "old-style-variations.sgf").read_bytes())
+    assert (record.width, record.komi) == (9, 5.5)
+    assert record.black_name == "Kuro [1k]"
+    assert record.white_name == r"Shiro: \o/ two lines"
+    assert [format_vertex(point, width=9, height=9) for _, point in record.moves] == [
+        "E5",
+        "G5",
+        "C5",
+        "pass",
+        "pass",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "black", "white"),
+    [
+        ("shift_jis.sgf", "表ソ能", "ー十"),
+        ("gb18030.sgf", "乗俓", "古乚力"),
+        ("big5.sgf", "么功", "因包"),
+        ("euc_kr.sgf", "흑돌", "백돌"),
+        ("latin1.sgf", "Grün", "Ouf é"),
+        ("utf8_bom.sgf", "黒", "白"),
+        ("utf16.sgf", "黒", "白"),
+        ("utf8_broken.sgf", "黒", "\ufffd"),
+    ],
+)
+def test_encodings(name: str, black: str, white: str) -> None:
+    record = parse_sgf((DATA / name).read_bytes())
+    assert (record.black_name, record.white_name) == (black, white)
+    assert record.moves == (Move(BLACK, at("C7", 9)), Move(WHITE, at("G3", 9)))
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding"),
+    [
+        *(("UTF-8", "utf-8"), ("utf8", "utf-8"), ("", "utf-8"), ("nonsense", "utf-8"), ("GBK", "utf-8")),
+        *(("zip", "utf-8"), ("../x", "utf-8"), ("GBK", "gbk"), ("EUC-JP", "euc-jp")),
+        *(("ISO-8859-1", "latin-1"), ("latin1", "latin-1")),
+    ],
+)
+def test_charsets_right_and_wrong_keep_the_moves(charset: str, encoding: str) -> None:
+    name = "é" if encoding == "latin-1" else "日本"
+    record = parse_sgf(f"(;CA[{charset}]SZ[9]PB[{name}];B[cc])".encode(encoding))
+    assert record.moves == (Move(BLACK, at("C7", 9)),)
+    if charset != "GBK" or encoding == "gbk":
+        assert record.black_name == name
+
+
+def test_handicap_stones() -> None:
+    record = parse("(;HA[2]AB[dp][pd];W[dd])")
+    assert (record.handicap, record.first_player) == (2, WHITE)
+    assert record.setup_stones == (Move(BLACK, at("D4")), Move(BLACK, at("Q16")))
+    game, _ = record_to_game(record)
+    assert (game.handicap, len(game.moves)) == (2, 1)
+
+
+def test_handicap_without_moves_leaves_white_to_play() -> None:
+    assert parse("(;HA[2]AB[dp][pd])").first_player == WHITE
+    assert parse("(;AB[dp][pd])").first_player == WHITE
+    assert parse("(;AB[dp][pd]PL[B])").first_player == BLACK
+    assert parse("(;AB[dp][pd]AW[dd])").first_player == BLACK
+    assert parse("(;AB[dp])").first_player == BLACK
+
+
+def test_handicap_and_stones_in_the_second_node() -> None:
+    record = parse("(;HA[2];AB[dp][pd];W[dd])")
+    assert (record.handicap, len(record.setup_stones), len(record.moves)) == (2, 2, 1)
+
+
+def test_handicap_that_does_not_fit_the_stones() -> None:
+    record = parse("(;HA[3]AB[dp][pd];W[dd])")
+    assert record.handicap == len(record.setup_stones) == 2
+    assert record.notes == ("handicap 3 does not fit the 2 stones set up; the stones count",)
+
+
+def test_handicap_without_stones_is_the_fixed_one_when_white_moves_first() -> None:
+    record = parse_sgf((DATA / "fox-handicap.sgf").read_bytes())
+    assert [point for _, point in record.setup_stones] == list(fixed_handicap_points(2, 19, 19))
+    assert (record.handicap, record.komi, record.rules) == (2, 0.5, PRESETS["japanese"])
+    assert record.notes == ("handicap 2 without stones: the fixed places were assumed",)
+    assert (record.black_name, record.white_name) == ("甲乙", "丙丁")
+
+
+def test_handicap_without_stones_may_be_blacks_first_moves() -> None:
+    record = parse("(;HA[3];B[dp];B[pd];B[dd];W[pp])")
+    assert (record.handicap, record.setup_stones, len(record.moves), record.notes) == (3, (), 4, ())
+    assert record_to_game(record)[0].handicap == 3
+
+
+@pytest.mark.parametrize("text", ["(;HA[3];B[dp];W[pd])", "(;SZ[5]HA[3];W[cc])", "(;HA[12];W[dd])"])
+def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
+    record = parse(text)
+    assert record.setup_stones == ()
+    assert any("was ignored" in note for note in record.notes)
+
+
+@pytest.mark.parametrize("handicap", ["0", "1"])
+def test_no_handicap(handicap: str) -> None:
+    assert parse(f"(;HA[{handicap}];B[dd])").handicap == 0
+
+
+def test_a_position_with_both_colours_is_no_handicap() -> None:
+    record = parse_sgf((DATA / "gnugo-position-9x9.sgf").read_bytes())
+    assert (record.handicap, record.first_player, record.komi) == (0, WHITE, -2.5)
+    assert record.notes == ("handicap 3 does not fit the 40 stones set up; the stones count",)
+    game, to_play = record_to_game(record)
+    assert to_play == WHITE
+    assert position(game) == grid("""
+        . . . . . . . . .
+        . . . . . X O X .
+        . . X . O O X X .
+        . . . . X X O O .
+        . . X X . X . X X
+        . X . . X X X O X
+        X X X X O O O O O
+        O O X X O . . . .
+        . O O O . . . . .
+    """)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("(;PL[W])", WHITE),
+        ("(;PL[white];B[aa])", WHITE),
+        ("(;PL[b];W[aa])", BLACK),
+        ("(;PL[?];W[aa])", WHITE),
+        ("(;PL[];W[aa])", WHITE),
+        ("(;W[aa])", WHITE),
+        ("(;B[aa])", BLACK),
+    ],
+)
+def test_who_moves_first(text: str, first: int) -> None:
+    assert parse(text).first_player == first
+
+
+def test_setup_before_the_first_move_adds_up() -> None:
+    record = parse("(;SZ[3]AB[aa:bb];AE[aa];AW[bb]PL[W];AB[cc])")
+    assert dict((point, color) for color, point in record.setup_stones) == {
+        at("B3", 3): BLACK, at("A2", 3): BLACK, at("B2", 3): WHITE, at("C1", 3): BLACK
+    }  # fmt: skip
+    assert record.first_player == WHITE
+
+
+def test_setup_in_the_middle_starts_the_game_afresh() -> None:
+    text = "(;SZ[3];B[aa];W[bb];AB[cc]AE[aa]PL[B];B[ca])"
+    assert parse(text).later_setups == (LaterSetup(2, (Move(BLACK, at("C1", 3)),), (at("A3", 3),), BLACK),)
+    game, to_play = load(text)
+    assert position(game) == grid(". . X\n. O .\n. . X")
+    assert game.moves == (Move(BLACK, at("C3", 3)),)
+    assert to_play == WHITE
+
+
+def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
+    text = "(;SZ[3];B[aa];AW[cc];W[bb])"
+    assert position(load(text, 2)[0]) == grid("X . .\n. . .\n. . O")
+    assert position(load(text, 1)[0]) == grid(". . .\n. . .\n. . .")
+
+
+def test_setup_in_the_middle_may_only_change_the_player() -> None:
+    game, to_play = load("(;SZ[3];B[aa];W[bb];PL[W])")
+    assert (len(game.moves), to_play) == (2, WHITE)
+
+
+def test_a_move_in_the_root_comes_after_its_stones() -> None:
+    game, to_play = load("(;SZ[3]B[bb]AW[aa])")
+    assert position(game) == grid("O . .\n. X .\n. . .")
+    assert to_play == WHITE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no SGF data found"),
+        ("hello", "no SGF data found"),
+        ("()", "no SGF data found"),
+        ("(;", "unexpected end of SGF data"),
+        ("(;B[aa]", "unexpected end of SGF data"),
+        ("(;B[aa)", "unexpected end of SGF data"),
+        ("(;B)", "property with no values"),
+        ("(;[aa])", "unexpected value"),
+        ("(;GM[2])", r"another game, GM\[2\]: expected GM\[1\], Go"),
+        ("(;SZ[1])", r"board size SZ\[1\]"),
+        ("(;SZ[52])", r"board size SZ\[52\]"),
+        ("(;SZ[9];B[aa];W[jj])", "move 2: point 'jj': expected two letters from aa to ii on 9x9"),
+        ("(;SZ[9]AB[jj])", "point 'jj'"),
+        ("(;SZ[9]AB[])", "point ''"),
+        ("(;SZ[9]AB[aa]AW[aa])", "one point as two of black, white and empty"),
+    ],
+)
+def test_unreadable_records(text: str, message: str) -> None:
+    with pytest.raises(SgfError, match=message):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b" " * (MAX_BYTES + 1),
+        b"(" * MAX_BYTES,
+        b"(;" * 200_000,
+        b"(; " + b"A " * 500_000,
+        b"(;C[" + b"\\" * 1_000_000,
+        b"(;" + b";B[];W[]" * (MAX_MOVES // 2) + b";B[])",
+        b"(;B" + b"[]" * 400_000 + b")",
+        b"(;B[aa]" + b";AW[bb]" * 2_000 + b")",
+        b"\0" * 1_000_000,
+        bytes(range(256)) * 4_000,
+        b"\xff\xfe(;B[aa])",
+        b"\x1f\x8b\x08" + b"\x00\xff" * 1_000,
+    ],
+    ids=lambda data: repr(data[:8]),
+)
+def test_hostile_records_are_refused(data: bytes) -> None:
+    with pytest.raises(SgfError) as caught:
+        parse_sgf(data)
+    assert len(str(caught.value)) < 300
+
+
+def test_nesting_has_no_limit_of_its_own() -> None:
+    depth = 20_000
+    text = "(;SZ[9]" + "(;B[];W[]" * 1_000 + "(;C[x]" * depth + ")" * (depth + 1_001)
+    assert len(parse(text).moves) == 2_000
+
+
+def test_the_longest_main_line_is_read() -> None:
+    assert len(parse("(" + ";B[];W[]" * (MAX_MOVES // 2) + ")").moves) == MAX_MOVES
+
+
+@given(data=st.binary(max_size=300) | st.text("(;)[]\\:ABEPLWSZKMRUHCabt19. \n", max_size=200).map(str.encode))
+@settings(max_examples=300, deadline=None)
+def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
+    try:
+        record_to_game(parse_sgf(data))
+    except SgfError as error:
+        assert str(error).isprintable()
+
+
+def test_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a game.sgf"
+    path.write_bytes(b"(;B[aa])")
+    assert read_sgf_file(str(path)) == b"(;B[aa])"
+
+
+@pytest.mark.parametrize("name", ["missing.sgf", "", "nul\0.sgf", "x" * 5000])
+def test_missing_files(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SgfError, match=r"^cannot open '.*': "):
+        read_sgf_file(str(tmp_path / name) if name else "")
+
+
+def test_directories_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
+    for path in (str(tmp_path), "/dev/zero", "/dev/stdin"):
+        with pytest.raises(SgfError, match="cannot open"):
+            read_sgf_file(path)
+
+
+def test_files_too_large_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.sgf"
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(SgfError, match="too long"):
+        read_sgf_file(str(path))

@@ -1,0 +1,186 @@
+"""Single SGF values: board sizes, points, komi, rules, and that writing and reading them agree."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sgf_support import all_rules, at
+
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
+from gtp_engine.sgf.values import (
+    format_komi,
+    format_point,
+    format_rules,
+    format_size,
+    parse_komi,
+    parse_move_point,
+    parse_point,
+    parse_points,
+    parse_rules,
+    parse_size,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("19", (19, 19)), ("9", (9, 9)), (" 13 ", (13, 13)), ("5:9", (5, 9)), ("25:2", (25, 2))]
+)
+def test_board_sizes(text: str, size: tuple[int, int]) -> None:
+    assert parse_size(text) == size
+    assert parse_size(format_size(*size)) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "26", "0", "-9", "9x9", "9:", ":9", "9:9:9", "19.0", "x", "9:26", "٩", "1" * 5000]
+)
+def test_wrong_board_sizes(text: str) -> None:
+    with pytest.raises(SgfError, match=r"board size SZ\[.*\]: expected one or two numbers from 2 to 25"):
+        parse_size(text)
+
+
+@given(width=st.integers(MIN_SIZE, MAX_SIZE), height=st.integers(MIN_SIZE, MAX_SIZE))
+@settings(deadline=None)
+def test_points_round_trip(width: int, height: int) -> None:
+    for point in (*board_points(width, height), PASS):
+        assert parse_move_point(format_point(point, width=width), width=width, height=height) == point
+
+
+def test_points_count_from_the_top_left() -> None:
+    assert parse_point("pd", width=19, height=19) == at("Q16")
+    assert parse_point("aa", width=5, height=9) == at("A9", 5, 9)
+    assert parse_point("ei", width=5, height=9) == at("E1", 5, 9)
+
+
+@pytest.mark.parametrize("text", ["", "tt", " ", "\n"])
+def test_passes_on_19x19(text: str) -> None:
+    assert parse_move_point(text, width=19, height=19) == PASS
+
+
+def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -> None:
+    assert parse_move_point("tt", width=21, height=21) == at("U2", 21)
+    assert parse_move_point("tt", width=19, height=25) == PASS
+    assert parse_move_point("tt", width=25, height=9) == PASS
+
+
+@pytest.mark.parametrize("text", ["a", "aaa", "AA", "at", "ta", "zz", "a1", "a:b", "éa", "pass"])
+def test_wrong_points(text: str) -> None:
+    with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
+        parse_move_point(text, width=19, height=19)
+
+
+def test_point_lists_hold_rectangles_and_repetitions() -> None:
+    points = parse_points(["ba:cb", "aa", "ba", " ba", "aa:aa"], width=3, height=3)
+    assert [format_point(point, width=3) for point in points] == ["ba", "ca", "bb", "cb", "aa"]
+    with pytest.raises(SgfError, match="rectangle 'cb:ba': expected its upper left corner first"):
+        parse_points(["cb:ba"], width=3, height=3)
+    with pytest.raises(SgfError, match="point 'dd'"):
+        parse_points(["aa:dd"], width=3, height=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [
+        ("6.5", 6.5),
+        ("0", 0.0),
+        ("-5.5", -5.5),
+        ("+7", 7.0),
+        (" 7.50 ", 7.5),
+        ("3.75", 3.75),
+        ("375", 375.0),
+        ("6.5.", 6.5),
+        ("7,5", 7.5),
+        (",5", 0.5),
+        (".5", 0.5),
+        ("7.", 7.0),
+        ("1e3", 1000.0),
+        ("5.5 points", 5.5),
+        ("6.5目", 6.5),
+        ("", None),
+        ("none", None),
+        ("nan", None),
+        ("inf", None),
+        ("1e999", None),
+        ("3 3/4", None),
+        ("7.5.5", None),
+        ("٦", None),
+    ],
+)
+def test_komi_values(text: str, komi: float | None) -> None:
+    assert parse_komi(text) == komi
+
+
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [
+        *(("375", 7.5), ("750", 7.5), ("650", 6.5), ("325", 6.5), ("550", 5.5), ("275", 5.5), ("350", 7.0)),
+        *(("700", 7.0), ("50", 0.5), ("0", 0.0), ("6.5", 6.5), ("7.5", 7.5), ("-375", -7.5)),
+    ],
+)
+@pytest.mark.parametrize("applications", [["GNU Go:3.8", "foxwq"], ["SGFC:2.0"]])
+def test_komi_in_hundredths(text: str, komi: float, applications: list[str]) -> None:
+    assert parse_komi(text, applications=applications) == komi
+
+
+@given(komi=st.floats(allow_nan=False, allow_infinity=False))
+@settings(deadline=None)
+def test_komi_round_trip_without_exponent(komi: float) -> None:
+    text = format_komi(komi)
+    assert parse_komi(text) == komi
+    assert re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text)
+
+
+@pytest.mark.parametrize(
+    ("komi", "text"),
+    [(7.5, "7.5"), (7.0, "7"), (3.75, "3.75"), (-0.5, "-0.5"), (1e3, "1000"), (-0.0, "0"), (1e22, "1" + "0" * 22)],
+)
+def test_komi_is_written_plainly(komi: float, text: str) -> None:
+    assert format_komi(komi) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "preset"),
+    [
+        ("Japanese", "japanese"),
+        ("japanese rules", "japanese"),
+        ("Chinese", "chinese"),
+        ("Chinese, Pair Go", "chinese"),
+        ("OGS Chinese", "chinese"),
+        ("chinese-ogs", "chinese-ogs"),
+        ("AGA", "aga"),
+        ("NZ", "new-zealand"),
+        ("New Zealand", "new-zealand"),
+        ("GOE", "ing"),
+        ("Ing", "ing"),
+        ("Ing's rules", "ing"),
+        ("Korean", "korean"),
+        ("Tromp-Taylor", "tromp-taylor"),
+        ("Tromp/Taylor", "tromp-taylor"),
+        ("日本ルール", "japanese"),
+        ("中国规则", "chinese"),
+        ("한국룰", "korean"),
+        ("stone_scoring", "stone-scoring"),
+    ],
+)
+def test_names_of_rules(text: str, preset: str) -> None:
+    assert parse_rules(text) == PRESETS[preset]
+
+
+@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPIGHT"}', "chines", "nzx"])
+def test_unknown_rules(text: str) -> None:
+    assert parse_rules(text) is None
+
+
+def test_rules_in_katagos_forms() -> None:
+    assert parse_rules("koPOSITIONALscoreAREAtaxALLsui1") == Rules(ko=Ko.POSITIONAL, tax=Tax.ALL, suicide=True)
+    assert parse_rules('{"ko":"SIMPLE","scoring":"TERRITORY","tax":"NONE","suicide":false}') == Rules(
+        ko=Ko.SIMPLE, scoring=Scoring.TERRITORY, tax=Tax.NONE, suicide=False
+    )
+
+
+@given(rules=all_rules())
+@settings(deadline=None)
+def test_rules_round_trip(rules: Rules) -> None:
+    assert parse_rules(format_rules(rules)) == rules

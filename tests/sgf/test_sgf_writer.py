@@ -1,0 +1,228 @@
+"""Records played and written: positions before a move, exact text, and that writing and reading agree."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from sgf_support import all_rules, at, load, parse, position
+from sgfmill import sgf as sgfmill_sgf
+
+from gtp_engine import __version__
+from gtp_engine.errors import IllegalMoveError, SgfError
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
+
+GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
+
+
+def test_position_before_move_n() -> None:
+    text = "(;SZ[3]KM[1]RU[Tromp-Taylor];B[aa];W[bb];W[cc];B[])"
+    for number, count, to_play in [
+        (1, 0, BLACK),
+        (2, 1, WHITE),
+        (3, 2, WHITE),
+        (4, 3, BLACK),
+        (5, 4, WHITE),
+        (9, 4, WHITE),
+    ]:
+        game, color = load(text, number)
+        assert (len(game.moves), color) == (count, to_play)
+        assert (game.komi, game.rules) == (1.0, PRESETS["tromp-taylor"])
+    assert load(text)[0].moves == parse(text).moves
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_wrong_move_numbers(number: int) -> None:
+    with pytest.raises(SgfError, match=f"move number {number}: expected 1 or more"):
+        load("(;B[aa])", number)
+
+
+def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
+    game, _ = record_to_game(parse("(;B[aa])"), rules=PRESETS["aga"], komi=3.75)
+    assert (game.rules, game.komi) == (PRESETS["aga"], 3.75)
+    game, _ = record_to_game(parse("(;KM[0]RU[Japanese])"), rules=PRESETS["aga"], komi=3.75)
+    assert (game.rules, game.komi) == (PRESETS["japanese"], 0.0)
+    assert record_to_game(parse("(;RU[Japanese])"))[0].komi == 6.5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(;SZ[3];B[bb];W[bb])", r"move 2 \(white\): illegal move: B2 is occupied"),
+        ("(;SZ[2]RU[Chinese];B[aa];W[];B[bb];W[ba])", r"move 4 \(white\): illegal move: B2 is suicide"),
+        ("(;SZ[3]AB[aa:cc])", "set-up at the start: cannot set up a stone: A3 would have no liberty"),
+        ("(;SZ[3];B[bb];AB[aa:cc])", "set-up after move 1: cannot set up a stone"),
+        (
+            "(;SZ[5]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[bb])",
+            r"move 2 \(white\): illegal move: B4 retakes a ko",
+        ),
+    ],
+)
+def test_illegal_records_name_the_move(text: str, message: str) -> None:
+    with pytest.raises(SgfError, match=message):
+        load(text)
+
+
+def test_moves_after_the_position_asked_for_may_be_illegal() -> None:
+    assert len(load("(;SZ[3];B[bb];W[bb])", 2)[0].moves) == 1
+
+
+def test_repetitions_are_played() -> None:
+    ko = "(;SZ[5]RU[Tromp-Taylor]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[];B[];W[bb])"
+    game, to_play = load(ko)
+    assert position(game) == position(load(ko, 1)[0])
+    assert to_play == BLACK
+
+
+def test_a_written_record_byte_for_byte() -> None:
+    game = Game(9, rules=PRESETS["japanese"], komi=6.5)
+    for vertex in ("E5", "C3", "pass"):
+        game.play(vertex)
+    text = format_sgf(game, black_name="Black [1]", white_name="a\\b\n\nc", result="B+3.5", date="2026-01-31")
+    assert text == (
+        f"(;FF[4]AP[Tengen:{__version__}]CA[UTF-8]DT[2026-01-31]GM[1]KM[6.5]PB[Black [1\\]]\n"
+        "PW[a\\\\b  c]RE[B+3.5]RU[Japanese]SZ[9];B[ee];W[cg];B[])"
+    )
+
+
+def test_handicap_and_setup_are_written() -> None:
+    game = Game(5, 9, komi=0.5)
+    game.set_handicap(free_handicap_points(2, 5, 9))
+    assert "AB[cg][cc]" in format_sgf(game)
+    assert "HA[2]" in format_sgf(game)
+    assert "SZ[5:9]" in format_sgf(game)
+    game.set_up([Move(WHITE, at("A1", 5, 9))], WHITE)
+    assert "AW[ai]" in format_sgf(game)
+    assert "PL[W]" in format_sgf(game)
+    assert "HA" not in format_sgf(game)
+
+
+def test_long_records_have_no_empty_line_and_moderate_lines() -> None:
+    game = Game(19)
+    for count, point in enumerate(board_points(19, 19)):
+        game.play(point if count % 2 == 0 else PASS)
+        lines = format_sgf(game, black_name="B" * 200).split("\n")
+        assert all(lines)
+        assert all(len(line) < 80 or "PB" in line for line in lines)
+
+
+@given(name=st.text(st.characters(), min_size=1))
+@settings(deadline=None)
+def test_names_are_one_line_and_come_back(name: str) -> None:
+    text = format_sgf(Game(2), black_name=name, result=name)
+    assert all(line.strip() for line in text.split("\n"))
+    record = parse_sgf(text.encode())
+    expected = "".join(char if char.isprintable() else " " for char in name)
+    assert (record.black_name or "") == expected.strip()
+    assert record.result == record.black_name
+
+
+def test_sgfmill_reads_the_same_game() -> None:
+    game = Game(13, komi=3.75)
+    game.set_handicap(fixed_handicap_points(4, 13, 13))
+    for vertex in ("C3", "L11", "pass", "A13"):
+        game.play(vertex)
+    other = sgfmill_sgf.Sgf_game.from_bytes(format_sgf(game, white_name="白").encode())
+    assert (other.get_size(), other.get_komi(), other.get_handicap()) == (13, 3.75, 4)
+    assert other.get_player_name("w") == "白"
+    moves = [node.get_move() for node in other.get_main_sequence()[1:]]
+    assert moves == [("w", (2, 2)), ("b", (10, 10)), ("w", None), ("b", (12, 0))]
+
+
+@st.composite
+def games(draw: st.DrawFn, max_size: int = MAX_SIZE, *, square: bool = False, max_moves: int = 40) -> Game:
+    """Return a game of random stones, passes and colours, with set-up or handicap or neither."""
+    width = draw(st.integers(MIN_SIZE, max_size))
+    height = width if square else draw(st.integers(MIN_SIZE, max_size))
+    komi = draw(st.sampled_from((3.75, -0.5, 0.0, 1e3, 7.5)) | st.floats(allow_nan=False, allow_infinity=False))
+    game = Game(width, height, draw(all_rules()), komi)
+    points = board_points(width, height)
+    if draw(st.booleans()):
+        game.set_handicap(free_handicap_points(draw(st.integers(2, min(20, len(points) - 1))), width, height))
+    elif draw(st.booleans()):
+        stones = draw(st.lists(st.sampled_from(points), unique=True, max_size=30))
+        colors = draw(st.lists(st.sampled_from((BLACK, WHITE)), min_size=len(stones), max_size=len(stones)))
+        try:
+            game.set_up(map(Move, colors, stones), draw(st.sampled_from((BLACK, WHITE))))
+        except IllegalMoveError:
+            assume(False)
+    for point in draw(st.lists(st.sampled_from((PASS, *points)), max_size=max_moves)):
+        color = draw(st.sampled_from((None, None, None, BLACK, WHITE)))
+        if game.illegal_reason(point, color) in (None, "superko"):
+            game.play(point, color, allow_superko=True)
+    return game
+
+
+def facts(game: Game) -> dict[str, object]:
+    return {
+        "size": (game.width, game.height),
+        "position": position(game),
+        "moves": game.moves,
+        "setup": set(game.setup_stones),
+        "first player": game.first_player,
+        "to play": game.to_play,
+        "handicap": game.handicap,
+        "komi": game.komi,
+        "rules": game.rules,
+        "ko": game.ko_point,
+        "captures": game.captures,
+        "hash": game.hash,
+    }
+
+
+@given(game=games())
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_write_and_read_are_inverse(game: Game) -> None:
+    text = format_sgf(game)
+    assert all(line.strip() for line in text.split("\n"))
+    record = parse_sgf(text.encode())
+    assert record.notes == ()
+    again, to_play = record_to_game(record)
+    assert facts(again) == facts(game)
+    assert to_play == game.to_play
+    assert format_sgf(again) == text
+
+
+@given(game=games(max_size=7), data=st.data())
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_every_position_of_a_record_comes_back(game: Game, data: st.DataObject) -> None:
+    number = data.draw(st.integers(1, len(game.moves) + 1))
+    part, to_play = record_to_game(parse_sgf(format_sgf(game).encode()), move_number=number)
+    assert part.moves == game.moves[: number - 1]
+    assert to_play == (game.moves[number - 1].color if number <= len(game.moves) else game.to_play)
+    game.undo(len(game.moves) - number + 1)
+    assert position(part) == position(game)
+    assert part.ko_point == game.ko_point
+
+
+@pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed")
+def test_gnugo_reads_the_same_position(tmp_path: Path) -> None:
+    assert GNUGO is not None
+    game = Game(9, rules=PRESETS["japanese"], komi=3.5)
+    game.set_handicap(fixed_handicap_points(3, 9, 9))
+    choose = random.Random(1).choice
+    for _ in range(60):
+        game.play(choose(game.legal_points()))
+    path = tmp_path / "game.sgf"
+    path.write_text(format_sgf(game), encoding="utf-8")
+    commands = f"loadsgf {path}\nlist_stones black\nlist_stones white\nget_komi\nloadsgf {path} 21\nquit\n"
+    done = subprocess.run(
+        [GNUGO, "--mode", "gtp"], input=commands, capture_output=True, text=True, timeout=60, check=True
+    )
+    answers = [answer.removeprefix("=").strip() for answer in done.stdout.split("\n\n")]
+    to_play = "black" if game.to_play == BLACK else "white"
+    stones = [
+        sorted(format_vertex(p, width=9, height=9) for p in board_points(9, 9) if game.color_at(p) == color)
+        for color in (BLACK, WHITE)
+    ]
+    assert answers[0] == to_play
+    assert [sorted(answers[1].split()), sorted(answers[2].split())] == stones
+    assert (float(answers[3]), answers[4]) == (3.5, "white")

@@ -1,0 +1,352 @@
+"""Time settings and clocks: GTP's, KGS's and KataGo's semantics, and that a clock only ever counts down."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gtp_engine.clock import (
+    KATA_KINDS,
+    KGS_KINDS,
+    MAX_SECONDS,
+    Clock,
+    TimeKind,
+    TimeLeft,
+    TimeSettings,
+    full_time,
+    time_after_move,
+)
+from gtp_engine.errors import TimeSettingsError
+
+NONE = TimeSettings.none()
+ABSOLUTE = TimeSettings.absolute(600)
+CANADIAN = TimeSettings.canadian(60, 30, 5)
+BYOYOMI = TimeSettings.byoyomi(60, 10, 3)
+FISCHER = TimeSettings.fischer(60, 5)
+CAPPED = TimeSettings.fischer_capped(60, 5, 62, 20)
+
+SECONDS = st.floats(0, 1e4) | st.floats(0, 5) | st.integers(0, 100).map(float)
+
+
+def any_settings() -> st.SearchStrategy[TimeSettings]:
+    return st.one_of(
+        st.just(NONE),
+        st.builds(TimeSettings.absolute, SECONDS),
+        st.builds(TimeSettings.canadian, SECONDS, SECONDS, st.integers(0, 30)),
+        st.builds(TimeSettings.byoyomi, SECONDS, SECONDS, st.integers(0, 10)),
+        st.builds(TimeSettings.fischer, SECONDS, SECONDS),
+        st.builds(
+            lambda main, increment, more, per_move: TimeSettings.fischer_capped(
+                main, increment, main + more, per_move
+            ),
+            SECONDS, SECONDS, SECONDS, SECONDS | st.just(-1.0),
+        ),
+    )  # fmt: skip
+
+
+def _clock_after(settings: TimeSettings, *moves: float) -> TimeLeft:
+    clock = Clock(settings)
+    for seconds in moves:
+        clock.spend(seconds)
+    return clock.left
+
+
+# --- Settings
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("600 0 0", ABSOLUTE),
+        ("600 0 25", ABSOLUTE),
+        ("0 0 0", TimeSettings.absolute(0)),
+        ("60 30 5", CANADIAN),
+        ("0 5 1", TimeSettings(TimeKind.CANADIAN, overtime=5.0, stones=1)),
+        ("60 30 0", NONE),
+        ("0 1 0", NONE),
+        ("1.5 0 0", TimeSettings(TimeKind.ABSOLUTE, main_time=1.5)),
+        ("600 0 0 more words", ABSOLUTE),
+        ("2147483647 0 0", TimeSettings(TimeKind.ABSOLUTE, main_time=2147483647.0)),
+    ],
+)
+def test_gtp_time_settings(words: str, expected: TimeSettings) -> None:
+    assert TimeSettings.parse_gtp(words.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("none", NONE),
+        ("none of these matter", NONE),
+        ("absolute 600", ABSOLUTE),
+        ("ABSOLUTE 600", ABSOLUTE),
+        ("canadian 60 30 5", CANADIAN),
+        ("canadian 60 0 5", TimeSettings.absolute(60)),
+        ("canadian 60 30 0", NONE),
+        ("byoyomi 60 10 3", BYOYOMI),
+        ("byo-yomi 60 10 3", BYOYOMI),
+        ("byoyomi 60 10 0", TimeSettings.absolute(60)),
+        ("byoyomi 60 0 3", TimeSettings.absolute(60)),
+        ("byoyomi 60 10 3 KGS may add", BYOYOMI),
+    ],
+)
+@pytest.mark.parametrize("kinds", [KGS_KINDS, KATA_KINDS])
+def test_kgs_and_kata_time_settings(words: str, expected: TimeSettings, kinds: tuple[str, ...]) -> None:
+    assert TimeSettings.parse(words.split(), kinds) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("fischer 60 5", FISCHER),
+        ("fischer-capped 60 5 62 20", CAPPED),
+        ("fischer-capped 60 5 -1 20", replace(CAPPED, main_time_limit=math.inf)),
+        ("fischer-capped 60 5 62 -1", replace(CAPPED, move_time_limit=math.inf)),
+        ("fischer-capped 60 5 -1 -1", TimeSettings(TimeKind.FISCHER_CAPPED, main_time=60.0, increment=5.0)),
+        ("fischer-capped 60 5 62 0", replace(CAPPED, move_time_limit=0.0)),
+    ],
+)
+def test_kata_time_settings(words: str, expected: TimeSettings) -> None:
+    assert TimeSettings.parse(words.split()) == expected
+    with pytest.raises(TimeSettingsError, match=r"expected one of none, absolute, byoyomi, canadian$"):
+        TimeSettings.parse(words.split(), KGS_KINDS)
+
+
+def test_kinds_are_the_words_kata_list_time_settings_prints() -> None:
+    assert " ".join(KATA_KINDS) == "none absolute byoyomi canadian fischer fischer-capped"
+    assert set(KATA_KINDS) == set(TimeKind)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "time settings '': expected one of none, absolute"),
+        ("japanese 1 2 3", "time settings 'japanese': expected one of none"),
+        ("byoyomi 60 10", "time settings 'byoyomi 60 10': expected byoyomi MAIN_TIME PERIOD_TIME PERIODS"),
+        ("absolute", "expected absolute MAIN_TIME"),
+        ("absolute ten", "MAIN_TIME 'ten': expected a number of seconds"),
+        ("absolute nan", "main time nan: expected seconds, 0 or more"),
+        ("absolute inf", "main time inf: expected seconds, 0 or more"),
+        ("absolute -1", "main time -1.0: expected seconds, 0 or more"),
+        ("absolute 1e13", "main time 10000000000000.0: expected seconds"),
+        ("canadian 1 2 3.5", "STONES '3.5': expected an integer"),
+        ("canadian 1 2 -3", "stones -3: expected an integer from 0 to 1000000"),
+        ("byoyomi 1 2 1000001", "periods 1000001: expected an integer from 0 to 1000000"),
+        ("byoyomi 1 2 " + "9" * 5000, "PERIODS '9"),
+        ("fischer 60 -5", "increment -5.0: expected seconds"),
+        (
+            "fischer-capped 60 5 59 -1",
+            "main time limit 59 with main time 60: expected a limit of at least the main",
+        ),
+        ("fischer-capped 60 5 nan -1", "main time limit nan: expected seconds"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_bad_settings_are_refused(words: str, message: str) -> None:
+    with pytest.raises(TimeSettingsError, match=re.escape(message)):
+        TimeSettings.parse(words.split())
+
+
+@pytest.mark.parametrize("words", ["", "1", "1 2", "a b c", "1 2 c", "-1 2 3", "nan 0 0"])
+def test_bad_gtp_time_settings_are_refused(words: str) -> None:
+    with pytest.raises(TimeSettingsError):
+        TimeSettings.parse_gtp(words.split())
+
+
+# --- A clock of its own
+
+
+def test_unlimited_clock_stands_still() -> None:
+    assert not Clock().is_limited
+    assert _clock_after(NONE, 1e6, 1e6) == full_time(NONE)
+
+
+def test_absolute_clock_counts_down_and_runs_out() -> None:
+    assert _clock_after(ABSOLUTE, 100, 0.5) == TimeLeft(True, 499.5, 0, 0.0, 0)
+    assert _clock_after(ABSOLUTE, 600) == TimeLeft(True, 0.0, 0, 0.0, 0)
+    assert _clock_after(ABSOLUTE, 601, 0) == TimeLeft(False, 0.0, 0, 0.0, 0)
+
+
+def test_fischer_clock_gains_after_the_move() -> None:
+    assert _clock_after(FISCHER, 10) == TimeLeft(True, 55.0, 0, 0.0, 0)
+    assert _clock_after(FISCHER, 1, 1) == TimeLeft(True, 68.0, 0, 0.0, 0)
+    assert _clock_after(FISCHER, 60) == TimeLeft(True, 5.0, 0, 0.0, 0)
+    assert _clock_after(FISCHER, 63) == TimeLeft(False, 5.0, 0, 0.0, 0)
+
+
+def test_capped_fischer_clock_never_exceeds_its_cap() -> None:
+    assert _clock_after(CAPPED, 1) == TimeLeft(True, 62.0, 0, 0.0, 0)
+    assert _clock_after(CAPPED, 1, 10) == TimeLeft(True, 57.0, 0, 0.0, 0)
+    assert _clock_after(CAPPED, 21).has_time is False
+
+
+def test_canadian_clock() -> None:
+    assert _clock_after(CANADIAN, 59) == TimeLeft(True, 1.0, 0, 30.0, 5)
+    # The move that uses up the main time is the first stone of the period.
+    assert _clock_after(CANADIAN, 62) == TimeLeft(True, 0.0, 0, 28.0, 4)
+    assert _clock_after(CANADIAN, 60, 2, 3) == TimeLeft(True, 0.0, 0, 25.0, 2)
+    # After the last stone a fresh period begins.
+    assert _clock_after(CANADIAN, 62, 1, 1, 1, 1) == TimeLeft(True, 0.0, 0, 30.0, 5)
+    assert _clock_after(CANADIAN, 91) == TimeLeft(False, 0.0, 0, 30.0, 5)
+
+
+def test_byoyomi_clock() -> None:
+    assert _clock_after(BYOYOMI, 59) == TimeLeft(True, 1.0, 3, 10.0, 0)
+    assert _clock_after(BYOYOMI, 60) == TimeLeft(True, 0.0, 3, 10.0, 0)
+    # A move within the period gives the period back.
+    assert _clock_after(BYOYOMI, 69.9, 9.9, 9.9) == TimeLeft(True, 0.0, 3, 10.0, 0)
+    assert _clock_after(BYOYOMI, 71) == TimeLeft(True, 0.0, 2, 10.0, 0)
+    assert _clock_after(BYOYOMI, 60, 11, 11) == TimeLeft(True, 0.0, 1, 10.0, 0)
+    assert _clock_after(BYOYOMI, 89) == TimeLeft(True, 0.0, 1, 10.0, 0)
+    assert _clock_after(BYOYOMI, 91) == TimeLeft(False, 0.0, 1, 10.0, 0)
+
+
+def test_in_overtime() -> None:
+    clock = Clock(BYOYOMI)
+    assert not clock.in_overtime
+    clock.spend(61)
+    assert clock.in_overtime
+    assert Clock(TimeSettings.byoyomi(0, 10, 3)).in_overtime
+    assert not Clock(TimeSettings.absolute(0)).in_overtime
+
+
+def test_drift_is_added_to_each_move_of_its_own_count() -> None:
+    clock = Clock(ABSOLUTE, drift=0.5)
+    clock.spend(10)
+    clock.spend(-1)
+    assert clock.left.main == 589.0
+
+
+def test_reset_starts_again_and_forgets_what_time_left_implied() -> None:
+    for settings in (NONE, ABSOLUTE, CANADIAN, BYOYOMI, FISCHER, CAPPED):
+        clock = Clock(settings)
+        clock.spend(1e6)
+        clock.set_time_left(3, 2)
+        clock.reset()
+        assert (clock.settings, clock.left) == (settings, full_time(settings))
+
+
+@given(settings=any_settings(), moves=st.lists(SECONDS, max_size=20))
+def test_clock_never_shows_nonsense(settings: TimeSettings, moves: list[float]) -> None:
+    clock = Clock(settings, drift=0.01)
+    for seconds in moves:
+        clock.spend(seconds)
+        left = clock.left
+        assert min(left[1:]) >= 0
+        assert left.main <= max(settings.main_time + len(moves) * settings.increment, 0)
+        assert left.period <= settings.overtime
+        assert left.periods <= settings.periods
+        if settings.has_overtime:
+            assert 0 < left.stones <= settings.stones or settings.kind is TimeKind.BYOYOMI
+            assert left.periods >= 1 or settings.kind is TimeKind.CANADIAN
+
+
+@given(settings=any_settings(), before=st.lists(SECONDS, max_size=5), short=SECONDS, more=SECONDS)
+def test_a_longer_move_never_leaves_more_time(
+    settings: TimeSettings, before: list[float], short: float, more: float
+) -> None:
+    left = _clock_after(settings, *before)
+    assume(left.has_time)
+    assert time_after_move(settings, left, short + more) <= time_after_move(settings, left, short)
+
+
+@given(settings=any_settings(), split=st.floats(0, 1), seconds=SECONDS)
+def test_absolute_time_does_not_care_how_it_is_divided(
+    settings: TimeSettings, split: float, seconds: float
+) -> None:
+    assume(settings.kind is TimeKind.ABSOLUTE)
+    whole = _clock_after(settings, seconds)
+    parts = _clock_after(settings, seconds * split, seconds * (1 - split))
+    assert parts.main == pytest.approx(whole.main, abs=1e-6)
+
+
+# --- The controller's word
+
+
+@pytest.mark.parametrize(
+    ("settings", "seconds", "stones", "expected"),
+    [
+        (ABSOLUTE, 123.5, 0, TimeLeft(True, 123.5, 0, 0.0, 0)),
+        (ABSOLUTE, -2, 0, TimeLeft(True, 0.0, 0, 0.0, 0)),
+        (ABSOLUTE, 50, 3, TimeLeft(True, 50.0, 0, 0.0, 0)),
+        (ABSOLUTE, 1e30, 0, TimeLeft(True, MAX_SECONDS, 0, 0.0, 0)),
+        (FISCHER, 42, 0, TimeLeft(True, 42.0, 0, 0.0, 0)),
+        (FISCHER, 42, 1, TimeLeft(True, 42.0, 0, 0.0, 0)),
+        (CANADIAN, 42, 0, TimeLeft(True, 42.0, 0, 30.0, 5)),
+        (CANADIAN, 12, 3, TimeLeft(True, 0.0, 0, 12.0, 3)),
+        (CANADIAN, 12, 30, TimeLeft(True, 0.0, 0, 12.0, 30)),
+        (CANADIAN, -1, 3, TimeLeft(True, 0.0, 0, 0.0, 3)),
+        (CANADIAN, 0, 0, TimeLeft(True, 0.0, 0, 30.0, 5)),
+        (CANADIAN, -1, 0, TimeLeft(True, 0.0, 0, 29.0, 5)),
+        (CANADIAN, -40, 0, TimeLeft(True, 0.0, 0, 0.0, 5)),
+        (BYOYOMI, 42, 0, TimeLeft(True, 42.0, 3, 10.0, 0)),
+        (BYOYOMI, 7, 2, TimeLeft(True, 0.0, 2, 7.0, 0)),
+        (BYOYOMI, 24, 9, TimeLeft(True, 0.0, 3, 24.0, 0)),
+        (BYOYOMI, 0, 0, TimeLeft(True, 0.0, 3, 10.0, 0)),
+        (BYOYOMI, -1, 0, TimeLeft(True, 0.0, 3, 9.0, 0)),
+        (BYOYOMI, -1, 2, TimeLeft(True, 0.0, 1, 9.0, 0)),
+        (BYOYOMI, -99, 2, TimeLeft(True, 0.0, 1, 0.0, 0)),
+        (NONE, 0, 0, TimeLeft(True, 0.0, 0, 0.0, 0)),
+    ],
+)
+def test_time_left_sets_the_clock(settings: TimeSettings, seconds: float, stones: int, expected: TimeLeft) -> None:
+    clock = Clock(settings)
+    clock.spend(70)
+    clock.set_time_left(seconds, stones)
+    assert clock.left == expected
+    assert clock.settings == settings
+
+
+def test_time_left_sets_a_clock_that_had_run_out_going_again() -> None:
+    clock = Clock(ABSOLUTE)
+    clock.spend(1000)
+    clock.set_time_left(10, 0)
+    assert clock.left == TimeLeft(True, 10.0, 0, 0.0, 0)
+
+
+def test_time_left_without_settings_is_a_limit() -> None:
+    clock = Clock()
+    clock.set_time_left(20, 0)
+    assert (clock.settings, clock.left.main) == (TimeSettings.absolute(20), 20.0)
+    clock.spend(5)
+    assert clock.left.main == 15.0
+    clock.set_time_left(0, 0)
+    assert (clock.is_limited, clock.left.main) == (True, 0.0)
+    clock.set_time_left(30, 5)
+    assert (clock.settings, clock.left) == (TimeSettings.canadian(0, 30, 5), TimeLeft(True, 0.0, 0, 30.0, 5))
+
+
+@pytest.mark.parametrize(("seconds", "stones"), [(math.nan, 0), (math.inf, 0), (-math.inf, 1), (10, -1)])
+def test_time_left_refuses_what_is_no_time(seconds: float, stones: int) -> None:
+    clock = Clock(CANADIAN)
+    clock.spend(10)
+    before = clock.left
+    with pytest.raises(TimeSettingsError, match="expected finite seconds and 0 or more stones"):
+        clock.set_time_left(seconds, stones)
+    assert clock.left == before
+
+
+@given(settings=any_settings(), seconds=st.floats(-1e6, 1e9), stones=st.integers(0, 10**6), spent=SECONDS)
+def test_time_left_is_lenient(settings: TimeSettings, seconds: float, stones: int, spent: float) -> None:
+    clock = Clock(settings)
+    clock.set_time_left(seconds, stones)
+    assert min(clock.left[1:]) >= 0
+    clock.spend(spent)
+    assert min(clock.left[1:]) >= 0
+
+
+@given(settings=any_settings(), moves=st.lists(SECONDS, max_size=10))
+def test_time_left_of_a_correct_controller_changes_nothing(settings: TimeSettings, moves: list[float]) -> None:
+    clock = Clock(settings)
+    for seconds in moves:
+        clock.spend(seconds)
+        before = clock.left
+        assume(before.has_time)
+        if clock.in_overtime:
+            clock.set_time_left(before.period, before.periods + before.stones)
+        elif clock.is_limited:
+            clock.set_time_left(before.main, 0)
+        assert clock.left == before

@@ -1,0 +1,255 @@
+"""Options are declared once; files, names and texts are checked, and messages say what was expected."""
+
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gtp_engine.config import Config, GameConfig, Option, SearchConfig, TimeConfig
+from gtp_engine.errors import ConfigError
+
+OPTIONS = {option.key: option for option in Config.options()}
+
+
+def _values(option: Option) -> st.SearchStrategy[Any]:
+    """Return valid values of an option."""
+    kinds: dict[type, st.SearchStrategy[Any]] = {
+        bool: st.booleans(),
+        int: st.integers(_whole(option.low), _whole(option.high)),
+        float: st.floats(option.low, option.high, allow_nan=False, allow_infinity=False),
+        str: st.sampled_from(option.choices)
+        if option.choices
+        else st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])),
+    }
+    values = kinds[option.kind]
+    if option.kind is str and option.optional:
+        values = values.filter(lambda text: text.strip().lower() != "none")
+    return st.none() | values if option.optional else values
+
+
+def _whole(bound: float | None) -> int | None:
+    return None if bound is None else int(bound)
+
+
+def _any_config() -> st.SearchStrategy[Config]:
+    sections = {}
+    for entry in dataclasses.fields(Config):
+        options = [option for option in OPTIONS.values() if option.section == entry.name]
+        sections[entry.name] = st.builds(entry.type, **{option.name: _values(option) for option in options})
+    return st.builds(Config, **sections)
+
+
+# --- Declarations
+
+
+def test_every_field_is_an_option() -> None:
+    fields = [
+        f"{section.name}.{entry.name}"
+        for section in dataclasses.fields(Config)
+        for entry in dataclasses.fields(section.type)  # type: ignore[arg-type]
+    ]
+    assert fields == list(OPTIONS)
+
+
+@pytest.mark.parametrize("key", OPTIONS)
+def test_option_is_well_declared(key: str) -> None:
+    option = OPTIONS[key]
+    assert option.check(option.default) == option.default
+    assert option.kind in (bool, int, float, str)
+    assert re.fullmatch(r"[a-z][a-z_]*", option.name)
+    assert option.help[-1] == "."
+    assert option.help[0].isupper()
+    if option.default is None:
+        assert "not set: " in option.help
+
+
+def test_flags_are_unique() -> None:
+    flags = [option.flag for option in OPTIONS.values()]
+    assert len(flags) == len(set(flags))
+    assert OPTIONS["game.board_size"].flag == "--board-size"
+    assert OPTIONS["search.search"].flag == "--search"
+
+
+def test_defaults_are_the_options_defaults() -> None:
+    assert {key: Config().value(key) for key in OPTIONS} == {key: o.default for key, o in OPTIONS.items()}
+
+
+def test_config_is_frozen_and_hashable() -> None:
+    config = Config()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.search.visits = 3  # type: ignore[misc]
+    assert hash(config) == hash(Config())
+
+
+# --- Values from text
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("search.visits", "100", 100),
+        ("search.visits", " 100 ", 100),
+        ("search.seed", "none", None),
+        ("search.seed", "NONE", None),
+        ("search.search", "uct", "uct"),
+        ("game.komi", "-0.5", -0.5),
+        ("game.komi", "7", 7.0),
+        ("game.komi", "3.75", 3.75),
+        ("game.strict", "Yes", True),
+        ("game.strict", "off", False),
+        ("gtp.name", "none", "none"),
+        ("gtp.log", "none", None),
+        ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"),
+        ("time.lag", "0", 0.0),
+    ],
+)
+def test_value_from_text(key: str, text: str, value: object) -> None:
+    found = Config().with_values({key: text}).value(key)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_with_values_sets_several_and_leaves_the_rest() -> None:
+    config = Config().with_values({"search.visits": "7", "game.komi": "6.5", "search.threads": "2"})
+    assert config == Config(game=GameConfig(komi=6.5), search=SearchConfig(visits=7, threads=2))
+    assert config.with_values({}) == config
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("search.visits", "-1", "option search.visits = -1: expected an integer from 0 to 1000000000000 (visits)"),
+        ("search.visits", "1.5", "option search.visits = '1.5': expected an integer"),
+        pytest.param("search.visits", "9" * 5000, "expected an integer from 0 to", id="long integer"),
+        ("search.visits", "none", "option search.visits = 'none': expected an integer"),
+        ("search.search", "alphabeta", "option search.search = 'alphabeta': expected rave or uct"),
+        ("game.komi", "nan", "option game.komi = nan: expected a number (points), or none"),
+        ("game.komi", "1e999", "option game.komi = inf: expected a number"),
+        ("game.komi", "seven", "option game.komi = 'seven': expected a number"),
+        ("game.strict", "2", "option game.strict = '2': expected true or false"),
+        ("gtp.name", "Ten\ngen", "option gtp.name = 'Ten?gen': expected a text"),
+        ("time.lag", "61", "option time.lag = 61.0: expected a number from 0 to 60 (seconds)"),
+        ("search.visit", "1", "option 'search.visit': expected a known option; did you mean search.visits?"),
+        ("search.komi", "1", "option 'search.komi': expected a known option; did you mean game.komi?"),
+        ("search.xyz", "1", "expected a known option; options of search are search, visits, threads"),
+        ("serach.visits", "1", "section 'serach': expected a known section; did you mean search?"),
+        ("visits", "1", "section 'visits': expected a known section; sections are game, search, time"),
+        ("", "1", "section '': expected a known section"),
+    ],
+)
+def test_bad_value_is_refused_by_name(key: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Config().with_values({key: text})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SearchConfig(visits=-1),
+        lambda: SearchConfig(visits=True),
+        lambda: SearchConfig(visits=1.0),  # type: ignore[arg-type]
+        lambda: SearchConfig(visits=10**400),
+        lambda: SearchConfig(visits=None),  # type: ignore[arg-type]
+        lambda: GameConfig(komi=float("inf")),
+        lambda: GameConfig(komi=10**400),
+        lambda: GameConfig(komi="7.5"),  # type: ignore[arg-type]
+        lambda: TimeConfig(lag=float("nan")),
+    ],
+)
+def test_sections_check_their_values(make: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^option (search|game|time)\.\w+ = "):
+        make()
+
+
+@given(data=st.data())
+def test_parse_reads_what_str_writes(data: st.DataObject) -> None:
+    option = data.draw(st.sampled_from(list(OPTIONS.values())))
+    value = data.draw(_values(option))
+    assert option.parse("none" if value is None else str(value)) == value
+
+
+# --- Files
+
+
+@given(config=_any_config())
+def test_toml_round_trip(config: Config) -> None:
+    assert Config.from_toml_text(config.to_toml()) == config
+
+
+def test_default_file_comments_out_every_option_and_explains_it() -> None:
+    text = Config().to_toml()
+    assert tomllib.loads(text) == {section.name: {} for section in dataclasses.fields(Config)}
+    prose = " ".join(line.removeprefix("# ") for line in text.splitlines())
+    for option in OPTIONS.values():
+        assert f"\n# {option.name} = {option.format(option.default)}\n" in text
+        assert option.help.replace("  ", " ") in prose.replace("  ", " ")
+        assert option.expectation in prose
+
+
+def test_default_file_uncommented_is_the_default() -> None:
+    assignments = r"^# ((?:" + "|".join(option.name for option in OPTIONS.values()) + r") = )"
+    text = re.sub(assignments, r"\1", Config().to_toml(), flags=re.MULTILINE)
+    assert sum(map(len, tomllib.loads(text).values())) == len(OPTIONS)
+    assert Config.from_toml_text(text) == Config()
+
+
+def test_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes("\ufeff[search]\r\nvisits = 100 # a comment\r\n\r\n[game]\nkomi = 7\n".encode())
+    for name in (path, str(path)):
+        assert Config.from_toml(name) == Config(search=SearchConfig(visits=100), game=GameConfig(komi=7.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[serach]\nvisits = 1", "section 'serach': expected a known section; did you mean search?"),
+        ("[serach]", "section 'serach': expected a known section"),
+        ("[search]\nvisit = 1", "option 'search.visit': expected a known option; did you mean search.visits?"),
+        ("visits = 1", "option 'visits' outside a section; options belong to sections such as [game]"),
+        ("[search]\nvisits = -1", "option search.visits = -1: expected an integer from 0"),
+        ("[search]\nvisits = '1'", "option search.visits = '1': expected an integer"),
+        ("[search]\nvisits = true", "option search.visits = True: expected an integer"),
+        ("[search]\nvisits = [1]", "option search.visits = [1]: expected an integer"),
+        ("[search]\nvisits = 2020-01-01", "option search.visits = datetime.date(2020, 1, 1): expected an integer"),
+        ("[search.visits]\n", "option search.visits = {}: expected an integer"),
+        pytest.param(
+            "[search]\nvisits = 0x" + "f" * 9999, "option search.visits = <int>: expected", id="long hex"
+        ),
+        pytest.param("[search]\nvisits = " + "9" * 9999, "integer string conversion", id="long integer"),
+        ("[search]\nvisits = \n", "line 2"),
+        pytest.param("[search]\nx = " + "[" * 100_000, "nested too deeply", id="deep"),
+        ("[game]\nstrict = 1", "option game.strict = 1: expected true or false"),
+        ("[game]\nkomi = nan", "option game.komi = nan: expected a number"),
+    ],
+)
+def test_bad_file_is_refused_with_file_and_option(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+        Config.from_toml_text(text, source="my.toml")
+    assert str(caught.value).startswith("my.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read config file '.*missing\.toml': No such file"):
+        Config.from_toml(tmp_path / "missing.toml")
+    with pytest.raises(ConfigError, match="cannot read config file"):
+        Config.from_toml(tmp_path)
+    (tmp_path / "binary.toml").write_bytes(b"[game]\n\xff\xfe")
+    with pytest.raises(ConfigError, match="byte 7: expected UTF-8 text"):
+        Config.from_toml(tmp_path / "binary.toml")
+    with pytest.raises(ConfigError, match="cannot read config file"):
+        Config.from_toml("nul\x00byte")
+
+
+@given(text=st.text(max_size=200) | st.text("[]gamekoi=.'\"\n0123456789", max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        assert isinstance(Config.from_toml_text(text), Config)
+    except ConfigError as error:
+        assert "\n" not in str(error)

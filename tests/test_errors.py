@@ -1,0 +1,65 @@
+"""The exception tree is the one its docstring draws, and messages are one line whatever they are given."""
+
+import doctest
+import inspect
+import pickle
+import re
+
+import pytest
+
+from gtp_engine import errors
+from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown
+
+
+def _tree() -> dict[str, type[TengenError]]:
+    classes = inspect.getmembers(errors, inspect.isclass)
+    return {name: cls for name, cls in classes if issubclass(cls, TengenError) and cls is not TengenError}
+
+
+def test_docstring_draws_every_class_and_nothing_else() -> None:
+    drawn = re.findall(r"[├└]── (\w+)", errors.__doc__ or "")
+    assert sorted(drawn) == sorted(_tree())
+
+
+def test_docstring_says_which_errors_are_value_errors() -> None:
+    marked = set(re.findall(r"[├└]── (\w+)\s+\(ValueError\)", errors.__doc__ or ""))
+    assert marked == {name for name, cls in _tree().items() if issubclass(cls, ValueError)}
+
+
+def test_illegal_move_error_carries_its_reason() -> None:
+    error = IllegalMoveError("superko")
+    assert (error.reason, str(error)) == ("superko", "illegal move: superko")
+    error = IllegalMoveError("ko", "white may not retake at D4 yet")
+    assert (error.reason, str(error)) == ("ko", "white may not retake at D4 yet")
+
+
+def test_illegal_move_error_survives_pickling() -> None:
+    error = pickle.loads(pickle.dumps(IllegalMoveError("ko", "white may not retake at D4 yet")))
+    assert isinstance(error, IllegalMoveError)
+    assert (error.reason, str(error)) == ("ko", "white may not retake at D4 yet")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("chinese", "'chinese'"),
+        ("two\nlines\t\x1b[2J", "'two?lines??[2J'"),
+        pytest.param("x" * 1_000_000, "'" + "x" * errors.SHOWN_VALUE_LENGTH + "…'", id="a megabyte"),
+        (7.5, "7.5"),
+        (None, "None"),
+        (b"\x00", "b'\\x00'"),
+        pytest.param(16**5000, "<int>", id="an integer too long to print"),
+    ],
+)
+def test_shown_is_short_printable_and_on_one_line(value: object, expected: str) -> None:
+    assert shown(value) == expected
+
+
+def test_problem_leaves_out_what_is_not_given() -> None:
+    assert problem("bad") == "bad"
+    assert problem("bad", advice="stop") == "bad; stop"
+
+
+def test_docstring_examples() -> None:
+    failed, attempted = doctest.testmod(errors)
+    assert (failed, attempted) == (0, 2)

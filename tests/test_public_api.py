@@ -1,0 +1,73 @@
+"""The package's public names: all there, nothing else, and importing the package loads none of them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import gtp_engine
+
+EXPECTED = [
+    "__version__",
+    "Engine",
+    "Choice",
+    "Config",
+    "TimeSettings",
+    "Game",
+    "Rules",
+    "Score",
+    "Move",
+    "BLACK",
+    "WHITE",
+    "EMPTY",
+    "PASS",
+    "parse_vertex",
+    "format_vertex",
+    "TengenError",
+    "BoardNotEmptyError",
+    "CannotUndoError",
+    "ConfigError",
+    "HandicapError",
+    "IllegalMoveError",
+    "InvalidColorError",
+    "InvalidSizeError",
+    "InvalidVertexError",
+    "KomiError",
+    "RulesError",
+    "ScoreError",
+    "SgfError",
+    "TimeSettingsError",
+]
+
+
+def test_all_lists_the_public_names() -> None:
+    assert gtp_engine.__all__ == EXPECTED
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_public_name_can_be_loaded(name: str) -> None:
+    assert getattr(gtp_engine, name) is not None
+    assert name in dir(gtp_engine)
+
+
+def test_every_deliberate_error_is_public() -> None:
+    from gtp_engine import errors
+
+    deliberate = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.TengenError)
+    }
+    assert deliberate == {name for name in gtp_engine.__all__ if name.endswith("Error")}
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="'gtp_engine' has no attribute 'Board'"):
+        _ = gtp_engine.Board
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    heavy = "{'numpy', 'numba', 'onnxruntime', 'rich', 'click'}"
+    code = f"import gtp_engine, sys; print(sorted({heavy} & set(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"

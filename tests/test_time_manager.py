@@ -1,0 +1,425 @@
+"""The clock never runs out under any settings, and the pace makes sense."""
+
+import math
+import random
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gtp_engine.clock import Clock, TimeKind, TimeSettings
+from gtp_engine.config import Config, SearchConfig, TimeConfig
+from gtp_engine.time_manager import (
+    MIN_SPREAD,
+    RESERVED_PERIODS,
+    SETTLED_MIN_VISITS,
+    TimeBudget,
+    budget,
+    is_settled,
+    moves_to_spread_over,
+    should_stop,
+)
+
+DEFAULT = Config()
+AREA_19 = 361
+OWN_MOVES = 400
+
+SECONDS = st.floats(0, 1e4) | st.floats(0, 5) | st.sampled_from([0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 600.0, 1e9])
+
+
+def any_settings() -> st.SearchStrategy[TimeSettings]:
+    return st.one_of(
+        st.builds(TimeSettings.absolute, SECONDS),
+        st.builds(TimeSettings.canadian, SECONDS, SECONDS, st.integers(1, 3) | st.integers(1, 40)),
+        st.builds(TimeSettings.byoyomi, SECONDS, SECONDS, st.integers(1, 3) | st.integers(1, 40)),
+        st.builds(TimeSettings.fischer, SECONDS, SECONDS),
+        st.builds(
+            lambda main, increment, more, per_move: TimeSettings.fischer_capped(
+                main, increment, main + more, per_move
+            ),
+            SECONDS, SECONDS, SECONDS, SECONDS | st.just(-1.0),
+        ),
+    )  # fmt: skip
+
+
+def any_config() -> st.SearchStrategy[Config]:
+    time = st.builds(
+        TimeConfig,
+        lag=st.just(0.5) | st.floats(0, 60),
+        drift=st.just(0.02) | st.floats(0, 10),
+        hard_move_factor=st.floats(1, 10),
+        max_share=st.floats(0.01, 0.5),
+    )
+    return st.just(DEFAULT) | st.builds(Config, time=time)
+
+
+class Game:
+    """Our clock and the controller's over a game in which the opponent moves at once."""
+
+    def __init__(self, time_settings: TimeSettings, config: Config = DEFAULT, area: int = AREA_19) -> None:
+        self.config = config
+        self.area = area
+        self.ours = Clock(time_settings, drift=config.time.drift)
+        self.theirs = Clock(time_settings)
+        self.moves_played = 0
+
+    def budget(self) -> TimeBudget:
+        return budget(self.ours, moves_played=self.moves_played, area=self.area, config=self.config)
+
+    def move(self, seconds: float, *, lag: float = 0.0) -> None:
+        self.theirs.spend(seconds + lag)
+        self.ours.spend(seconds)
+        self.moves_played += 2
+
+    def send_time_left(self) -> None:
+        left = self.theirs.left
+        if self.theirs.in_overtime:
+            self.ours.set_time_left(left.period, left.periods + left.stones)
+        else:
+            self.ours.set_time_left(left.main, 0)
+
+    def play(self, own_moves: int, *, use: str = "target", synced: bool = True) -> list[float]:
+        """Return the seconds of moves that all take their target or maximum, without lag."""
+        spent = []
+        for _ in range(own_moves):
+            if synced:
+                self.send_time_left()
+            spent.append(getattr(self.budget(), use))
+            self.move(spent[-1])
+            assert self.theirs.left.has_time
+        return spent
+
+
+TINY = [
+    "absolute 0",
+    "absolute 1",
+    "byoyomi 0 1 1",
+    "byoyomi 1 1 5",
+    "byoyomi 3 10 1",
+    "canadian 0 10 25",
+    "canadian 3 10 25",
+    "canadian 0 1 1",
+    "canadian 60 300 1000",
+    "fischer 1 0.1",
+    "fischer-capped 1 0.1 1 0.2",
+]
+
+
+# --- Never losing on time
+
+
+@pytest.mark.parametrize("words", TINY)
+@pytest.mark.parametrize("use", ["target", "maximum"])
+def test_tiny_times_last_the_game_with_all_the_lag_allowed_for(words: str, use: str) -> None:
+    game = Game(TimeSettings.parse(words.split()))
+    for _ in range(OWN_MOVES):
+        game.send_time_left()
+        limits = game.budget()
+        game.move(getattr(limits, use), lag=limits.lag)
+        assert game.theirs.left.has_time
+
+
+@pytest.mark.parametrize("words", TINY)
+@pytest.mark.parametrize("use", ["target", "maximum"])
+def test_tiny_times_last_the_game_on_our_own_count(words: str, use: str) -> None:
+    assert len(Game(TimeSettings.parse(words.split())).play(OWN_MOVES, use=use, synced=False)) == OWN_MOVES
+
+
+@settings(max_examples=150, deadline=None)
+@given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
+def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
+    time_settings: TimeSettings, config: Config, side: int, seed: int
+) -> None:
+    game = Game(time_settings, config, side * side)
+    rng = random.Random(seed)
+    for _ in range(OWN_MOVES):
+        game.send_time_left()
+        limits = game.budget()
+        assert 0 <= limits.target <= limits.maximum < math.inf
+        seconds = rng.choice([limits.maximum, limits.target, limits.maximum * rng.random()])
+        game.move(seconds, lag=limits.lag * rng.choice([0, 1, rng.random()]))
+        assert game.theirs.left.has_time
+
+
+@settings(max_examples=150, deadline=None)
+@given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
+@example(time_settings=TimeSettings.canadian(10, 30, 5), config=DEFAULT, side=19, seed=1)
+@example(time_settings=TimeSettings.canadian(3, 10, 25), config=DEFAULT, side=9, seed=1)
+def test_a_controller_that_never_sends_time_left_does_not_see_the_clock_run_out_either(
+    time_settings: TimeSettings, config: Config, side: int, seed: int
+) -> None:
+    """Up to `drift` seconds a move pass unseen; our own count never shows more than the controller's clock."""
+    game = Game(time_settings, config, side * side)
+    rng = random.Random(seed)
+    for _ in range(OWN_MOVES):
+        limits = game.budget()
+        assert 0 <= limits.target <= limits.maximum < math.inf
+        seconds = rng.choice([limits.maximum, limits.target, limits.maximum * rng.random()])
+        unseen = min(config.time.drift, limits.lag) * rng.choice([0, 1, rng.random()])
+        game.move(seconds, lag=unseen)
+        assert game.theirs.left.has_time
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "absolute 60",
+        "fischer 60 5",
+        "fischer-capped 60 5 60 5",
+        "byoyomi 60 10 3",
+        "byoyomi 0 10 3",
+        "canadian 60 30 5",
+        "canadian 0 30 5",
+        "canadian 0 30 1",
+    ],
+)
+def test_the_whole_lag_is_kept_back_where_there_is_time(words: str) -> None:
+    game = Game(TimeSettings.parse(words.split()))
+    assert game.budget().lag >= DEFAULT.time.lag
+    game.move(0.0)
+    assert game.budget().lag >= DEFAULT.time.lag
+
+
+def test_canadian_overtime_counted_a_stone_early_is_not_lost() -> None:
+    """Our count enters overtime a move before the controller's and would end a period inside the real one."""
+    game = Game(TimeSettings.canadian(10.0, 30, 5))
+    game.move(9.99)
+    assert game.ours.in_overtime
+    assert not game.theirs.in_overtime
+    game.play(50, use="maximum", synced=False)
+
+
+# --- Pace
+
+
+def test_ten_minutes_on_19x19() -> None:
+    game = Game(TimeSettings.absolute(600))
+    spent = game.play(125)
+    assert 0.7 * 600 < sum(spent) < 0.9 * 600
+    assert max(spent) < 0.15 * 600
+    # The middle game gets more than the opening and the endgame.
+    assert max(spent[35:60]) > 1.2 * spent[0]
+    assert max(spent[35:60]) > 1.5 * spent[-1]
+
+
+def test_ten_minutes_on_9x9() -> None:
+    spent = Game(TimeSettings.absolute(600), area=81).play(30)
+    assert 0.7 * 600 < sum(spent) < 0.9 * 600
+    assert max(spent) < 0.05 * 600
+
+
+@pytest.mark.parametrize("area", [4, 49, 81, 169, 361, 625])
+@pytest.mark.parametrize("moves_played", [0, 60, 400])
+def test_no_move_takes_more_than_its_share_of_sudden_death(area: int, moves_played: int) -> None:
+    clock = Clock(TimeSettings.absolute(600))
+    limits = budget(clock, moves_played=moves_played, area=area, config=DEFAULT)
+    assert limits.maximum <= DEFAULT.time.max_share * 600
+    assert limits.target <= 600 / MIN_SPREAD
+    assert limits.maximum <= DEFAULT.time.hard_move_factor * limits.target
+
+
+def test_spread_follows_the_published_formula_on_19x19() -> None:
+    assert [moves_to_spread_over(ply, AREA_19) for ply in (0, 40, 80, 300)] == pytest.approx([160, 120, 80, 80])
+    assert moves_to_spread_over(100, 4) == MIN_SPREAD
+
+
+def test_byoyomi_uses_the_whole_period_less_the_lag() -> None:
+    game = Game(TimeSettings.byoyomi(0, 30, 3))
+    assert game.play(10) == pytest.approx([30 - DEFAULT.time.lag] * 10)
+    assert game.theirs.left.periods == 3
+
+
+def test_the_last_period_keeps_back_twice_the_lag() -> None:
+    assert Game(TimeSettings.byoyomi(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
+    assert Game(TimeSettings.canadian(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
+
+
+def test_byoyomi_hard_moves_take_spare_periods_and_leave_the_reserve() -> None:
+    game = Game(TimeSettings.byoyomi(0, 10, 6))
+    spent = game.play(20, use="maximum")
+    assert spent[:3] == pytest.approx([19.5, 19.5, 19.5])
+    assert spent[3:] == pytest.approx([9.5] * 17)
+    assert game.theirs.left.periods == RESERVED_PERIODS
+
+
+def test_main_time_before_byoyomi_is_spent_at_no_less_than_a_period_per_move() -> None:
+    game = Game(TimeSettings.byoyomi(100, 10, 3))
+    spent = game.play(20)
+    assert min(spent) == pytest.approx(9.5)
+    # What is left of the main time goes together with the first period, which is not lost.
+    assert max(spent) > 10
+    assert (game.theirs.left.main, game.theirs.left.periods) == (0.0, 3)
+
+
+def test_a_period_nearly_gone_is_given_up() -> None:
+    clock = Clock(TimeSettings.byoyomi(0, 30, 3))
+    clock.set_time_left(0.2, 3)
+    assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).target == pytest.approx(29.7)
+    # The next one is the last then, and keeps back twice the lag.
+    clock.set_time_left(0.2, 2)
+    assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).target == pytest.approx(29.2)
+    clock.set_time_left(0.2, 1)
+    assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).maximum == pytest.approx(0.1)
+
+
+def test_periods_shorter_than_the_lag_are_not_burnt() -> None:
+    game = Game(TimeSettings.byoyomi(0, 0.6, 5))
+    assert game.play(20) == pytest.approx([0.3] * 20)
+    assert game.theirs.left.periods == 5
+
+
+def test_canadian_spreads_the_period_over_its_stones() -> None:
+    spent = Game(TimeSettings.canadian(0, 300, 25)).play(25)
+    assert min(spent) == pytest.approx(12 - DEFAULT.time.lag)
+    assert max(spent) < 1.5 * min(spent) + 12
+    assert 280 < sum(spent) < 300
+
+
+def test_canadian_hard_moves_leave_time_for_the_stones_due() -> None:
+    game = Game(TimeSettings.canadian(0, 300, 25))
+    spent = game.play(25, use="maximum")
+    assert spent[0] > 1.2 * (12 - DEFAULT.time.lag)
+    assert min(spent) > 0.3 * 12
+
+
+def test_fischer_spends_the_increment_and_a_share() -> None:
+    game = Game(TimeSettings.fischer(60, 5))
+    spent = game.play(125)
+    assert min(spent) >= 5
+    assert sum(spent) > 0.9 * (60 + 125 * 5)
+    assert game.theirs.left.main >= 5
+
+
+def test_a_tiny_increment_changes_little() -> None:
+    plain = Game(TimeSettings.absolute(600)).play(125)
+    tiny = Game(TimeSettings.fischer(600, 0.01)).play(125)
+    assert max(tiny) - max(plain) < 0.05
+
+
+def test_capped_fischer_wastes_nothing_over_the_cap() -> None:
+    game = Game(TimeSettings.fischer_capped(60, 30, 60, -1))
+    for _ in range(20):
+        before = game.theirs.left.main
+        (spent,) = game.play(1)
+        assert before - spent + 30 <= 60 + 1e-9
+
+
+def test_capped_fischer_keeps_each_move_under_its_limit() -> None:
+    game = Game(TimeSettings.fischer_capped(600, 10, -1, 4))
+    assert game.play(20, use="maximum") == pytest.approx([3.5] * 20)
+
+
+def test_more_time_on_the_clock_never_means_less_for_the_move() -> None:
+    for make in (TimeSettings.absolute, lambda main: TimeSettings.fischer(main, 5)):
+        targets = [Game(make(main)).budget().target for main in (0, 0.5, 1, 5, 30, 600, 6000)]
+        assert targets == sorted(targets)
+
+
+# --- Without a clock
+
+
+@pytest.mark.parametrize(
+    ("config", "seconds"),
+    [
+        (Config(), 5.0),
+        (Config(time=TimeConfig(time_per_move=1.0)), 1.0),
+        (Config(search=SearchConfig(visits=100)), math.inf),
+        (Config(time=TimeConfig(time_per_move=1.0), search=SearchConfig(visits=100)), 1.0),
+    ],
+)
+def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
+    limits = budget(Clock(), moves_played=0, area=AREA_19, config=config)
+    assert limits == TimeBudget(seconds, seconds, 0.0)
+
+
+def test_a_clock_overrules_time_per_move() -> None:
+    config = Config(time=TimeConfig(time_per_move=100.0))
+    clock = Clock(TimeSettings.absolute(60))
+    assert budget(clock, moves_played=0, area=AREA_19, config=config).maximum < 9
+    assert clock.settings.kind is TimeKind.ABSOLUTE
+
+
+# --- Stopping
+
+LIMITS = TimeBudget(target=10.0, maximum=25.0, lag=0.5)
+
+
+def _stops(elapsed: float, leader: int, runner_up: int, **others: object) -> bool:
+    facts: dict[str, object] = {"visits_per_second": 100.0, **others}
+    return should_stop(elapsed, LIMITS, leader_visits=leader, runner_up_visits=runner_up, **facts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("facts", [{}, {"early_stop": False}, {"leader_has_best_value": False}])
+def test_always_stops_at_the_maximum(facts: dict[str, object]) -> None:
+    assert _stops(25.0, 1000, 1000, **facts)
+
+
+def test_an_easy_move_stops_at_the_target() -> None:
+    assert not _stops(9.9, 500, 495)
+    assert not _stops(9.9, 500, 400, visits_per_second=2000.0)
+    assert _stops(10.0, 500, 400)
+
+
+def test_stops_early_when_the_runner_up_cannot_catch_up() -> None:
+    assert not _stops(5.0, 700, 200)
+    assert _stops(5.0, 701, 200)
+    assert not _stops(5.0, 701, 200, early_stop=False)
+    assert not _stops(5.0, 701, 200, visits_per_second=0.0)
+
+
+def test_a_settled_move_stops_at_once() -> None:
+    assert _stops(0.0, 0, 0, settled=True)
+    assert not _stops(0.0, 0, 0, settled=True, early_stop=False)
+
+
+def test_a_narrow_lead_extends_to_the_maximum() -> None:
+    assert not _stops(10.0, 1000, 900)
+    assert _stops(10.0, 1000, 899)
+    assert not _stops(24.5, 1000, 990)
+    # By then 50 visits more cannot make up 100.
+    assert _stops(24.5, 1000, 900)
+    assert _stops(24.5, 1000, 900, early_stop=False)
+
+
+def test_disagreement_of_visits_and_value_extends() -> None:
+    assert _stops(10.0, 1000, 500)
+    assert not _stops(10.0, 1000, 500, leader_has_best_value=False)
+    assert _stops(20.0, 1001, 500, leader_has_best_value=False)
+
+
+def test_unlimited_time_does_not_stop_a_search_by_visits() -> None:
+    endless = TimeBudget(math.inf, math.inf)
+    assert not should_stop(1e6, endless, leader_visits=1000, runner_up_visits=0, visits_per_second=1.0)
+
+
+@given(
+    elapsed=st.floats(0, 30),
+    visits=st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)),
+    rate=st.floats(0, 1e6),
+    agree=st.booleans(),
+    early_stop=st.booleans(),
+)
+def test_early_stop_never_changes_the_leader(
+    elapsed: float, visits: tuple[int, int], rate: float, agree: bool, early_stop: bool
+) -> None:
+    """Before its deadline a search ends only if all the visits still to come could not make another move lead."""
+    runner_up, leader = sorted(visits)
+    if _stops(elapsed, leader, runner_up, visits_per_second=rate, leader_has_best_value=agree, early_stop=early_stop):
+        at_deadline = elapsed >= LIMITS.target
+        assert at_deadline or runner_up + rate * (LIMITS.target - elapsed) < leader
+        assert at_deadline or early_stop
+
+
+@pytest.mark.parametrize(
+    ("candidates", "visits", "winrate", "expected"),
+    [
+        (1, 0, 0.5, True),
+        (0, 0, 0.5, True),
+        (50, SETTLED_MIN_VISITS, 0.99, True),
+        (50, SETTLED_MIN_VISITS, 0.01, True),
+        (50, SETTLED_MIN_VISITS, 0.9, False),
+        (50, SETTLED_MIN_VISITS - 1, 0.999, False),
+    ],
+)
+def test_is_settled(candidates: int, visits: int, winrate: float, expected: bool) -> None:
+    assert is_settled(candidates=candidates, visits=visits, winrate=winrate, config=DEFAULT.time) is expected
