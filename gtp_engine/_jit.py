@@ -106,10 +106,21 @@ def _remove_old_caches(current: Path) -> None:
         return  # another process is cleaning the same folder; what it leaves, the next start removes
 
 
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` compiled by numba on its first call: no GIL, cached on disk, no allocation, numpy division."""
-    options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
-    return cast("Callable[P, R]", numba.njit(**options)(function))
+    return cast("Callable[P, R]", numba.njit(**_OPTIONS)(function))
+
+
+def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a kernel that becomes part of each kernel that calls it.
+
+    For what hot loops call: handing over a board means copying the descriptors of its arrays, some 90 words, which
+    takes longer than a small kernel does.  Not for large kernels called from many places, which it would multiply.
+    """
+    return cast("Callable[P, R]", numba.njit(**_OPTIONS, forceinline=True)(function))
 
 
 if TYPE_CHECKING:

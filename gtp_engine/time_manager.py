@@ -168,9 +168,7 @@ def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag)
 
 
-def _main_before_overtime(
-    main: float, spread: float, per_move: float, lag: float, config: TimeConfig
-) -> TimeBudget:
+def _main_before_overtime(main: float, spread: float, per_move: float, lag: float, config: TimeConfig) -> TimeBudget:
     """Return the time for a move in main time when each later move is sure of `per_move` seconds less `lag`."""
     sure = per_move - lag
     target = max(sure, _share(main, spread, per_move))

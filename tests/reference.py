@@ -388,9 +388,7 @@ def _is_double_ko_death(position: Position, point: int) -> bool:
     return not worth_filling and _useful_defences(position, point) == free
 
 
-def transform(
-    position: Position, mapping: Callable[[int, int], tuple[int, int]], size: tuple[int, int]
-) -> Position:
+def transform(position: Position, mapping: Callable[[int, int], tuple[int, int]], size: tuple[int, int]) -> Position:
     """Return the position with the point (x, y) moved to `mapping(x, y)` on a board of `size` (width, height)."""
     cells = [EMPTY] * len(position.cells)
     for i, c in enumerate(position.cells):

@@ -27,9 +27,7 @@ def position(game: Game) -> str:
 
 def grid(text: str) -> str:
     diagram = parse_diagram(text)
-    return format_diagram(
-        diagram.stones, width=diagram.width, height=diagram.height, coordinates=False, stars=False
-    )
+    return format_diagram(diagram.stones, width=diagram.width, height=diagram.height, coordinates=False, stars=False)
 
 
 def all_rules() -> st.SearchStrategy[Rules]:

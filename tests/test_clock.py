@@ -254,9 +254,7 @@ def test_a_longer_move_never_leaves_more_time(
 
 
 @given(settings=any_settings(), split=st.floats(0, 1), seconds=SECONDS)
-def test_absolute_time_does_not_care_how_it_is_divided(
-    settings: TimeSettings, split: float, seconds: float
-) -> None:
+def test_absolute_time_does_not_care_how_it_is_divided(settings: TimeSettings, split: float, seconds: float) -> None:
     assume(settings.kind is TimeKind.ABSOLUTE)
     whole = _clock_after(settings, seconds)
     parts = _clock_after(settings, seconds * split, seconds * (1 - split))

@@ -218,9 +218,7 @@ def test_file_is_read(tmp_path: Path) -> None:
         ("[search]\nvisits = [1]", "option search.visits = [1]: expected an integer"),
         ("[search]\nvisits = 2020-01-01", "option search.visits = datetime.date(2020, 1, 1): expected an integer"),
         ("[search.visits]\n", "option search.visits = {}: expected an integer"),
-        pytest.param(
-            "[search]\nvisits = 0x" + "f" * 9999, "option search.visits = <int>: expected", id="long hex"
-        ),
+        pytest.param("[search]\nvisits = 0x" + "f" * 9999, "option search.visits = <int>: expected", id="long hex"),
         pytest.param("[search]\nvisits = " + "9" * 9999, "integer string conversion", id="long integer"),
         ("[search]\nvisits = \n", "line 2"),
         pytest.param("[search]\nx = " + "[" * 100_000, "nested too deeply", id="deep"),

@@ -20,9 +20,7 @@ class GameConfig(Section, name="game"):
     komi: float | None = option(
         None, "Points White gets for moving second; not set: what the rules suggest.", unit="points"
     )
-    rules: str = option(
-        "chinese", "Rule set: a name such as chinese, japanese, aga, tromp-taylor, or KataGo's JSON."
-    )
+    rules: str = option("chinese", "Rule set: a name such as chinese, japanese, aga, tromp-taylor, or KataGo's JSON.")
     strict: bool = option(
         False,
         "Refuse GTP play commands that repeat a position under superko.  Otherwise they are accepted with a "
@@ -195,6 +193,4 @@ class GtpConfig(Section, name="gtp"):
     kgs_chat: bool = option(
         False, "List and answer kgs-chat.  Off, because kgsGtp 3.5.20 and later break engines that list it."
     )
-    log: str | None = option(
-        None, "Append every line received and sent to this file; not set: no log.", unit="path"
-    )
+    log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")

@@ -133,7 +133,7 @@ def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> in
     for point in range(board.color.size):
         work.region[point] = -1
     work.start[0] = 0
-    count = 0
+    count = wide(0)
     for point in range(board.color.size):
         if board.color[point] == EMPTY and work.region[point] < 0:
             _start_region(board, point, color, count, work)
@@ -221,8 +221,8 @@ def pass_alive_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -
     """Set out[p], int32[n]: the colour of the pass-alive chain or territory that `point` belongs to, else EMPTY."""
     for point in range(board.color.size):
         out[point] = EMPTY
-    _mark_life(board, BLACK, suicide, False, work, out)
-    _mark_life(board, WHITE, suicide, False, work, out)
+    _mark_life(board, wide(BLACK), suicide, False, work, out)
+    _mark_life(board, wide(WHITE), suicide, False, work, out)
 
 
 @kernel
@@ -234,8 +234,8 @@ def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None
     """
     for point in range(board.color.size):
         out[point] = EMPTY
-    _mark_life(board, BLACK, suicide, True, work, out)
-    _mark_life(board, WHITE, suicide, True, work, out)
+    _mark_life(board, wide(BLACK), suicide, True, work, out)
+    _mark_life(board, wide(WHITE), suicide, True, work, out)
     for point in range(board.color.size):
         stone = board.color[point]
         if out[point] == EMPTY and (stone == BLACK or stone == WHITE):

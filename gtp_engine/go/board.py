@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
 from gtp_engine.go.zobrist import TABLE, size_key
 
@@ -133,7 +133,7 @@ def clear_ko(board: Board) -> None:
     board.info[KO_POINT] = NULL_POINT
 
 
-@kernel
+@inlined_kernel
 def has_empty_neighbor(board: Board, point: int) -> bool:
     """Return whether a point next to `point` is empty."""
     color, stride = board.color, wide(board.info[STRIDE])
@@ -145,7 +145,7 @@ def has_empty_neighbor(board: Board, point: int) -> bool:
     )
 
 
-@kernel
+@inlined_kernel
 def _step(k: int, stride: int) -> int:
     """Return the distance to the neighbour number k: 0 left, 1 right, 2 up, 3 down."""
     if k < 2:
@@ -153,7 +153,7 @@ def _step(k: int, stride: int) -> int:
     return stride if k == 3 else -stride
 
 
-@kernel
+@inlined_kernel
 def is_in_atari(board: Board, head: int) -> bool:
     """Return whether the chain named `head` has exactly one liberty."""
     count = board.libs[head]
@@ -161,13 +161,13 @@ def is_in_atari(board: Board, head: int) -> bool:
     return bool(count > 0 and wide(count) * wide(board.lib_squares[head]) == total * total)
 
 
-@kernel
+@inlined_kernel
 def atari_liberty(board: Board, head: int) -> int:
     """Return the only liberty of a chain in atari; meaningless for any other chain."""
     return wide(board.lib_sum[head] // board.libs[head])
 
 
-@kernel
+@inlined_kernel
 def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
     """Return whether `color` may play on `point`: empty, no simple-ko recapture, no forbidden suicide.
 
@@ -203,7 +203,7 @@ def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
     return lives or (suicide and connects)
 
 
-@kernel
+@inlined_kernel
 def add_to_empties(board: Board, point: int) -> None:
     """Append `point` to the list of empty points."""
     count = board.info[EMPTY_COUNT]
@@ -212,7 +212,7 @@ def add_to_empties(board: Board, point: int) -> None:
     board.info[EMPTY_COUNT] = count + 1
 
 
-@kernel
+@inlined_kernel
 def remove_from_empties(board: Board, point: int) -> None:
     """Take `point` out of the list of empty points; the last one fills its place."""
     last = board.info[EMPTY_COUNT] - 1
@@ -223,7 +223,7 @@ def remove_from_empties(board: Board, point: int) -> None:
     board.info[EMPTY_COUNT] = last
 
 
-@kernel
+@inlined_kernel
 def add_stone(board: Board, point: int, color: int) -> None:
     """Put a stone of `color` on an empty point as a chain of its own and update the liberties around it."""
     info = board.info
@@ -250,7 +250,7 @@ def add_stone(board: Board, point: int, color: int) -> None:
     board.lib_squares[point] = squares
 
 
-@kernel
+@inlined_kernel
 def merge(board: Board, a: int, b: int) -> None:
     """Join two different chains of one colour, named by their heads; the larger one keeps its name."""
     if board.size[a] < board.size[b]:
@@ -293,7 +293,7 @@ def remove_chain(board: Board, head: int) -> None:
             break
 
 
-@kernel
+@inlined_kernel
 def play_assume_legal(board: Board, point: int, color: int) -> int:
     """Return the number of opponent's stones captured by `color` on `point`, or minus the stones of a suicide.
 
@@ -302,27 +302,26 @@ def play_assume_legal(board: Board, point: int, color: int) -> int:
     add_stone(board, point, color)
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - color
-    captured = 0
-    last_captured = NULL_POINT
+    captured, last_captured = wide(0), wide(NULL_POINT)
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
         stone = board.color[neighbor]
         if stone == color:
             if board.head[neighbor] != board.head[point]:
-                merge(board, board.head[neighbor], board.head[point])
+                merge(board, wide(board.head[neighbor]), wide(board.head[point]))
         elif stone == enemy and board.libs[board.head[neighbor]] == 0:
             captured += board.size[board.head[neighbor]]
             last_captured = neighbor
-            remove_chain(board, board.head[neighbor])
-    head = board.head[point]
+            remove_chain(board, wide(board.head[neighbor]))
+    head = wide(board.head[point])
     if board.libs[head] == 0:
-        captured = -board.size[head]
+        captured = -wide(board.size[head])
         remove_chain(board, head)
     set_ko(board, point, captured, last_captured)
     return captured
 
 
-@kernel
+@inlined_kernel
 def set_ko(board: Board, point: int, captured: int, last_captured: int) -> None:
     """Set or lift the simple-ko ban after a stone on `point` has captured `captured` stones (negative: suicide)."""
     head = board.head[point]

@@ -6,12 +6,12 @@ filling it: two of them in the middle of the board, one at an edge or in a corne
 Carlo Go program's, see Gelly, Wang, Munos and Teytaud 2006); whether a group lives is a matter for `benson`.
 """
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
 
-@kernel
+@inlined_kernel
 def is_eye_shape(board: Board, point: int, color: int) -> bool:
     """Return whether all four neighbours of `point`, assumed empty, are stones of `color` or the edge."""
     colors, stride = board.color, wide(board.info[STRIDE])
@@ -22,7 +22,7 @@ def is_eye_shape(board: Board, point: int, color: int) -> bool:
     return True
 
 
-@kernel
+@inlined_kernel
 def is_eye(board: Board, point: int, color: int) -> bool:
     """Return whether `point`, assumed empty, is an eye of `color` that is not false as the board stands.
 

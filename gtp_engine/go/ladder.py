@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
     KO_POINT,
     STRIDE,
@@ -65,14 +65,14 @@ def new_ladder_work(width: int, height: int) -> LadderWork:
 def _add_saving_captures(board: Board, point: int, work: LadderWork, start: int) -> int:
     """Return how many moves were written to work.moves[start:] that capture a chain in atari beside `point`'s."""
     stride = wide(board.info[STRIDE])
-    enemy = BLACK + WHITE - board.color[point]
+    enemy = BLACK + WHITE - wide(board.color[point])
     count = 0
-    stone = point
+    stone = wide(point)
     while True:
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
-            if board.color[neighbor] == enemy and is_in_atari(board, board.head[neighbor]):
-                move = atari_liberty(board, board.head[neighbor])
+            if board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor])):
+                move = atari_liberty(board, wide(board.head[neighbor]))
                 known = False
                 for i in range(count):
                     known |= work.moves[start + i] == move
@@ -85,8 +85,8 @@ def _add_saving_captures(board: Board, point: int, work: LadderWork, start: int)
     return count
 
 
-@kernel
-def _empty_neighbors(board: Board, point: int) -> int:
+@inlined_kernel
+def count_empty_neighbors(board: Board, point: int) -> int:
     """Return the number of empty points next to `point`."""
     stride = wide(board.info[STRIDE])
     count = 0
@@ -124,9 +124,9 @@ def _liberties_after(board: Board, point: int, color: int, work: LadderWork, dep
 @kernel
 def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWork, depth: int, start: int) -> bool:
     """Return whether a chain whose liberties `a` and `b` are both ko mouths cannot be saved by filling either."""
-    defender = board.color[point]
+    defender = wide(board.color[point])
     attacker = BLACK + WHITE - defender
-    if _empty_neighbors(board, a) > 0 or _empty_neighbors(board, b) > 0:
+    if count_empty_neighbors(board, a) > 0 or count_empty_neighbors(board, b) > 0:
         return False
     if not (_would_capture_ko(board, a, attacker) and _would_capture_ko(board, b, attacker)):
         return False
@@ -135,19 +135,19 @@ def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWo
     return _add_saving_captures(board, point, work, start) == 0
 
 
-@kernel
+@inlined_kernel
 def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) -> int:
     """Return −1 if the attacker has lost, −2 if it has won, else the number of its moves written for this ply."""
-    start = work.plies[depth, _START]
+    start = wide(work.plies[depth, _START])
     liberties = liberties_into(board, point, work.liberties)
     if liberties <= 1:
         return -2
     if liberties >= 3:
         return -1
-    a, b = work.liberties[0], work.liberties[1]
+    a, b = wide(work.liberties[0]), wide(work.liberties[1])
     if _is_double_ko_death(board, point, a, b, work, depth, start):
         return -2
-    room_a, room_b = _empty_neighbors(board, a), _empty_neighbors(board, b)
+    room_a, room_b = count_empty_neighbors(board, a), count_empty_neighbors(board, b)
     stride = wide(board.info[STRIDE])
     distance = abs(wide(a) - wide(b))
     if distance != 1 and distance != stride:  # filling one liberty takes no room from the other
@@ -163,15 +163,15 @@ def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) ->
     return 2
 
 
-@kernel
+@inlined_kernel
 def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -> int:
     """Return −1 if the defender has lost, −2 if it has escaped, else the number of its moves for this ply."""
-    if not is_in_atari(board, board.head[point]) or board.info[KO_POINT] != NULL_POINT:
+    if not is_in_atari(board, wide(board.head[point])) or board.info[KO_POINT] != NULL_POINT:
         return -2
-    start = work.plies[depth, _START]
+    start = wide(work.plies[depth, _START])
     count = _add_saving_captures(board, point, work, start)
-    extension = atari_liberty(board, board.head[point])
-    if _empty_neighbors(board, extension) >= 3:
+    extension = atari_liberty(board, wide(board.head[point]))
+    if count_empty_neighbors(board, extension) >= 3:
         return -2
     work.moves[start + count] = extension
     return count + 1
@@ -180,11 +180,11 @@ def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -
 @kernel
 def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> bool:
     """Return whether the chain on `point` is captured; a depth-first search with the moves on an explicit stack."""
-    defender = board.color[point]
+    defender = wide(board.color[point])
     attacker = BLACK + WHITE - defender
     work.plies[0, _CURRENT] = -1
     work.plies[0, _START] = 0
-    depth = 0
+    depth = wide(0)
     nodes = 0
     captured = False
     while True:
@@ -209,7 +209,7 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
         if not finished:
             color = defender if is_defender else attacker
             while ply[_CURRENT] < ply[_COUNT] and not is_legal(
-                board, work.moves[ply[_START] + ply[_CURRENT]], color, False
+                board, wide(work.moves[ply[_START] + ply[_CURRENT]]), color, False
             ):
                 ply[_CURRENT] += 1
             if ply[_CURRENT] == ply[_COUNT]:  # nothing left to try
@@ -220,7 +220,7 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
                 return captured
             depth -= 1
             continue
-        play_recorded(board, work.moves[ply[_START] + ply[_CURRENT]], color, work.records[depth])
+        play_recorded(board, wide(work.moves[ply[_START] + ply[_CURRENT]]), color, work.records[depth])
         nodes += 1
         depth += 1
         work.plies[depth, _CURRENT] = -1
@@ -233,7 +233,7 @@ def is_captured_defender_first(board: Board, point: int, work: LadderWork) -> bo
 
     A chain with two or more liberties is not captured.  A ko ban on the defender is disregarded.
     """
-    if not is_in_atari(board, board.head[point]):
+    if not is_in_atari(board, wide(board.head[point])):
         return False
     ko = board.info[KO_POINT]
     board.info[KO_POINT] = NULL_POINT
@@ -249,11 +249,11 @@ def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArr
     The attacker moves first.  A chain in atari is captured by taking it, whatever its escape would bring; a chain of
     three or more liberties by nothing (0).
     """
-    attacker = BLACK + WHITE - board.color[point]
+    attacker = BLACK + WHITE - wide(board.color[point])
     count = liberties_into(board, point, work.liberties)
     if count > 2:
         return 0
-    first, second = work.liberties[0], work.liberties[1]
+    first, second = wide(work.liberties[0]), wide(work.liberties[1])
     if count == 1:
         if not is_legal(board, first, attacker, False):
             return 0
@@ -298,7 +298,7 @@ def ladder_map(board: Board, work: LadderWork, out: IntArray) -> None:
 @kernel
 def mark_chain(board: Board, point: int, value: int, out: IntArray) -> None:
     """Set out[p] = value for every stone p of the chain on `point`."""
-    stone = point
+    stone = wide(point)
     while True:
         out[stone] = value
         stone = board.next_stone[stone]

@@ -1,13 +1,13 @@
 """Questions about one move that need no search: what it captures, whether it is self-atari or saves a chain."""
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import STRIDE, Board, is_in_atari, liberties_into
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
-from gtp_engine.go.ladder import LadderWork, working_attacks_into
+from gtp_engine.go.ladder import LadderWork, count_empty_neighbors, working_attacks_into
 from gtp_engine.go.undo import play_recorded, undo
 
 
-@kernel
+@inlined_kernel
 def would_be_self_atari(board: Board, point: int, color: int) -> bool:
     """Return whether the legal move `color` on `point` would leave the stone's chain with a single liberty.
 
@@ -64,6 +64,8 @@ def is_escape(board: Board, liberty: int, color: int, work: LadderWork) -> bool:
 
     The chain must come to three liberties, or to two from which no series of ataris captures it.
     """
+    if count_empty_neighbors(board, liberty) >= 3:
+        return True
     record = work.records[work.records.shape[0] - 2]
     play_recorded(board, liberty, color, record)
     count = liberties_into(board, liberty, work.liberties)

@@ -86,16 +86,15 @@ def play_recorded(board: Board, point: int, color: int, record: IntArray) -> int
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
         if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
-            _record_merge(board, board.head[neighbor], board.head[point], record)
-    captured = 0
-    last_captured = NULL_POINT
+            _record_merge(board, wide(board.head[neighbor]), wide(board.head[point]), record)
+    captured, last_captured = wide(0), wide(NULL_POINT)
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
         if board.color[neighbor] == enemy and board.libs[board.head[neighbor]] == 0:
             last_captured = neighbor
-            captured += _record_removal(board, board.head[neighbor], record)
+            captured += _record_removal(board, wide(board.head[neighbor]), record)
     if board.libs[board.head[point]] == 0:
-        captured = -_record_removal(board, board.head[point], record)
+        captured = -_record_removal(board, wide(board.head[point]), record)
     set_ko(board, point, captured, last_captured)
     return captured
 
@@ -132,7 +131,7 @@ def _put_back(board: Board, head: int, size: int, color: int) -> None:
 @kernel
 def _unmerge(board: Board, record: IntArray, row: int) -> None:
     """Separate the chain that `_record_merge` joined at this row of the record."""
-    a, b = record[row], record[row + 1]
+    a, b = wide(record[row]), wide(record[row + 1])
     board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
     stone = b
     while True:
@@ -168,13 +167,13 @@ def _take_stone(board: Board, point: int, color: int) -> None:
 @kernel
 def undo(board: Board, record: IntArray) -> None:
     """Take back the move that `play_recorded` left in `record`; it must be the last one not yet taken back."""
-    point, color = record[_POINT], record[_COLOR]
+    point, color = wide(record[_POINT]), wide(record[_COLOR])
     for i in range(record[_REMOVALS] - 1, -1, -1):
         row = _REMOVAL_ROWS + i * _REMOVAL_SIZE
-        head = record[row]
+        head = wide(record[row])
         # A removed chain that holds the point itself was a suicide; it is the last one removed.
         is_suicide = i == record[_REMOVALS] - 1 and board.color[point] == EMPTY
-        _put_back(board, head, record[row + 1], color if is_suicide else BLACK + WHITE - color)
+        _put_back(board, head, wide(record[row + 1]), color if is_suicide else BLACK + WHITE - color)
     for i in range(record[_MERGES] - 1, -1, -1):
         _unmerge(board, record, _MERGE_ROWS + i * _MERGE_SIZE)
     _take_stone(board, point, color)

@@ -39,7 +39,7 @@ class MatchProgress:
         """Show one more finished game."""
         self._records.append(record)
         line = f"game {record.game}: {record.result} ({record.black} black, {record.moves} moves)"
-        self._console.print(f"{line} {record.detail}".rstrip(), markup=False, highlight=False)
+        self._console.print(f"{line} {record.detail}".rstrip(), markup=False, highlight=False, soft_wrap=True)
         self._bar.update(self._task, advance=1, description=self._score())
 
     def _score(self) -> str:

@@ -61,7 +61,7 @@ def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: f
         _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
         _judge(tree, first + count, board, color, last, weight, work)
         count += 1
-    _add_child(tree, first + count, PASS)
+    _add_child(tree, first + count, wide(PASS))
     _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
     count += 1
     _judge_ataris(tree, first, count, board, color, weight, work)

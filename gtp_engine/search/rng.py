@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, wide
 
 State = NDArray[np.uint64]
 
@@ -23,7 +23,7 @@ def new_states(count: int, seed: int | None) -> State:
     return states
 
 
-@kernel
+@inlined_kernel
 def random_below(state: State, limit: int) -> int:
     """Return a random integer from 0 to limit − 1 (limit ≥ 1, below 2³²) and advance `state`."""
     x = state[0]

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     HEIGHT,
@@ -70,7 +70,7 @@ def new_rollout_work(width: int, height: int) -> RolloutWork:
     return RolloutWork(new_ladder_work(width, height), np.zeros(_CANDIDATES, dtype=np.int32), pattern_table())
 
 
-@kernel
+@inlined_kernel
 def _add_candidate(work: RolloutWork, count: int, point: int) -> int:
     """Return the number of candidates after adding `point`, unless it is there already or the list is full."""
     for i in range(count):
@@ -104,11 +104,11 @@ def _add_rescues(board: Board, head: int, color: int, work: RolloutWork, count: 
     return count
 
 
-@kernel
+@inlined_kernel
 def _tactical_candidates(board: Board, color: int, last: int, work: RolloutWork) -> int:
     """Return the number of candidates that answer the last move by capturing its chain or saving one beside it."""
     stride = wide(board.info[STRIDE])
-    count = 0
+    count = wide(0)
     if board.color[last] == BLACK + WHITE - color and is_in_atari(board, wide(board.head[last])):
         liberty = wide(atari_liberty(board, wide(board.head[last])))
         if is_legal(board, liberty, color, False):
@@ -120,11 +120,11 @@ def _tactical_candidates(board: Board, color: int, last: int, work: RolloutWork)
     return count
 
 
-@kernel
+@inlined_kernel
 def _pattern_candidates(board: Board, color: int, last: int, work: RolloutWork) -> int:
     """Return the number of candidates around the last move that fit a pattern and are not self-atari."""
     stride = wide(board.info[STRIDE])
-    count = 0
+    count = wide(0)
     for step in (-stride - 1, -stride, -stride + 1, -1, 1, stride - 1, stride, stride + 1):
         point = last + step
         if (
@@ -137,9 +137,9 @@ def _pattern_candidates(board: Board, color: int, last: int, work: RolloutWork) 
     return count
 
 
-@kernel
-def _random_move(board: Board, color: int, avoid_self_atari: bool, rng: State) -> int:
-    """Return a random legal move that fills no own eye, or PASS; with the flag, seldom a self-atari.
+@inlined_kernel
+def _random_move(board: Board, color: int, self_ataris: int, rng: State) -> int:
+    """Return a random legal move that fills no own eye, or PASS; self-ataris once in `self_ataris` times (0: always).
 
     Draws from the list of empty points without replacement: a point refused goes behind those not yet drawn.
     """
@@ -151,8 +151,8 @@ def _random_move(board: Board, color: int, avoid_self_atari: bool, rng: State) -
             playable = point != board.info[KO_POINT]
         else:
             playable = not is_eye(board, point, color) and is_legal(board, point, color, False)
-        if playable and avoid_self_atari and would_be_self_atari(board, point, color):
-            playable = random_below(rng, SELF_ATARI_DENOMINATOR) == 0
+        if playable and self_ataris > 0 and would_be_self_atari(board, point, color):
+            playable = random_below(rng, self_ataris) == 0
         if playable:
             return point
         left -= 1
@@ -164,7 +164,7 @@ def _random_move(board: Board, color: int, avoid_self_atari: bool, rng: State) -
     return PASS
 
 
-@kernel
+@inlined_kernel
 def _tactical_move(board: Board, color: int, last: int, work: RolloutWork, rng: State) -> int:
     """Return the move of the tactical policy after an opponent's move on `last` (PASS or NULL_POINT: none)."""
     if last > PASS:
@@ -173,7 +173,7 @@ def _tactical_move(board: Board, color: int, last: int, work: RolloutWork, rng: 
             count = _pattern_candidates(board, color, last, work)
         if count > 0:
             return wide(work.candidates[random_below(rng, count)])
-    return _random_move(board, color, True, rng)
+    return _random_move(board, color, wide(SELF_ATARI_DENOMINATOR), rng)
 
 
 @kernel
@@ -193,7 +193,7 @@ def play_out(
         if policy == TACTICAL:
             point = _tactical_move(board, color, last, work, rng)
         else:
-            point = _random_move(board, color, False, rng)
+            point = _random_move(board, color, wide(0), rng)
         if point == PASS:
             passes += 1
             clear_ko(board)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel
+from gtp_engine._jit import kernel, wide
 from gtp_engine.go.constants import MAX_SIZE
 
 ROOT: Final = 0
@@ -128,10 +128,9 @@ def _copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int3
 
     `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
     """
-    _copy_node(source, node, target, ROOT)
+    _copy_node(source, node, target, wide(ROOT))
     origin[ROOT] = node
-    count = 1
-    place = 0
+    count, place = wide(1), wide(0)
     while place < count:
         first = source.first_child[origin[place]]
         if first != 0:

@@ -1,186 +1,259 @@
 """Scores: area and territory with dead stones given, taxes, handicap bonus, button, komi.
 
-Drawn positions state the points of both sides by hand; random ones must agree with the oracle's flood fill.
+Drawn positions state the points of both sides by hand; random ones must agree with the oracle's flood fill.  In a
+diagram "#" is a dead black and "@" a dead white stone.
 """
 
 import random
 
 import pytest
 import reference
-from board_helpers import CHARACTER, COLOR, points_of, random_position
+from board_helpers import COLOR, points_of, random_position
 
 from gtp_engine.errors import KomiError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, HandicapBonus, Rules, Scoring, Tax
+from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
 from gtp_engine.go.scoring import Score
 
 AREA = Rules()
 TERRITORY = Rules(scoring=Scoring.TERRITORY)
 
+FINISHED = """
+    . X O O .
+    X X O . O
+    . X O O O
+    X X X O .
+    . . X O ."""
+"""Black has 8 stones and surrounds 4 points, White has 9 and surrounds 4."""
 
-def game_of(position: reference.Position, rules: Rules = AREA, komi: float = 0.0) -> Game:
-    game = Game(position.width, position.height, rules, komi)
-    cells = zip(points_of(position), position.cells, strict=True)
-    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
-    return game
+FINISHED_WITH_DEAD_STONES = """
+    . X O O .
+    X X O . O
+    . X O O O
+    X X X O #
+    @ . X O ."""
+
+UNFILLED = """
+    . X . O .
+    . X . O .
+    . X . O ."""
+"""Three stones and three points each; nobody has filled the middle."""
+
+SEKI = """
+    . X . O . O X
+    X X O O O O X
+    O O X X X X X
+    . O X . . . .
+    O O X . . . .
+    . O X . . . ."""
+"""The groups in the upper row share the point between them, each with one eye: Black 13 stones, 12 points and 1 in
+seki, White 12 stones, 2 points and 1 in seki."""
 
 
 def game_from(diagram: str, rules: Rules = AREA, komi: float = 0.0) -> tuple[Game, list[int]]:
-    """Return the game a diagram shows, and the points of the dead stones: "#" black, "@" white."""
+    """Return the game that a diagram shows, and the points of its dead stones."""
     position = reference.parse(diagram.replace("#", "X").replace("@", "O"))
     drawn = "".join(diagram.split())
     dead = [point for point, cell in zip(points_of(position), drawn, strict=True) if cell in "#@"]
     return game_of(position, rules, komi), dead
 
 
-SETTLED = """
-    . X O O .
-    X X O . O
-    . X O O O
-    X X X O .
-    . . X O ."""
-"""Black: 9 stones, 5 points around them; White: 9 stones, 4 points... counted in the tests below."""
-
-DEAD_STONES = """
-    . X O @ @
-    X X O . O
-    . @ X O O
-    X X X O #
-    . . X O ."""
+def game_of(position: reference.Position, rules: Rules, komi: float = 0.0) -> Game:
+    game = Game(position.width, position.height, rules, komi)
+    cells = zip(points_of(position), position.cells, strict=True)
+    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
+    return game
 
 
-def test_area_of_a_finished_game():
-    game, _ = game_from("""
-        . X O O .
-        X X O . O
-        . X O O O
-        X X X O .
-        . . X O .""")
-    score = game.score()
-    assert (score.black, score.white) == (8 + 4, 9 + 4)
-    assert str(score) == "W+1"
-    assert score.winner == WHITE
+def points(score: Score) -> tuple[float, float]:
+    return score.black, score.white
 
 
-def test_territory_of_the_same_game():
-    game, _ = game_from(
-        """
-        . X O O .
-        X X O . O
-        . X O O O
-        X X X O .
-        . . X O .""",
-        TERRITORY,
-    )
-    score = game.score()
-    assert (score.black, score.white) == (4, 4)
-    assert str(score) == "0"
-    assert score.winner == EMPTY
-
-
-@pytest.mark.parametrize(("rules", "black", "white"), [(AREA, 12, 13), (TERRITORY, 5 + 1, 5 + 1)])
-def test_dead_stones_come_off(rules: Rules, black: int, white: int):
-    """By territory a dead stone counts twice, as a point and as a prisoner."""
-    game, dead = game_from(
-        """
-        . X O O .
-        X X O # O
-        @ X O O O
-        X X X O .
-        . . X O .""",
-        rules,
-    )
+@pytest.mark.parametrize(
+    ("diagram", "rules", "black", "white", "text"),
+    [
+        (FINISHED, AREA, 12, 13, "W+1"),
+        (FINISHED, TERRITORY, 4, 4, "0"),
+        (FINISHED_WITH_DEAD_STONES, AREA, 12, 13, "W+1"),
+        (FINISHED_WITH_DEAD_STONES, TERRITORY, 5, 5, "0"),
+        (UNFILLED, AREA, 6, 6, "0"),
+        (UNFILLED, TERRITORY, 3, 3, "0"),
+    ],
+    ids=["area", "territory", "area, dead", "territory, dead count twice", "area, neutral", "territory, neutral"],
+)
+def test_points_by_hand(diagram: str, rules: Rules, black: int, white: int, text: str):
+    game, dead = game_from(diagram, rules)
+    before = game.board.storage.tobytes()
     score = game.score(dead)
-    if rules.scoring is Scoring.AREA:
-        assert (score.black, score.white) == (black, white)
-    else:
-        assert (score.black, score.white) == (4 + 1, 4 + 1)
-    assert game.color_at(dead[0]) != EMPTY, "scoring changes nothing"
+    assert points(score) == (black, white)
+    assert str(score) == text
+    assert score.margin_black == black - white
+    assert score.winner == {"W": WHITE, "0": EMPTY}[text[0]]
+    assert game.board.storage.tobytes() == before, "scoring takes nothing off the board"
 
 
-def test_neutral_points_belong_to_nobody():
-    game, _ = game_from("""
-        . X . O .
-        . X . O .
-        . X . O .""")
-    assert (game.score().black, game.score().white) == (6, 6)
-    game, _ = game_from(". X . O .\n. X . O .\n. X . O .", TERRITORY)
-    assert (game.score().black, game.score().white) == (3, 3)
+def test_dead_stones_that_are_not_given_are_alive():
+    game, _ = game_from(FINISHED_WITH_DEAD_STONES, AREA)
+    assert points(game.score()) == (8 + 1 + 2, 9 + 1 + 2)
+    game, _ = game_from(FINISHED_WITH_DEAD_STONES, TERRITORY)
+    assert points(game.score()) == (2, 2)
 
 
 def test_empty_board_and_a_lone_stone():
     assert str(Game(5, 5, AREA, 0.0).score()) == "0"
     assert str(Game(5, 5, AREA, 7.5).score()) == "W+7.5"
     game = Game(5, 5, AREA, 0.5)
-    game.play("C3")
-    assert str(game.score()) == "B+24.5", "one stone owns a board that only it reaches"
-    assert str(game.score([game.last_move.point])) == "W+0.5"
+    stone = game.play("C3")
+    assert str(game.score()) == "B+24.5", "a lone stone owns the board"
+    assert str(game.score([stone.point])) == "W+0.5"
 
 
-def test_prisoners_count_by_territory_only():
-    """White captures one black stone, Black captures two."""
-    moves = [(BLACK, "A2"), (WHITE, "A1"), (BLACK, "B1"), (WHITE, "E5"), (BLACK, "D5"), (WHITE, "C5"), (BLACK, "E4")]
-    for rules in (AREA, TERRITORY):
-        game = Game(5, 5, rules, 0.0)
-        for color, vertex in moves:
-            game.play(vertex, color)
-        assert game.captures == {BLACK: 2, WHITE: 0}
-        score = game.score()
-        if rules is TERRITORY:
-            assert (score.black, score.white) == (2 + 2, 0)
-        else:
-            assert (score.black, score.white) == (4 + 2, 1)
+@pytest.mark.parametrize(("rules", "black", "white"), [(AREA, 4 + 2, 1), (TERRITORY, 2 + 2, 0)])
+def test_prisoners_count_by_territory_only(rules: Rules, black: int, white: int):
+    game = Game(5, 5, rules, 0.0)
+    for vertex in ("A2", "A1", "B1", "E5", "D5", "C5", "E4"):
+        game.play(vertex)
+    assert game.captures == {BLACK: 2, WHITE: 0}
+    assert points(game.score()) == (black, white)
 
 
-def test_own_suicide_is_the_opponents_prisoner():
-    game, _ = game_from(". X O .\nX X O .\nO O O .\n. . . .", Rules(scoring=Scoring.TERRITORY, suicide=True))
+def test_stones_lost_by_suicide_are_prisoners_of_the_opponent():
+    diagram = """
+        . X O .
+        X X O .
+        O O O .
+        . . . ."""
+    game, _ = game_from(diagram, Rules(scoring=Scoring.TERRITORY, suicide=True))
     game.play("A4", BLACK)
     assert game.captures == {BLACK: 0, WHITE: 4}
-    assert (game.score().black, game.score().white) == (0, 4 + 4 + 3 + 1 - 1 - 0)
+    assert points(game.score()) == (0, 11 + 4)
 
 
-SEKI = """
-    O X . O X . .
-    O X . O X . .
-    O O O X X . .
-    O X X X . . ."""
-"""Black's two stones on the left and White's two in the middle share two points; the outside groups live."""
-
-SEKI_WITH_EYES = """
-    . O X . X O .
-    O O X X X O O
-    X X . O O X X
-    . X O O . O X
-    . X O O O O X
-    . X X X X X X"""
-
-
-def test_seki_without_eyes_is_neutral_under_every_rule():
-    for tax in Tax:
-        for scoring in Scoring:
-            game, _ = game_from(SEKI, Rules(scoring=scoring, tax=tax))
-            game_without_tax, _ = game_from(SEKI, Rules(scoring=scoring))
-            if tax is not Tax.ALL:
-                assert str(game.score()) == str(game_without_tax.score())
+@pytest.mark.parametrize(
+    ("scoring", "tax", "black", "white"),
+    [
+        (Scoring.AREA, Tax.NONE, 13 + 12 + 1, 12 + 2 + 1),
+        (Scoring.AREA, Tax.SEKI, 13 + 12, 12 + 2),
+        (Scoring.AREA, Tax.ALL, 13 + 12 - 2, 12 + 2 - 2),
+        (Scoring.TERRITORY, Tax.NONE, 12 + 1, 2 + 1),
+        (Scoring.TERRITORY, Tax.SEKI, 12, 2),
+        (Scoring.TERRITORY, Tax.ALL, 12 - 2, 2 - 2),
+    ],
+)
+def test_eyes_in_seki_and_the_group_tax(scoring: Scoring, tax: Tax, black: int, white: int):
+    game, _ = game_from(SEKI, Rules(scoring=scoring, tax=tax))
+    assert points(game.score()) == (black, white)
 
 
-TWO_EYED_SEKI = """
-    . X O O . . .
-    X . O . O O .
-    X X O O O X O
-    O O X X X X O
-    . O X . X . O
-    . O X X X X O
-    . O O O O O O"""
+def test_territory_beside_unfilled_neutral_points_is_no_seki():
+    game, _ = game_from(UNFILLED, Rules(scoring=Scoring.TERRITORY, tax=Tax.SEKI))
+    assert points(game.score()) == (3, 3)
 
 
-@pytest.mark.parametrize("komi", [0.0, 0.5, 6.5, 7.5, -3.5, 5.25, 7.3, 1e6, -123456.789, 0.001])
-def test_komi_is_exact_and_prints_shortest(komi: float):
+def test_the_group_tax_is_paid_for_every_group():
+    """Black's stones are two groups, White's one; a group of a single point can pay one point only."""
+    diagram = """
+        . X O . O X .
+        X X O O O X X
+        O O O . O O O
+        . . O O O . ."""
+    game, _ = game_from(diagram, Rules(tax=Tax.ALL))
+    without, _ = game_from(diagram, Rules())
+    assert without.score().black - game.score().black == 1 + 1
+    assert without.score().white - game.score().white == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "stones", "bonus"),
+    [("chinese", 2, 2), ("chinese", 9, 9), ("aga", 2, 1), ("aga", 5, 4), ("tromp-taylor", 4, 0), ("japanese", 4, 0)],
+)
+def test_handicap_bonus(rules: str, stones: int, bonus: int):
+    board = Game(9, 9, PRESETS[rules], 0.5)
+    handicap = [p for p in range(board.board.color.size) if board.board.color[p] == EMPTY][: 2 * stones : 2]
+    board.set_handicap(handicap)
+    assert board.handicap == stones
+    assert board.score().white == 0.5 + bonus
+
+
+def test_handicap_placed_move_by_move_counts_alike():
+    for vertices, stones in ((["C3"], 0), (["C3", "G7"], 2), (["C3", "G7", "C7"], 3)):
+        game = Game(9, 9, PRESETS["chinese"], 0.5)
+        for vertex in vertices:
+            game.play(vertex, BLACK)
+        assert game.handicap == stones
+        game.play("E5", WHITE)
+        game.play("E4", BLACK)
+        game.play("D5", BLACK)
+        assert game.handicap == stones, "later moves in a row are no handicap"
+        assert game.score().white == 1 + 0.5 + stones
+
+
+def test_the_button_goes_to_the_first_pass():
+    """Half a point for the first pass, which does not count towards the end of the game."""
+    for taker, margin in ((WHITE, 25 - 7.0 - 0.5), (BLACK, 25 - 7.0 + 0.5)):
+        game = Game(5, 5, PRESETS["aga-button"])
+        game.play("C3", BLACK)
+        game.play(PASS, taker)
+        assert game.consecutive_passes == 0
+        game.play(PASS)
+        assert not game.is_over
+        assert game.consecutive_passes == 1
+        game.play(PASS)
+        assert game.is_over
+        assert game.score().black - game.score().white == margin
+
+
+@pytest.mark.parametrize(
+    ("komi", "text"),
+    [
+        (0, "B+9"), (0.5, "B+8.5"), (7.5, "B+1.5"), (9, "0"), (9.5, "W+0.5"), (-3.5, "B+12.5"), (5.25, "B+3.75"),
+        (7.3, "B+1.7"), (9.3, "W+0.3"), (0.001, "B+8.999"), (1e6, "W+999991"), (-1e6, "B+1000009"), (9 + 1e-9, "0"),
+    ],
+)  # fmt: skip
+def test_any_finite_komi_is_counted_and_printed(komi: float, text: str):
     game = Game(3, 3, AREA, komi)
     game.play("B2")
-    score = game.score()
-    assert score.margin_black == 9 - komi
-    margin = 9 - komi
-    text = f"{abs(margin):.6f}".rstrip("0").rstrip(".")
-    assert str(score) == f"{'B' if margin > 0 else 'W'}+{text}"
+    assert game.score().margin_black == 9 - komi
+    assert str(game.score()) == text
+
+
+@pytest.mark.parametrize("komi", [float("nan"), float("inf"), float("-inf")])
+def test_komi_that_is_no_number_is_refused(komi: float):
+    game = Game(3, 3, AREA, 6.5)
+    with pytest.raises(KomiError):
+        game.komi = komi
+    with pytest.raises(KomiError):
+        Game(3, 3, AREA, komi)
+    assert game.komi == 6.5
+
+
+@pytest.mark.parametrize("size", [(2, 2), (3, 3), (5, 4), (2, 9), (7, 7), (9, 9), (19, 19)])
+def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
+    rng = random.Random(f"score {size}")
+    for _ in range(30):
+        position = random_position(rng, *size, rng.choice((1, 2, 3)) * size[0] * size[1])
+        marked: set[int] = set()
+        for index, cell in enumerate(position.cells):
+            if cell != reference.EMPTY and rng.random() < 0.1:
+                marked |= reference.chain(position, index)
+        dead = [points_of(position)[i] for i in marked]
+        owners = reference.area(reference.with_points(position, marked, reference.EMPTY))
+        area = game_of(position, AREA, 6.5).score(dead)
+        assert points(area) == (owners.count("X"), owners.count("O") + 6.5)
+        territory = reference.territory_score(position, marked, {"X": 0, "O": 0})
+        assert points(game_of(position, TERRITORY).score(dead)) == (territory["X"], territory["O"])
+
+
+def test_prisoners_of_random_games_agree_with_the_oracle():
+    rng = random.Random(8)
+    for _ in range(20):
+        game = Game(6, 5, Rules(ko=Ko.SIMPLE, scoring=Scoring.TERRITORY), 0.0)
+        oracle = reference.ReferenceGame(reference.empty_position(6, 5), ko="simple", suicide=True)
+        for _ in range(150):
+            index, color = rng.randrange(30), rng.choice("XO")
+            if oracle.illegal_reason(index, color) is None:
+                oracle.play(index, color)
+                game.play(points_of(oracle.position)[index], COLOR[color])
+        expected = reference.territory_score(oracle.position, (), oracle.captures)
+        assert points(game.score()) == (expected["X"], expected["O"])

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-Ask = Callable[[bytes, bool], bytes]
-"""Sends one line (with its end) and returns the reply, b"" when the flag says that none is due."""
+Ask = Callable[[bytes, int], list[bytes]]
+"""Sends one or more lines (with their ends) and returns the replies, as many as the number says are due."""
 
 LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 RULES: Final = (
@@ -53,6 +53,7 @@ READING_COMMANDS: Final = frozenset({
 STATE_COMMANDS: Final = (
     b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
 )  # fmt: skip
+_ASK_STATE: Final = b"".join(name + b"\n" for name in STATE_COMMANDS)
 SEARCH_AREA: Final = 49
 """Largest board, in points, on which the generator asks for moves and estimates, which take time."""
 
@@ -79,6 +80,7 @@ class LineGenerator:
             str(folder),
             "",
         ]
+        self._queue: list[str] = []
         self._last_id = 0
         self.width = self.height = 9
 
@@ -90,7 +92,7 @@ class LineGenerator:
         if kind < 0.06:
             raw = self._random.choice([b"", b"   ", b"\t", b"# comment", b"  # interrupt", b"# interrupt", b"\x00\x07"])
             return Line(raw + self._end(), None, False, "")
-        text = self._command()
+        text = self._queue.pop() if self._queue else self._command()
         if kind < 0.16 and not text.startswith("printsgf"):
             text = self._mutate(text)
         return self._finish(text)
@@ -149,9 +151,7 @@ class LineGenerator:
         if choose < 0.42:
             return self._random.choice(PLAIN_COMMANDS)
         if choose < 0.50:
-            name = self._random.choice(["is_legal", "color", "countlib", "findlib", "ladder_attack", "final_status"])
-            if name == "final_status" and not self._is_small():
-                name = "color"
+            name = self._random.choice(["is_legal", "color", "countlib", "findlib", "ladder_attack"])
             return f"{name} {self._color() + ' ' if name == 'is_legal' else ''}{self._vertex()}"
         if choose < 0.56:
             return f"{self._random.choice(['all_legal', 'list_stones', 'captures'])} {self._color()}"
@@ -165,12 +165,10 @@ class LineGenerator:
         return self.width * self.height <= SEARCH_AREA
 
     def _search(self) -> str:
-        name = self._random.choice(["genmove", "genmove", "reg_genmove", "kgs-genmove_cleanup", "final"])
-        if name == "final":
-            return self._random.choice(
-                ["final_score", "final_status_list dead", "final_status_list alive", "final_status_list seki"]
-            )
-        return f"{name} {self._color()}"
+        if self._random.random() < 0.05:  # an estimate costs as much as hundreds of other commands
+            status = self._random.choice(["dead", "alive", "seki"])
+            return self._random.choice(["final_score", f"final_status_list {status}", f"final_status {self._vertex()}"])
+        return f"{self._random.choice(['genmove', 'genmove', 'reg_genmove', 'kgs-genmove_cleanup'])} {self._color()}"
 
     def _size(self) -> str:
         if self._random.random() < 0.3:
@@ -180,19 +178,26 @@ class LineGenerator:
         return f"{name} {width}" if width == height and name == "boardsize" else f"{name} {width} {height}"
 
     def _handicap(self) -> str:
-        name = self._random.choice(["fixed_handicap", "place_free_handicap", "set_free_handicap", "clear_board"])
-        if name == "clear_board":
-            return name
+        name = self._random.choice(["fixed_handicap", "place_free_handicap", "set_free_handicap"])
+        text = f"{name} {self._number()}"
         if name == "set_free_handicap":
-            return " ".join([name, *(self._vertex() for _ in range(self._random.randrange(6)))])
-        return f"{name} {self._number()}"
+            text = " ".join([name, *(self._vertex() for _ in range(self._random.randrange(6)))])
+        return self._after_clear_board(text)
+
+    def _after_clear_board(self, text: str) -> str:
+        """Return `text` or, in most cases, clear_board with `text` to follow."""
+        if self._random.random() < 0.3:
+            return text
+        self._queue.append(text)
+        return "clear_board"
 
     def _set_up(self) -> str:
         name = self._random.choice(["set_position", "gogui-setup", "gogui-play_sequence", "gogui-setup_player"])
         if name == "gogui-setup_player":
             return f"{name} {self._color()}"
         count = self._random.choice([0, 1, 2, 5, 40])
-        return " ".join([name, *(f"{self._color()} {self._vertex()}" for _ in range(count))])
+        text = " ".join([name, *(f"{self._color()} {self._vertex()}" for _ in range(count))])
+        return self._after_clear_board(text) if name == "gogui-setup" else text
 
     def _time(self) -> str:
         name = self._random.choice(["time_settings", "time_left", "kgs-time_settings", "kata-time_settings"])
@@ -283,7 +288,7 @@ def write_files(folder: Path) -> None:
         "empty.sgf": b"",
         "open.sgf": b"(;SZ[5];B[aa",
         "deep.sgf": deep.encode(),
-        "long.sgf": b"(;SZ[19]" + b";B[aa];W[]" * 3000 + b")",
+        "long.sgf": b"(;SZ[19]" + b";B[aa];W[]" * 150 + b")",
         "comment.sgf": b"(;SZ[5]C[" + b"x\n\n" * 30_000 + b"];B[aa])",
     }
     for name, data in files.items():
@@ -304,31 +309,30 @@ class Checker:
 
     def check(self, line: Line) -> bool:
         """Send one line and check its reply and what it did; return whether it was accepted."""
-        before = self._state or self._ask_state()
-        reply = self.ask(line.raw, line.is_command)
+        before = self._state or tuple(self.ask(_ASK_STATE, len(STATE_COMMANDS)))
+        replies = self.ask(line.raw + _ASK_STATE, line.is_command + len(STATE_COMMANDS))
+        self._state = tuple(replies[-len(STATE_COMMANDS) :])
+        assert all(_REPLY.fullmatch(state) for state in self._state), (line.raw[:300], self._state)
         if not line.is_command:
-            assert reply == b"", (line.raw, reply)
+            assert self._state == before, (line.raw, before, self._state)
             return False
-        match = _REPLY.fullmatch(reply)
-        assert match, (line.raw[:300], reply[:300])
-        assert match[2] == (b"" if line.id is None else str(line.id).encode()), (line.raw[:300], reply[:300])
-        assert b"internal error" not in match[3], (line.raw[:300], reply)
+        match = _REPLY.fullmatch(replies[0])
+        assert match, (line.raw[:300], replies)
+        assert match[2] == (b"" if line.id is None else str(line.id).encode()), (line.raw[:300], replies)
+        assert b"internal error" not in match[3], (line.raw[:300], replies)
         is_accepted = match[1] == b"="
         counts = self.accepted if is_accepted else self.rejected
         counts[line.name] = counts.get(line.name, 0) + 1
-        self._state = self._ask_state()
         if not is_accepted or line.name in READING_COMMANDS:
-            assert self._state == before, (line.raw[:300], reply[:300], before, self._state)
+            assert self._state == before, (line.raw[:300], replies, before)
         return is_accepted
 
     def board_size(self) -> tuple[int, int]:
         """Return (width, height) of the board, as it was after the last line."""
-        state = self._state or self._ask_state()
-        sizes = state[STATE_COMMANDS.index(b"query_boardsize")].split()[1:]
+        if self._state is None:
+            return 19, 19
+        sizes = self._state[STATE_COMMANDS.index(b"query_boardsize")].split()[1:]
         return int(sizes[0]), int(sizes[-1])
-
-    def _ask_state(self) -> tuple[bytes, ...]:
-        return tuple(self.ask(name + b"\n", True) for name in STATE_COMMANDS)
 
 
 def run(

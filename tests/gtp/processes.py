@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Final
+
+import gtp_engine
 
 TIMEOUT: Final = 120
 """Seconds after which a process is taken for dead; a first start compiles for up to 90."""
@@ -15,7 +18,8 @@ class GtpProcess:
 
     def __init__(self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL) -> None:
         command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self._unread = b""
+        environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, bufsize=0
         )
@@ -39,18 +43,23 @@ class GtpProcess:
     def read_reply(self) -> bytes:
         """Return the output up to the next blank line, or what there is when the output ends."""
         assert self.process.stdout is not None
-        reply = b""
-        while not reply.endswith(b"\n\n"):
-            byte = self.process.stdout.read(1)
-            if not byte:
+        while b"\n\n" not in self._unread:
+            chunk = self.process.stdout.read(1 << 16)
+            if not chunk:
                 break
-            reply += byte
-        return reply
+            self._unread += chunk
+        reply, blank, self._unread = self._unread.partition(b"\n\n")
+        return reply + blank
 
     def ask(self, line: bytes, is_command: bool = True) -> bytes:
         """Send a line and return the reply, b"" when none is due."""
         self.send(line)
         return self.read_reply() if is_command else b""
+
+    def ask_all(self, lines: bytes, count: int) -> list[bytes]:
+        """Send lines and return the next `count` replies."""
+        self.send(lines)
+        return [self.read_reply() for _ in range(count)]
 
     def finish(self, data: bytes = b"") -> tuple[bytes, bytes, int]:
         """Send the rest, close the input and return (output, errors, exit status)."""

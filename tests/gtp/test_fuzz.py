@@ -5,10 +5,9 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import pytest
-from gtp.fuzz import Checker, LineGenerator, expected_reply, run, write_files
+from gtp.fuzz import STATE_COMMANDS, Ask, Checker, LineGenerator, expected_reply, run, write_files
 from gtp.processes import GtpProcess
 
 from gtp_engine.config import Config
@@ -36,8 +35,9 @@ def test_generated_lines(seed: int, folder: Path) -> None:
     engine = Engine(CONFIG, log=lambda text: None)
     server = GtpServer(CONFIG, lambda: engine, log=print)
 
-    def ask(raw: bytes, is_command: bool) -> bytes:
-        return server.handle_line(decode_line(raw.removesuffix(b"\n"))).encode("utf-8", "backslashreplace")
+    def ask(sent: bytes, count: int) -> list[bytes]:
+        replies = [server.handle_line(decode_line(raw)) for raw in sent.removesuffix(b"\n").split(b"\n")]
+        return [reply.encode("utf-8", "backslashreplace") for reply in replies if reply]
 
     checker = run(ask, seed=seed, lines=1500, folder=folder)
     for name in (
@@ -55,8 +55,8 @@ def test_generated_lines(seed: int, folder: Path) -> None:
 
 def test_generated_lines_through_pipes(folder: Path) -> None:
     with GtpProcess("--visits", "4", "--threads", "1") as process:
-        run(process.ask, seed=3, lines=300, folder=folder)
-        assert process.ask(b"quit\n", True) == b"= \n\n"
+        run(process.ask_all, seed=3, lines=300, folder=folder)
+        assert process.ask(b"quit\n") == b"= \n\n"
         assert process.wait() == 0
 
 
@@ -64,26 +64,25 @@ def test_the_checker_notices_what_is_wrong(folder: Path) -> None:
     generator = LineGenerator(1, folder)
     line = next(line for line in iter(generator.line, None) if line.is_command and line.id is not None)
 
-    def answer(reply: bytes) -> Any:
+    def answer(reply: bytes, *, state_changes: bool = False) -> Ask:
         states = itertools.count()
 
-        def ask(raw: bytes, is_command: bool) -> bytes:
-            return reply if raw == line.raw else b"= %d\n\n" % next(states)
+        def ask(sent: bytes, count: int) -> list[bytes]:
+            state = b"= %d\n\n" % next(states) if state_changes else b"= 9\n\n"
+            replies = [reply] if sent.startswith(line.raw) and reply else []
+            return replies + [state] * len(STATE_COMMANDS)
 
         return ask
 
     number = str(line.id).encode()
-    for reply in (
-        b"",
-        b"= \n\n",
-        b"=%s \n" % number,
-        b"=%s a\n\nb\n\n" % number,
-        b"?%s internal error: x\n\n" % number,
-    ):
+    Checker(answer(b"=%s yes\n\n" % number, state_changes=True)).check(line)
+    Checker(answer(b"?%s no\n\n" % number)).check(line)
+    bad = (b"", b"= \n\n", b"=%s \n" % number, b"=%s a\n\nb\n\n" % number, b"?%s internal error: x\n\n" % number)
+    for reply in bad:
         with pytest.raises(AssertionError):
             Checker(answer(reply)).check(line)
     with pytest.raises(AssertionError):
-        Checker(answer(b"?%s no\n\n" % number)).check(line)  # the state changed though the command was rejected
+        Checker(answer(b"?%s no\n\n" % number, state_changes=True)).check(line)
 
 
 def test_the_generator_agrees_with_the_parser(folder: Path) -> None:
@@ -95,6 +94,6 @@ def test_the_generator_agrees_with_the_parser(folder: Path) -> None:
         assert (command is not None) == line.is_command, line
         if command is not None:
             assert (command.id, command.name) == (line.id, line.name)
-        kinds.add((line.is_command, line.id is not None, line.raw.endswith(b"\r\n")))
-    assert len(kinds) == 6
+        kinds.add((line.is_command, line.raw.endswith(b"\r\n")))
+    assert len(kinds) == 4
     assert expected_reply(b"\xef\xbb\xbf12 name\n") == (12, True, "name")

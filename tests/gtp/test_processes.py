@@ -87,7 +87,10 @@ def test_stdout_closed_by_the_reader() -> None:
     [
         ("<&-", b""),
         (">&-", b""),
-        ("2>&-", b"= Tengen\n\n= 7.5\n\n? cannot load file: cannot open 'missing': No such file or directory\n\n"),
+        (
+            "2>&-",
+            b"= Tengen\n\n= 7.5\n\n? cannot load file: cannot open 'missing': No such file or directory\n\n= \n\n",
+        ),
         ("<&- >&- 2>&-", b""),
     ],
 )

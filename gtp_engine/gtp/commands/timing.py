@@ -8,13 +8,16 @@ clock decides what it means.
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
+from gtp_engine.errors import TimeSettingsError
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_number
+from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
+_NOT_INTEGERS: Final = "not three integers"
 _BAD_TIME_LEFT: Final = "time and stones not two integers"
 
 
@@ -22,11 +25,15 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
     "time_settings",
     "MAIN_TIME OVERTIME STONES",
     "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
-    syntax="not three integers",
+    syntax=_NOT_INTEGERS,
+    extra_ok=True,
 )
 def time_settings(server: "GtpServer", args: Args) -> str:
     """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
-    settings = TimeSettings.parse_gtp(args.words)
+    try:
+        settings = TimeSettings.parse_gtp(args.words)
+    except TimeSettingsError as error:
+        raise GtpError(f"{_NOT_INTEGERS}: {error}") from error
     server.engine.set_time_settings(settings)
     return ""
 

@@ -1,0 +1,156 @@
+"""GNU Go, an unrelated program, agrees about legality, captures, liberties, stones and the area at the end.
+
+Both play the same random games through GTP, on several sizes and under GNU Go's ko and suicide rules.  Colours move in
+any order where the ko rule is simple; with superko they alternate, because GNU Go takes the side that really moved for
+the side to play.
+"""
+
+import random
+
+import pytest
+from gnugo import GnuGo, needs_gnugo
+
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points, format_color, format_vertex, parse_vertex
+from gtp_engine.go.eyes import is_eye
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko, Rules
+
+pytestmark = needs_gnugo
+
+KO_OPTIONS = {
+    Ko.SIMPLE: "--simple-ko",
+    Ko.POSITIONAL: "--positional-superko",
+    Ko.SITUATIONAL: "--situational-superko",
+}
+SUICIDE_OPTIONS = {False: "--forbid-suicide", True: "--allow-suicide"}
+GAMES = {2: 12, 3: 20, 4: 20, 5: 20, 7: 5, 9: 4, 13: 1, 19: 1}
+"""Random games for each rule set, by board size."""
+
+
+class Witnessed:
+    """A game of ours and the same game in GNU Go."""
+
+    def __init__(self, gnugo: GnuGo, size: int, rules: Rules):
+        self.gnugo = gnugo
+        self.game = Game(size, size, rules, 0.0)
+        gnugo.ask_all([f"boardsize {size}", "clear_board", "komi 0"])
+
+    def vertex(self, point: int) -> str:
+        return format_vertex(point, width=self.game.width, height=self.game.height).upper()
+
+    def points(self, vertices: str) -> list[int]:
+        size = self.game.width
+        return sorted(parse_vertex(text, width=size, height=size) for text in vertices.split())
+
+    def play(self, move: Move) -> None:
+        self.game.play(move)
+        self.gnugo.ask(f"play {format_color(move.color)} {self.vertex(move.point)}")
+
+    def compare_legality(self) -> None:
+        """Both know the same legal points for both colours, and the same verdict on a pass."""
+        for color in (BLACK, WHITE):
+            legal = self.gnugo.ask(f"all_legal {format_color(color)}")
+            expected = self.game.legal_points(color) + self.repetitions_by_suicide(color)
+            assert self.points(legal) == sorted(expected), self.game.diagram()
+            assert self.gnugo.ask(f"is_legal {format_color(color)} pass") == "1"
+
+    def repetitions_by_suicide(self, color: int) -> list[int]:
+        """Return the suicides that superko forbids; GNU Go does not look for repetitions behind a suicide."""
+        points = board_points(self.game.width, self.game.height)
+        repeating = [p for p in points if self.game.illegal_reason(p, color) == "superko"]
+        if not repeating or not self.game.rules.suicide:
+            return []
+        strict = self.game.copy()
+        strict.rules = Rules(suicide=False)
+        return [p for p in repeating if strict.illegal_reason(p, color) == "suicide"]
+
+    def compare_stones(self) -> None:
+        """Stones, captures, and the liberties of every chain are the same."""
+        board = self.game.board
+        stones = [p for p in board_points(self.game.width, self.game.height) if board.color[p] != EMPTY]
+        for color in (BLACK, WHITE):
+            listed = self.points(self.gnugo.ask(f"list_stones {format_color(color)}"))
+            assert listed == sorted(p for p in stones if board.color[p] == color)
+            assert int(self.gnugo.ask(f"captures {format_color(color)}")) == self.game.captures[color]
+        heads = [p for p in stones if board.head[p] == p]
+        counts = self.gnugo.ask_all(f"countlib {self.vertex(p)}" for p in stones)
+        assert [int(count) for count in counts] == [len(self.game.liberties(p)) for p in stones]
+        found = self.gnugo.ask_all(f"findlib {self.vertex(p)}" for p in heads)
+        assert [self.points(text) for text in found] == [self.game.liberties(p) for p in heads]
+
+
+def random_move(rng: random.Random, game: Game) -> Move:
+    """Return a legal move, rarely a pass; under superko colours alternate."""
+    free = game.rules.ko is Ko.SIMPLE and rng.random() < 0.3
+    color = rng.choice((BLACK, WHITE)) if free else game.to_play
+    empty = [p for p in board_points(game.width, game.height) if game.color_at(p) == EMPTY]
+    rng.shuffle(empty)
+    point = next((p for p in empty if game.illegal_reason(p, color) is None), PASS)
+    return Move(color, PASS if rng.random() < 0.03 else point)
+
+
+@pytest.mark.parametrize("suicide", [False, True], ids=["no suicide", "suicide"])
+@pytest.mark.parametrize("ko", list(Ko))
+def test_random_games(ko: Ko, suicide: bool):
+    rng = random.Random(f"{ko} {suicide}")
+    rules = Rules(ko=ko, suicide=suicide)
+    with GnuGo(KO_OPTIONS[ko], SUICIDE_OPTIONS[suicide]) as gnugo:
+        for size, games in GAMES.items():
+            for _ in range(games):
+                play_random_game(rng, Witnessed(gnugo, size, rules))
+
+
+def play_random_game(rng: random.Random, both: Witnessed) -> None:
+    area = both.game.width * both.game.height
+    for number in range(min(2 * area + 10, 400)):
+        if number % max(1, area // 9) == 0:
+            both.compare_legality()
+        if number % max(1, area // 6) == 0:
+            both.compare_stones()
+        both.play(random_move(rng, both.game))
+    both.compare_legality()
+    both.compare_stones()
+
+
+@pytest.mark.parametrize("ko", [Ko.POSITIONAL, Ko.SITUATIONAL])
+def test_gnugo_refuses_the_same_repetitions(ko: Ko):
+    """On 2x2 and 3x3 random games run into superko all the time; the verdicts must have differed from simple ko."""
+    rng = random.Random(f"superko {ko}")
+    repetitions = 0
+    with GnuGo(KO_OPTIONS[ko], "--forbid-suicide") as gnugo:
+        for size in (2, 3):
+            for _ in range(25):
+                both = Witnessed(gnugo, size, Rules(ko=ko, suicide=False))
+                for _ in range(30):
+                    move = random_move(rng, both.game)
+                    both.play(move)
+                    reasons = [both.game.illegal_reason(p) for p in board_points(size, size)]
+                    repetitions += reasons.count("superko")
+                    legal = gnugo.ask(f"all_legal {format_color(both.game.to_play)}")
+                    assert both.points(legal) == sorted(both.game.legal_points())
+    assert repetitions > 50
+
+
+@pytest.mark.parametrize(("size", "games"), [(5, 20), (7, 15), (9, 15), (13, 5), (19, 2)])
+def test_area_of_games_played_out(size: int, games: int):
+    """Random games that fill everything but eyes: no stone is dead, so GNU Go's score is Tromp and Taylor's area."""
+    rng = random.Random(size)
+    with GnuGo("--chinese-rules", "--simple-ko", "--forbid-suicide") as gnugo:
+        for _ in range(games):
+            both = Witnessed(gnugo, size, Rules(ko=Ko.SIMPLE, suicide=False))
+            fill_up(rng, both)
+            both.compare_stones()
+            ours = str(both.game.score())
+            assert gnugo.ask("final_score") == (ours if "." in ours or ours == "0" else f"{ours}.0")
+
+
+def fill_up(rng: random.Random, both: Witnessed) -> None:
+    """Play random moves that fill no own eye until neither side has one."""
+    game = both.game
+    for _ in range(6 * game.width * game.height):
+        color = game.to_play
+        choices = [p for p in game.legal_points() if not is_eye(game.board, p, color)]
+        both.play(Move(color, rng.choice(choices) if choices else PASS))
+        if game.is_over:
+            return

@@ -1,0 +1,242 @@
+"""The command line: flags from the configuration, precedence, errors, start-up, and what a newcomer reads."""
+
+import json
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gtp_engine import __version__
+from gtp_engine.cli import cli
+from gtp_engine.cli.config_options import build_config
+from gtp_engine.config import Config
+from gtp_engine.errors import ConfigError
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), prog_name="gtp-engine")
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
+    """Collect the configurations GTP sessions would have been started with, and start none."""
+    configs: list[Config] = []
+
+    def serve(config: Config, *_: Any) -> int:
+        configs.append(config)
+        return 0
+
+    monkeypatch.setattr("gtp_engine.gtp.session.serve", serve)
+    return configs
+
+
+class TestDefaultCommand:
+    """`gtp-engine` alone, with or without flags, is `gtp-engine gtp`."""
+
+    @pytest.mark.parametrize("arguments", [[], ["--visits", "7"], ["gtp", "--visits", "7"]])
+    def test_starts_gtp(self, served: list[Config], arguments: list[str]) -> None:
+        assert invoke(*arguments).exit_code == 0
+        (config,) = served
+        assert config.search.visits == (7 if arguments else 0)
+
+    def test_version_alone_is_ours(self, served: list[Config]) -> None:
+        assert invoke("--version").output == f"gtp-engine {__version__}\n"
+        assert served == []
+
+    def test_version_with_other_flags_is_gtps(self, served: list[Config]) -> None:
+        assert invoke("--version", "0.17", "--name", "Leela Zero").exit_code == 0
+        assert (served[0].gtp.version, served[0].gtp.name) == ("0.17", "Leela Zero")
+
+    def test_unknown_commands_are_named(self, served: list[Config]) -> None:
+        result = invoke("gpt")
+        assert (result.exit_code, served) == (2, [])
+        assert "No such command 'gpt'" in result.output
+
+    def test_exit_status_of_the_session_is_passed_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gtp_engine.gtp.session.serve", lambda *_: 1)
+        assert invoke().exit_code == 1
+
+
+class TestConfiguration:
+    """Every option is a flag; a flag wins over the file, the file over the default."""
+
+    @pytest.mark.parametrize("option", Config.options(), ids=lambda option: option.key)
+    def test_every_option_has_a_flag_and_its_help(self, option: Any) -> None:
+        (flag,) = (param for param in cli.commands["gtp"].params if option.flag in param.opts)
+        assert option.help.split(".")[0].split()[:3] == flag.help.split()[:3]  # type: ignore[attr-defined]
+
+    def test_flag_wins_over_file_and_file_over_default(self, served: list[Config], tmp_path: Path) -> None:
+        file = tmp_path / "tengen.toml"
+        file.write_text('[game]\nrules = "japanese"\n[search]\nvisits = 50\n[play]\nresign = true\n')
+        assert invoke("--config", str(file), "--visits", "60", "--no-resign").exit_code == 0
+        (config,) = served
+        assert (config.game.rules, config.search.visits, config.play.resign) == ("japanese", 60, False)
+        assert config.search.threads == Config().search.threads
+
+    def test_switches_left_out_keep_what_the_file_says(self, served: list[Config], tmp_path: Path) -> None:
+        file = tmp_path / "tengen.toml"
+        file.write_text("[play]\nresign = false\n")
+        invoke("--config", str(file))
+        assert not served[0].play.resign
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--visits", "many"], "option search.visits = 'many': expected an integer"),
+            (["--rules", "chess"], "rules 'chess': expected one of"),
+            (["--config", "no-such.toml"], "cannot read config file 'no-such.toml'"),
+            (["--no-such-flag"], "No such option"),
+        ],
+    )
+    def test_mistakes_are_one_sentence_and_exit_code_2(
+        self, served: list[Config], arguments: list[str], message: str
+    ) -> None:
+        result = invoke(*arguments)
+        assert (result.exit_code, served) == (2, [])
+        assert message in result.stderr
+        assert result.stdout == ""
+        assert "Traceback" not in result.output
+
+    def test_unknown_keys_of_the_file_are_named(self, served: list[Config], tmp_path: Path) -> None:
+        file = tmp_path / "tengen.toml"
+        file.write_text("[search]\nvisit = 3\n")
+        result = invoke("--config", str(file))
+        assert result.exit_code == 2
+        assert "option 'search.visit': expected a known option; did you mean search.visits?" in result.stderr
+
+    def test_build_config_takes_text_and_ignores_other_parameters(self) -> None:
+        config = build_config(None, {"search__visits": "5", "play__resign": False, "as_json": True})
+        assert (config.search.visits, config.play.resign) == (5, False)
+        with pytest.raises(ConfigError, match=r"search\.threads"):
+            build_config(None, {"search__threads": "-1"})
+
+
+class TestConfigCommand:
+    """`gtp-engine config` prints a file that `--config` reads."""
+
+    def test_prints_every_option(self) -> None:
+        printed = invoke("config").output
+        for option in Config.options():
+            assert f"\n# {option.name} = " in printed or f"\n{option.name} = " in printed
+        assert all(table == {} for table in tomllib.loads(printed).values())
+
+    def test_flags_are_set_in_it_and_read_back(self, served: list[Config], tmp_path: Path) -> None:
+        file = tmp_path / "tengen.toml"
+        file.write_text(invoke("config", "--rules", "aga", "--visits", "9").output)
+        assert tomllib.loads(file.read_text())["search"] == {"visits": 9}
+        invoke("--config", str(file))
+        assert (served[0].game.rules, served[0].search.visits) == ("aga", 9)
+
+
+class TestHelp:
+    """Help says what a newcomer has to know."""
+
+    def test_top_level_says_what_to_do(self) -> None:
+        text = invoke("--help").output
+        for words in ("Sabaki", "speaks GTP", "gtp-engine --rules japanese", "benchmark", "doctor", "match", "warmup"):
+            assert words in text
+
+    @pytest.mark.parametrize("command", sorted(cli.commands))
+    def test_each_command_explains_itself(self, command: str) -> None:
+        result = invoke(command, "-h")
+        assert result.exit_code == 0
+        assert f"Usage: gtp-engine {command}" in result.output
+        assert len(result.output.splitlines()) > 5
+
+    def test_flags_are_grouped_by_section(self) -> None:
+        text = invoke("gtp", "--help").output
+        headings = [line for line in text.splitlines() if line.startswith("Options")]
+        assert headings == ["Options:", *(f"Options [{name}]:" for name in ("game", "search", "time", "play", "gtp"))]
+        assert "--visits VISITS" in text
+        assert "--search [rave|uct]" in text
+
+
+class TestMatchCommand:
+    """Flags become match settings; what the runner does with them is tested there."""
+
+    @pytest.fixture
+    def settings(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        seen: list[Any] = []
+        monkeypatch.setattr("gtp_engine.match.runner.run_match", lambda match, *_: seen.append(match) or [])
+        return seen
+
+    def match(self, folder: Path, *arguments: str) -> Result:
+        return invoke("match", "--first", "a", "--second", "b", "--out", str(folder), *arguments)
+
+    def test_komi_follows_the_rules(self, settings: list[Any], tmp_path: Path) -> None:
+        self.match(tmp_path / "1", "--rules", "japanese")
+        self.match(tmp_path / "2", "--rules", "japanese", "--komi", "0.5")
+        assert [match.komi for match in settings] == [6.5, 0.5]
+
+    def test_clocks(self, settings: list[Any], tmp_path: Path) -> None:
+        self.match(tmp_path / "1")
+        self.match(tmp_path / "2", "--time-per-move", "1.5")
+        self.match(tmp_path / "3", "--main-time", "60", "--overtime", "30", "--overtime-stones", "5")
+        clocks = [(match.main_time, match.overtime, match.overtime_stones) for match in settings]
+        assert clocks == [(0, 0, 0), (0, 1.5, 1), (60, 30, 5)]
+
+    def test_two_clocks_at_once_are_refused(self, settings: list[Any], tmp_path: Path) -> None:
+        result = self.match(tmp_path, "--time-per-move", "1", "--main-time", "60")
+        assert (result.exit_code, settings) == (2, [])
+        assert "--time-per-move is a clock of its own" in result.stderr
+
+    def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
+        self.match(tmp_path, "--komi", "7")
+        result = self.match(tmp_path, "--komi", "6")
+        assert (result.exit_code, len(settings)) == (2, 1)
+        assert "komi 7.0 there, 6.0 now" in result.stderr
+
+    def test_result_as_table_and_json(self, settings: list[Any], tmp_path: Path) -> None:
+        assert "first  against  second" in self.match(tmp_path).stdout
+        assert json.loads(self.match(tmp_path, "--json").stdout)["games"] == 0
+
+
+def test_warmup_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    class Engine:
+        def __init__(self, **_: object) -> None:
+            calls.append("made")
+
+        def warm_up(self, progress: Any) -> None:
+            progress("compiling")
+
+        def close(self) -> None:
+            calls.append("closed")
+
+    monkeypatch.setattr("gtp_engine.engine.Engine", Engine)
+    result = invoke("warmup")
+    assert (result.exit_code, calls) == (0, ["made", "closed"])
+    assert result.stderr == "compiling\n"
+    assert result.stdout.startswith("Ready after ")
+
+
+def test_importing_the_command_line_loads_nothing_heavy() -> None:
+    code = "import gtp_engine.cli, sys; print(sorted({'numpy', 'numba', 'onnxruntime', 'rich'} & set(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+def test_name_is_answered_at_once() -> None:
+    """The promise is 0.7 s; the median of a few starts, so that a busy machine does not fail the test."""
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        command = [sys.executable, "-m", "gtp_engine"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write(b"name\nquit\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"= Tengen\n"
+            elapsed = time.perf_counter() - started
+            process.communicate(timeout=60)
+        return elapsed
+
+    assert sorted(seconds() for _ in range(3))[1] < 0.7

@@ -1,0 +1,70 @@
+"""The doctor: everything is reported, and nothing that is broken stops the report."""
+
+import json
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gtp_engine import __version__
+from gtp_engine.cli import cli
+from gtp_engine.doctor import PACKAGES, examine, format_findings
+
+
+def test_findings_are_complete_and_json() -> None:
+    findings = examine()
+    assert json.loads(json.dumps(findings)) == findings
+    assert findings["version"] == __version__
+    assert list(findings["packages"]) == list(PACKAGES)
+    assert findings["kernels"]["directory"]
+    assert findings["threads"] == findings["cores"]["usable"]
+    assert "CPUExecutionProvider" in findings["providers"]
+    assert findings["problems"] == []
+
+
+def test_report_shows_the_findings() -> None:
+    findings = examine()
+    text = format_findings(findings)
+    assert f"numba {metadata.version('numba')}" in text
+    assert f"{findings['cores']['usable']} of {findings['cores']['online']} usable" in text
+    assert findings["kernels"]["directory"] in text
+    assert text.endswith("No problems found.")
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_first_start_is_foretold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiled: bool) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    if compiled:
+        (tmp_path / "board.nbc").write_bytes(b"")
+    kernels = examine()["kernels"]
+    assert (kernels["directory"], kernels["compiled"]) == (str(tmp_path), compiled)
+    assert ("loads compiled code" in kernels["first_start"]) == compiled
+    assert ("gtp-engine warmup" in kernels["first_start"]) != compiled
+
+
+def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr("gtp_engine.doctor.PACKAGES", ("numpy", "no-such-package"))
+    findings = examine()
+    assert findings["packages"]["no-such-package"] is None
+    assert findings["providers"] == []
+    text = format_findings(findings)
+    assert "no-such-package MISSING" in text
+    assert "PROBLEM        the package no-such-package is not installed" in text
+    assert "PROBLEM        onnxruntime cannot be used: ModuleNotFoundError" in text
+
+
+def test_a_container_quota_is_shown() -> None:
+    findings = examine() | {"cpu_quota": 1.5, "memory_mib": None, "simd": None}
+    text = format_findings(findings)
+    assert "a container's quota allows 1.5" in text
+    assert "memory         unknown" in text
+
+
+def test_command_prints_json_and_fails_on_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CliRunner().invoke(cli, ["doctor", "--json"])
+    assert (result.exit_code, json.loads(result.stdout)["problems"]) == (0, [])
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert CliRunner().invoke(cli, ["doctor"]).exit_code == 1

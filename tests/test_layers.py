@@ -1,0 +1,235 @@
+"""The layers of the package: who may import whom, who may touch stdin and stdout, who may start threads.
+
+Read from the sources with `ast`, imports inside functions and for type checking included, and names given to
+`import_module` as plain text.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "gtp_engine"
+
+LAYERS = (
+    ("training",),
+    ("__main__",),
+    ("cli",),
+    ("match", "benchmark", "doctor"),
+    ("gtp", "analysis"),
+    ("engine",),
+    ("search", "nn", "sgf", "time_manager"),
+    ("evaluation", "clock"),
+    ("go",),
+    ("config", "_jit", "machine"),
+    ("errors",),
+)
+"""From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
+`__init__` stands above all: it hands out the public names."""
+
+ONLY_IN = {
+    "onnxruntime": ("nn/onnx_model.py",),
+    "torch": ("training/",),
+    "click": ("cli/", "cli.py"),
+    "rich": ("cli/", "cli.py", "match/"),
+    "sgfmill": ("sgf/", "sgf.py"),
+    "numba": ("_jit.py", "go/", "search/", "nn/"),
+}
+"""Packages from outside, and the only files (or folders) that import them.  `doctor` asks for versions without
+importing."""
+
+STANDARD_STREAMS = ("gtp/session.py", "cli/", "cli.py")
+"""The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
+
+THREADS = ("gtp/session.py", "search/", "match/")
+"""The only files that start threads: the session's reader and loader, rollouts on several cores, parallel games."""
+
+GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
+GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """Return a source's path below the package, with slashes."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def part_of(module: str) -> str:
+    """Return the part of the package a module belongs to: "go" for gtp_engine.go.board; "" for the package itself."""
+    return [*module.split("."), ""][1]
+
+
+def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yield the full name of everything a source imports; `package` is the package that holds it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*parents, *([base] if base else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and called_name(node) in ("import_module", "__import__"):
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+
+
+def called_name(node: ast.Call) -> str:
+    """Return the last name of what is called: "echo" for click.echo(...)."""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def has_keyword(node: ast.Call, name: str) -> bool:
+    return any(keyword.arg == name for keyword in node.keywords)
+
+
+def layer_breaches(tree: ast.Module, path: str) -> list[str]:
+    """Return the imports of a source that go sideways or up."""
+    part = path.split("/")[0].removesuffix(".py")
+    if part == "__init__":
+        return []
+    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
+    row = next((number for number, names in enumerate(LAYERS) if part in names), None)
+    if row is None:
+        return [f"{path}: {part} is in no layer"]
+    below = {name for names in LAYERS[row + 1 :] for name in names} | {part}
+    breaches = []
+    for module in imports_of(tree, package):
+        other = part_of(module)
+        is_package_itself = other not in {name for names in LAYERS for name in names}
+        if module.split(".")[0] == "gtp_engine" and not is_package_itself and other not in below:
+            breaches.append(f"{path} imports {module}")
+    return breaches
+
+
+def stream_uses(tree: ast.Module) -> list[str]:
+    """Return what in a source reads stdin or writes to stdout."""
+    uses = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
+            if node.attr.strip("_") in ("stdin", "stdout"):
+                uses.append(f"sys.{node.attr}")
+        elif isinstance(node, ast.ImportFrom) and node.module == "sys":
+            uses += [f"from sys import {alias.name}" for alias in node.names if alias.name in ("stdin", "stdout")]
+        elif isinstance(node, ast.Call):
+            uses += stream_call(node)
+    return uses
+
+
+def stream_call(node: ast.Call) -> list[str]:
+    """Return the call if it reads stdin or writes to stdout by itself."""
+    name = called_name(node)
+    first = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+    is_plain = isinstance(node.func, ast.Name)
+    if (name == "print" and is_plain and not has_keyword(node, "file")) or (name == "input" and is_plain):
+        return [f"{name}()"]
+    if (name == "echo" and not has_keyword(node, "err")) or (name == "Console" and not has_keyword(node, "stderr")):
+        return [f"{name}()"]
+    if name in ("write", "read", "dup", "dup2", "fdopen", "open") and type(first) is int and first in (0, 1):
+        return [f"{name}({first})"]
+    return []
+
+
+def starts_threads(tree: ast.Module) -> bool:
+    makers = ("Thread", "Timer", "ThreadPoolExecutor", "ThreadPool", "start_new_thread")
+    return any(isinstance(node, ast.Call) and called_name(node) in makers for node in ast.walk(tree))
+
+
+each_source = pytest.mark.parametrize("path", SOURCES, ids=[name_of(path) for path in SOURCES])
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@each_source
+def test_imports_point_down(path: Path):
+    assert layer_breaches(parse(path), name_of(path)) == []
+
+
+@each_source
+def test_outside_packages_stay_where_they_belong(path: Path):
+    roots = {module.split(".")[0] for module in imports_of(parse(path), "gtp_engine")}
+    strays = [root for root, homes in ONLY_IN.items() if root in roots and not name_of(path).startswith(homes)]
+    assert strays == []
+
+
+@each_source
+def test_only_session_and_command_line_touch_the_standard_streams(path: Path):
+    if not name_of(path).startswith(STANDARD_STREAMS):
+        assert stream_uses(parse(path)) == []
+
+
+@each_source
+def test_threads_are_started_in_few_places(path: Path):
+    assert name_of(path).startswith(THREADS) or not starts_threads(parse(path))
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if name_of(p).startswith("go/")], ids=name_of)
+def test_the_game_needs_numpy_and_numba_only(path: Path):
+    roots = {module.split(".")[0] for module in imports_of(parse(path), "gtp_engine.go")}
+    assert {root for root in roots if root != "gtp_engine"} <= set(GO_MAY_IMPORT)
+    assert not roots & set(GO_MUST_NOT_IMPORT)
+
+
+def test_every_part_has_a_layer():
+    known = {name for names in LAYERS for name in names} | {"__init__"}
+    parts = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert parts <= known
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("go/board.py", "from gtp_engine.search import tree"),
+        ("go/board.py", "from gtp_engine import engine"),
+        ("go/board.py", "def f():\n    import gtp_engine.engine"),
+        ("go/board.py", "from ..engine import Engine"),
+        ("go/board.py", "from .. import engine"),
+        ("search/search.py", "from gtp_engine.nn.evaluator import X"),
+        ("search/search.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine"),
+        ("search/search.py", "importlib.import_module('gtp_engine.gtp.session')"),
+        ("engine.py", "from gtp_engine.gtp import args"),
+        ("match/runner.py", "from gtp_engine.benchmark import run"),
+        ("gtp/commands/play.py", "from ...match import runner"),
+        ("novelty.py", ""),
+    ],
+)
+def test_the_check_finds_breaches(path: str, source: str):
+    assert layer_breaches(ast.parse(source), path)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("go/board.py", "from gtp_engine.go.constants import EMPTY\nfrom gtp_engine._jit import kernel\nimport numpy"),
+        ("gtp/session.py", "from gtp_engine import __version__\nfrom gtp_engine.engine import Engine"),
+        ("gtp/commands/play.py", "from ..args import Arguments\nfrom ...engine import Engine"),
+        ("__init__.py", "from gtp_engine.engine import Engine"),
+    ],
+)
+def test_the_check_lets_proper_imports_pass(path: str, source: str):
+    assert layer_breaches(ast.parse(source), path) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print('hello')", "sys.stdout.write('x')", "for line in sys.stdin: pass", "from sys import stdout",
+        "input()", "os.write(1, b'x')", "os.dup(1)", "open(0)", "click.echo('x')", "Console()", "sys.__stdout__",
+    ],
+)  # fmt: skip
+def test_the_check_finds_stream_uses(source: str):
+    assert stream_uses(ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["print('x', file=sys.stderr)", "process.stdin.write('x')", "open('name')", "log.write('x')", "sys.stderr.write('')"],
+)
+def test_the_check_lets_other_streams_pass(source: str):
+    assert stream_uses(ast.parse(source)) == []

@@ -1,0 +1,44 @@
+"""Facts about the machine, read from the texts in which Linux gives them."""
+
+import pytest
+
+from gtp_engine.machine import cpu_quota, describe_machine, memory_mib, processor_name, simd_flags, usable_cores
+
+X86 = "processor\t: 0\nmodel name\t: AMD EPYC 9R14\nflags\t\t: fpu sse2 avx2 avx512f avx512_bf16\n"
+ARM = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\n"
+
+
+def test_processor_name() -> None:
+    assert processor_name(X86) == "AMD EPYC 9R14"
+    assert processor_name("") != ""
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "expected"),
+    [
+        (X86, ["avx2", "avx512f", "avx512_bf16"]),
+        (ARM, ["asimd", "bf16", "i8mm", "sve"]),
+        ("flags : fpu sse2", []),
+        ("", None),
+    ],
+)
+def test_simd_flags(cpuinfo: str, expected: list[str] | None) -> None:
+    assert simd_flags(cpuinfo) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "cores"), [("150000 100000\n", 1.5), ("max 100000\n", None), ("", None), ("100000 0", None)]
+)
+def test_cpu_quota(text: str, cores: float | None) -> None:
+    assert cpu_quota(text) == cores
+
+
+def test_a_containers_limit_counts_when_it_is_lower() -> None:
+    assert memory_mib(str(64 << 20)) == 64
+    assert memory_mib("max\n") == memory_mib("")
+
+
+def test_description_is_complete() -> None:
+    machine = describe_machine()
+    assert set(machine) == {"platform", "processor", "simd", "cores", "cpu_quota", "memory_mib"}
+    assert 1 <= machine["cores"]["usable"] == usable_cores() <= machine["cores"]["online"]
