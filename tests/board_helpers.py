@@ -8,10 +8,14 @@ be shown to the kernels as well.
 import random
 from collections.abc import Iterable
 
+import numpy as np
 import reference
+
 from gtp_engine.go.board import Board, add_stone, merge, new_board
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
 
 COLOR = {reference.BLACK: BLACK, reference.WHITE: WHITE}
 CHARACTER = {BLACK: reference.BLACK, WHITE: reference.WHITE, EMPTY: reference.EMPTY}
@@ -42,10 +46,65 @@ def board_of(position: reference.Position) -> Board:
     return board
 
 
+def fingerprint(board: Board) -> tuple[bytes, ...]:
+    """Return all that has meaning on a board except the order of its empty points."""
+    heads = np.unique(board.head[board.head > 0])
+    per_chain = [getattr(board, name)[heads].tobytes() for name in ("size", "libs", "lib_sum", "lib_squares")]
+    chains = [board.color.tobytes(), board.head.tobytes(), board.next_stone[board.head > 0].tobytes()]
+    return *chains, *per_chain, board.info.tobytes(), board.hash.tobytes()
+
+
 def position_of(board: Board, width: int, height: int) -> reference.Position:
     """Return the oracle's view of the stones on the engine's board."""
     cells = "".join(CHARACTER[int(board.color[p])] for p in board_points(width, height))
     return reference.Position(width, height, cells)
+
+
+def game_of(position: reference.Position, rules: Rules | None = None, komi: float | None = None) -> Game:
+    """Return a game that starts with these stones set up, Black to move."""
+    game = Game(position.width, position.height, rules or Rules(), komi)
+    game.set_up(stones_of(position))
+    return game
+
+
+def stones_of(position: reference.Position) -> list[Move]:
+    """Return the stones as the engine's moves, row by row."""
+    cells = zip(points_of(position), position.cells, strict=True)
+    return [Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY]
+
+
+def game_from(diagram: str, rules: Rules | None = None, first_player: int = BLACK) -> Game:
+    """Return a game that starts with the stones of a diagram set up."""
+    position = reference.parse(diagram)
+    game = Game(position.width, position.height, rules or Rules())
+    game.set_up(stones_of(position), first_player)
+    return game
+
+
+def vertex(game: Game, text: str) -> int:
+    """Return the point that the vertex names on the game's board."""
+    return parse_vertex(text, width=game.width, height=game.height)
+
+
+def state(game: Game) -> tuple[object, ...]:
+    """Return everything a game tells about itself, to compare games with."""
+    points = board_points(game.width, game.height)
+    verdicts = [game.illegal_reason(point, color) for point in points for color in (BLACK, WHITE)]
+    return (
+        position_of(game.board, game.width, game.height), game.moves, game.to_play, game.ko_point, game.captures,
+        game.hash, game.consecutive_passes, game.is_over, game.handicap, game.setup_stones, game.komi, game.rules,
+        sorted(game.superko_keys().tolist()), verdicts, str(game.score()), game.diagram(),
+    )  # fmt: skip
+
+
+def random_moves(rng: random.Random, game: Game, count: int) -> list[Move]:
+    """Play up to `count` random legal moves and passes, colours at random, and return the game's moves."""
+    points = board_points(game.width, game.height)
+    for _ in range(count):
+        point, color = (PASS if rng.random() < 0.05 else rng.choice(points)), rng.choice((BLACK, WHITE))
+        if game.illegal_reason(point, color) is None:
+            game.play(point, color)
+    return list(game.moves)
 
 
 def map_of(position: reference.Position, values: Iterable[int]) -> str:

@@ -2,9 +2,8 @@
 
 A position is a width, a height and a string with one character per point, row by row from the top left: "." empty,
 "X" Black, "O" White.  Points are indices into that string (the network's action indices), so nothing here shares
-geometry with the padded boards it checks.  Every function takes positions and returns new ones; chains, liberties
-and regions are sets found by flood fill, each time from nothing.  Slow on purpose: a shortcut that would need an
-argument is not taken.
+geometry with the padded boards it checks.  Functions take positions and return new ones; chains, liberties and regions
+are sets found by flood fill, each time from nothing.  Slow on purpose: no shortcut is taken that needs an argument.
 
 Sources: Tromp and Taylor's "logical rules" (https://tromp.github.io/go.html) for play and area; Benson, "Life in
 the game of Go" (1976) for pass-alive chains; the AGA rules for situational superko.
@@ -147,10 +146,10 @@ def is_legal_position(position: Position) -> bool:
 class ReferenceGame:
     """A game from an empty (or given) position: what may be played, in any order of colours.
 
-    `ko` is "simple", "positional" or "situational"; `suicide` allows killing two or more own stones (one stone
-    alone never may).  A situation is a position and the colour due to move, the opponent of whoever moved last
-    (`first_player`, before the first move).  Passes are always legal, change no stone and are moves like any other: after
-    a pass a ko is no longer immediate, and the situation it leaves counts under situational superko.
+    `ko` is "simple", "positional" or "situational"; `suicide` allows killing two or more own stones (one alone is never
+    allowed).  A situation is a position and the colour due to move, the opponent of whoever moved last (`first_player`,
+    before the first move).  Passes are always legal, change no stone and are moves like any other: after one a ko is no
+    longer immediate, and the situation it leaves counts under situational superko.
     """
 
     def __init__(self, start: Position, *, ko: str, suicide: bool, first_player: str = BLACK) -> None:
@@ -310,8 +309,7 @@ def pass_alive(position: Position, color: str, *, suicide: bool = False) -> tupl
 def unconditionally_alive(position: Position, color: str, *, suicide: bool = False) -> set[int]:
     """Return the stones of `color` that its opponent cannot capture, playing alone and as long as it likes.
 
-    What Benson's algorithm computes, by trying everything: all positions the opponent can reach, without ko rules,
-    suicide of several stones as allowed.  Only for positions with few empty points.
+    Tries everything: all positions the opponent can reach, without ko rules.  Only for few empty points.
     """
     safe = {p for p, c in enumerate(position.cells) if c == color}
     seen, todo = {position}, [position]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine._jit import kernel_sources
+
 PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 
 LAYERS = (
@@ -30,21 +32,22 @@ LAYERS = (
 `__init__` stands above all: it hands out the public names."""
 
 ONLY_IN = {
-    "onnxruntime": ("nn/onnx_model.py",),
+    "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
     "torch": ("training/",),
     "click": ("cli/", "cli.py"),
     "rich": ("cli/", "cli.py", "match/"),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "go/", "search/", "nn/"),
 }
-"""Packages from outside, and the only files (or folders) that import them.  `doctor` asks for versions without
-importing."""
+"""Packages from outside, and the only files (or folders) that import them.  `doctor` runs nothing in onnxruntime, it
+only asks which providers are there."""
 
 STANDARD_STREAMS = ("gtp/session.py", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
-THREADS = ("gtp/session.py", "search/", "match/")
-"""The only files that start threads: the session's reader and loader, rollouts on several cores, parallel games."""
+THREADS = ("gtp/session.py", "search/", "match/", "benchmark.py")
+"""The only files that start threads: the session's reader and loader, rollouts on several cores, parallel games, the
+watchdog of a process that is being timed."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")
@@ -176,6 +179,19 @@ def test_the_game_needs_numpy_and_numba_only(path: Path):
     assert not roots & set(GO_MUST_NOT_IMPORT)
 
 
+def test_kernels_depend_on_hashed_sources_only():
+    """The cache of compiled code is named by a hash of `kernel_sources`; no kernel may depend on any other file.
+
+    `go/zobrist.py` is let through: its table reaches kernels as an argument.
+    """
+    hashed = {name_of(path) for path in kernel_sources()} | {"go/zobrist.py"}
+    for path in kernel_sources():
+        package = ".".join(["gtp_engine", *name_of(path).split("/")[:-1]])
+        modules = [m.rsplit(".", 1)[0] for m in imports_of(parse(path), package) if m.startswith("gtp_engine.")]
+        sources = {"/".join(module.split(".")[1:]) + ".py" for module in modules}
+        assert sources <= hashed, name_of(path)
+
+
 def test_every_part_has_a_layer():
     known = {name for names in LAYERS for name in names} | {"__init__"}
     parts = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
@@ -229,7 +245,13 @@ def test_the_check_finds_stream_uses(source: str):
 
 @pytest.mark.parametrize(
     "source",
-    ["print('x', file=sys.stderr)", "process.stdin.write('x')", "open('name')", "log.write('x')", "sys.stderr.write('')"],
+    [
+        "print('x', file=sys.stderr)",
+        "process.stdin.write('x')",
+        "open('name')",
+        "log.write('x')",
+        "sys.stderr.write('')",
+    ],
 )
 def test_the_check_lets_other_streams_pass(source: str):
     assert stream_uses(ast.parse(source)) == []

@@ -7,9 +7,7 @@ from typing import Any
 
 import click
 
-_RULES_HELP = (
-    "Rule set: chinese, japanese, aga, tromp-taylor … The engines are told, where they list a command for it."
-)
+_RULES_HELP = "Rule set: chinese, japanese, aga, tromp-taylor … The engines are told, where they list a command for it."
 
 
 _HELP = """Let two GTP engines play a match.
@@ -45,9 +43,7 @@ table. --games may be raised later.
 @click.option("--size", "board_size", default=19, show_default=True, type=int, help="Board size.")
 @click.option("--komi", type=float, help="Points for White. [default: what the rules suggest]")
 @click.option("--rules", default="chinese", show_default=True, help=_RULES_HELP)
-@click.option(
-    "--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move."
-)
+@click.option("--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move.")
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
 @click.option("--overtime", type=float, metavar="SECONDS", help="Canadian overtime after it …")
 @click.option("--overtime-stones", type=int, metavar="MOVES", help="… for this many moves.")
@@ -90,9 +86,7 @@ table. --games may be raised later.
     help="Begin with this many random moves, the same for both games of a pair.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the random moves.")
-@click.option(
-    "--max-moves", default=1000, show_default=True, help="Longer games are stopped and count for nobody."
-)
+@click.option("--max-moves", default=1000, show_default=True, help="Longer games are stopped and count for nobody.")
 @click.option(
     "--referee",
     type=click.Choice(["estimate", "board", "players"]),
@@ -140,9 +134,7 @@ def match_command(
         with MatchProgress(folder.records(), games=match.games) as progress:
             records = run_match(match, folder, progress.game_over)
     except KeyboardInterrupt:
-        click.echo(
-            f"Interrupted; {len(folder.records())} games are kept in {out}. The same command goes on.", err=True
-        )
+        click.echo(f"Interrupted; {len(folder.records())} games are kept in {out}. The same command goes on.", err=True)
         sys.exit(130)
     summary = summarize(records)
     names = {"first": folder.engine_name("first"), "second": folder.engine_name("second")}

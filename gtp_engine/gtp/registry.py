@@ -13,6 +13,7 @@ on the number of arguments all come from this table.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gtp_engine.gtp.args import Args
@@ -79,7 +80,8 @@ class CommandSpec:
 _OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
 
 COMMANDS: Final[dict[str, CommandSpec]] = {}
-"""Every command by name, filled by `@command` while the modules of `gtp_engine.gtp.commands` are imported."""
+"""Every command by name, filled by `@command` while the modules of `gtp_engine.gtp.commands` are imported; read it
+with `all_commands`, which imports them."""
 
 
 def command(
@@ -104,16 +106,23 @@ def command(
     return register
 
 
+def all_commands() -> list[CommandSpec]:
+    """Return every command there is, in alphabetical order."""
+    import_module("gtp_engine.gtp.commands")  # here: the modules of that package import this one
+    return [spec for _, spec in sorted(COMMANDS.items())]
+
+
 def enabled_commands(config: "GtpConfig") -> dict[str, CommandSpec]:
-    """Return the commands that exist under `config`, in alphabetical order."""
-    return {name: spec for name, spec in sorted(COMMANDS.items()) if spec.is_enabled(config)}
+    """Return the commands that exist under `config` by name, in alphabetical order."""
+    return {spec.name: spec for spec in all_commands() if spec.is_enabled(config)}
 
 
 def markdown_table() -> str:
     """Return the command tables of the README: one per section, one row per command."""
+    commands = all_commands()
     blocks = []
     for section, title in SECTIONS.items():
-        rows = [spec for _, spec in sorted(COMMANDS.items()) if spec.section == section]
+        rows = [spec for spec in commands if spec.section == section]
         lines = [f"### {title}", "", "| command | what it does |", "|---|---|"]
         lines += [f"| `{_escape(spec.call)}` | {_escape(spec.summary)}{_condition(spec)} |" for spec in rows]
         blocks.append("\n".join(lines))

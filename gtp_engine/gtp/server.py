@@ -9,10 +9,17 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import gtp_engine.gtp.commands  # noqa: F401 (fills the table of commands)
 from gtp_engine.errors import TengenError, shown
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.protocol import MAX_LINE_BYTES, Command, GtpError, Response, parse_line
+from gtp_engine.gtp.protocol import (
+    MAX_LINE_BYTES,
+    Command,
+    GtpError,
+    Response,
+    decode_line,
+    encode_reply,
+    parse_line,
+)
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
 
 if TYPE_CHECKING:
@@ -67,10 +74,15 @@ class GtpServer:
         if self._engine is not None:
             self._engine.stop()
 
+    def handle_bytes(self, raw: bytes) -> bytes:
+        """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
+        line = decode_line(raw)
+        if len(raw) > MAX_LINE_BYTES:
+            return encode_reply(self._too_long(line).format())
+        return encode_reply(self.handle_line(line))
+
     def handle_line(self, line: str) -> str:
         """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment)."""
-        if len(line) > MAX_LINE_BYTES:
-            return self._too_long(line).format()
         command = parse_line(line)
         return "" if command is None else self.execute(command).format()
 
@@ -82,7 +94,7 @@ class GtpServer:
             return Response(str(error), ok=False, id=command.id)
         except Exception as error:
             self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
-            summary = f"internal error: {type(error).__name__}: {error}"
+            summary = f"internal error: {type(error).__name__}: {shown(str(error))}"
             return Response(summary, ok=False, id=command.id)
 
     def find(self, name: str) -> CommandSpec | None:

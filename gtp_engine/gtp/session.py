@@ -15,6 +15,7 @@ import contextlib
 import io
 import os
 import queue
+import select
 import sys
 import threading
 import traceback
@@ -23,7 +24,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from gtp_engine.errors import TengenError
-from gtp_engine.gtp.protocol import MAX_LINE_BYTES, decode_line, encode_reply, is_interrupt
+from gtp_engine.gtp.protocol import MAX_LINE_BYTES, decode_line, is_interrupt
 from gtp_engine.gtp.server import GtpServer, write_log
 from gtp_engine.gtp.transcript import Transcript
 
@@ -39,6 +40,9 @@ QUEUED_LINES: Final = 10_000
 
 INTERRUPT_INTERVAL: Final = 0.05
 """Seconds between two calls of Engine.stop while an interrupted command is still running."""
+
+HANGUP_INTERVAL: Final = 200
+"""Milliseconds between two looks whether the session is over while waiting for a hang-up."""
 
 LOADER_JOIN: Final = 0.2
 """Seconds the end of the process waits for an engine that is still loading before it leaves without it."""
@@ -105,6 +109,7 @@ class InterruptSignal:
         self._stop = stop
         self._pending = 0
         self._lock = threading.Lock()
+        self._closed = threading.Event()
 
     def raised(self) -> None:
         """Note that the comment was read (reader thread)."""
@@ -119,14 +124,17 @@ class InterruptSignal:
         with self._lock:
             self._pending -= 1
 
+    def close(self) -> None:
+        """Stop nothing any more: the session is over."""
+        self._closed.set()
+
     def _keep_stopping(self) -> None:
-        pause = threading.Event()
-        while True:
+        while not self._closed.is_set():
             with self._lock:
                 if self._pending == 0:
                     return
                 self._stop()
-            pause.wait(INTERRUPT_INTERVAL)
+            self._closed.wait(INTERRUPT_INTERVAL)
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -157,6 +165,7 @@ def run_session(server: GtpServer, stdin: BinaryIO, stdout: BinaryIO, transcript
     """
     lines: queue.Queue[bytes | None] = queue.Queue(QUEUED_LINES)
     interrupt = InterruptSignal(server.stop)
+    is_over = threading.Event()
 
     def read() -> None:
         try:
@@ -166,21 +175,37 @@ def run_session(server: GtpServer, stdin: BinaryIO, stdout: BinaryIO, transcript
                 lines.put(raw)
         finally:
             lines.put(None)
+        if _wait_for_hangup(stdout, is_over):  # the controller is dead: nobody waits for the end of a search
+            interrupt.raised()
 
     threading.Thread(target=read, name="stdin reader", daemon=True).start()
+    try:
+        _answer_lines(server, lines, interrupt, stdout, transcript)
+    finally:
+        is_over.set()
+        interrupt.close()
+
+
+def _answer_lines(
+    server: GtpServer,
+    lines: "queue.Queue[bytes | None]",
+    interrupt: InterruptSignal,
+    stdout: BinaryIO,
+    transcript: Transcript | None,
+) -> None:
+    """Answer lines from the queue until `quit`, None in the queue, or a closed `stdout`."""
     while not server.finished and (raw := lines.get()) is not None:
         if is_interrupt(raw):
             interrupt.met()
-        line = decode_line(raw)
         if transcript:
-            transcript.received(line)
-        reply = server.handle_line(line)
+            transcript.received(decode_line(raw))
+        reply = server.handle_bytes(raw)
         if not reply:
             continue
         if transcript:
-            transcript.sent(reply)
+            transcript.sent(decode_line(reply))
         try:
-            _write_all(stdout, encode_reply(reply))
+            _write_all(stdout, reply)
         except (OSError, ValueError):  # the controller has gone; nobody is left to tell
             return
 
@@ -238,6 +263,19 @@ def _is_open(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
+    """Return True when nobody reads `stream` any more, False at the end of the session or where this cannot be seen."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)  # errors and hang-ups are reported whatever is asked for
+    except (AttributeError, OSError, ValueError):
+        return False
+    while not poll.poll(HANGUP_INTERVAL):
+        if is_over.is_set():
+            return False
+    return not is_over.is_set()
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:

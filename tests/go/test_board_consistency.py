@@ -46,7 +46,7 @@ def check(board: Board, width: int, height: int) -> None:
 
 
 def check_geometry(board: Board, width: int, height: int) -> None:
-    """The wall stands, and width, height and stride are right."""
+    """Check that the wall stands and that width, height and stride are right."""
     stride = width + 1
     assert [board.info[i] for i in (boards.WIDTH, boards.HEIGHT, boards.STRIDE)] == [width, height, stride]
     grid = board.color[: stride * (height + 2)].reshape(height + 2, stride)
@@ -55,7 +55,7 @@ def check_geometry(board: Board, width: int, height: int) -> None:
 
 
 def check_chain(board: Board, stones: list[int]) -> None:
-    """Name, circular list, size and pseudo-liberties of the chain made of `stones`."""
+    """Check name, circular list, size and pseudo-liberties of the chain made of `stones`."""
     head = int(board.head[stones[0]])
     assert head in stones
     assert {int(board.head[p]) for p in stones} == {head}
@@ -75,7 +75,7 @@ def check_chain(board: Board, stones: list[int]) -> None:
 
 
 def check_empties(board: Board, empties: list[int]) -> None:
-    """The list of empty points holds each once, and `empty_at` says where."""
+    """Check that the list holds each empty point once and that `empty_at` says where."""
     count = int(board.info[boards.EMPTY_COUNT])
     listed = board.empties[:count].tolist()
     assert sorted(listed) == empties
@@ -133,7 +133,7 @@ def test_moves_taken_back_leave_no_trace(width: int, height: int):
 
 
 def assert_same_chains(board: Board, earlier: Board) -> None:
-    """The two boards are equal in every field that means something; `check` has passed for the first."""
+    """Check that the boards are equal in every field that means something; the first has passed `check`."""
     stones = np.isin(earlier.color, (BLACK, WHITE))
     heads = np.unique(earlier.head[stones])
     assert board.color.tobytes() == earlier.color.tobytes()

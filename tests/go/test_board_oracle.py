@@ -39,9 +39,7 @@ class Twins:
 
     def __init__(self, width: int, height: int, ko: Ko, suicide: bool, positions: dict[int, reference.Position]):
         self.game = Game(width, height, Rules(ko=ko, suicide=suicide))
-        self.oracle = reference.ReferenceGame(
-            reference.empty_position(width, height), ko=ko.lower(), suicide=suicide
-        )
+        self.oracle = reference.ReferenceGame(reference.empty_position(width, height), ko=ko.lower(), suicide=suicide)
         self.points = list(points_of(self.oracle.position))
         self.positions = positions
 

@@ -1,17 +1,18 @@
-"""`Game`: history, superko, passes, undo, set-up and handicap, the end of the game, and what bad input does.
+"""`Game`: moves, what bad input does, set-up and handicap, copies, and the end of the game.
 
-Equality with the oracle move by move is tested in test_board_oracle.py, scores in test_scoring.py.
+Ko and superko are tested in test_superko.py, undo in test_undo.py, scores in test_scoring.py, and equality with the
+oracle move by move in test_board_oracle.py.
 """
 
 import random
 
 import pytest
 import reference
-from board_helpers import CHARACTER, COLOR, points_of, position_of
+from board_helpers import game_from, position_of, random_moves, state, vertex
 
-from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidSizeError, InvalidVertexError
+from gtp_engine.errors import IllegalMoveError, InvalidSizeError, InvalidVertexError
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
-from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules
 
@@ -21,33 +22,6 @@ KO = """
     . X O .
     . . . ."""
 """White takes a ko at B3 (capturing C3), Black would retake at C3."""
-
-
-def game_from(diagram: str, rules: Rules | None = None, first_player: int = BLACK) -> Game:
-    position = reference.parse(diagram)
-    game = Game(position.width, position.height, rules or Rules())
-    cells = zip(points_of(position), position.cells, strict=True)
-    stones = [Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY]
-    game.set_up(stones, first_player)
-    return game
-
-
-def state(game: Game) -> tuple[object, ...]:
-    """Return everything a game tells about itself, to compare games with."""
-    verdicts = [
-        game.illegal_reason(point, color)
-        for point in points_of(reference.empty_position(game.width, game.height))
-        for color in (BLACK, WHITE)
-    ]
-    return (
-        position_of(game.board, game.width, game.height), game.moves, game.to_play, game.ko_point, game.captures,
-        game.hash, game.consecutive_passes, game.is_over, game.handicap, game.setup_stones, game.komi, game.rules,
-        sorted(game.superko_keys().tolist()), verdicts, str(game.score()), game.diagram(),
-    )  # fmt: skip
-
-
-def vertex(game: Game, text: str) -> int:
-    return parse_vertex(text, width=game.width, height=game.height)
 
 
 # --- a new game ---
@@ -162,236 +136,6 @@ def test_suicide_of_two_stones_depends_on_the_rules():
         game = game_from(". X O\nO O .\n. . .", rules)
         expected = None if name in ("tromp-taylor", "new-zealand", "nz", "ing", "goe") else "suicide"
         assert game.illegal_reason(vertex(game, "A3"), BLACK) == expected, name
-
-
-# --- ko and superko ---
-
-
-@pytest.mark.parametrize("ko", list(Ko))
-def test_a_ko_may_not_be_retaken_at_once_by_the_opponent(ko: Ko):
-    game = game_from(KO, Rules(ko=ko))
-    game.play("B3", WHITE)
-    assert game.ko_point == vertex(game, "C3")
-    assert game.illegal_reason(game.ko_point, BLACK) == "ko"
-    assert game.illegal_reason(game.ko_point, WHITE) is None, "the captor may fill it"
-    assert game.ko_point not in game.legal_points(BLACK)
-    with pytest.raises(IllegalMoveError, match="ko"):
-        game.play("C3", BLACK, allow_superko=True)
-
-
-@pytest.mark.parametrize("ko", list(Ko))
-def test_after_a_threat_and_its_answer_the_ko_may_be_retaken(ko: Ko):
-    game = game_from(KO, Rules(ko=ko))
-    game.play("B3", WHITE)
-    game.play("A1", BLACK)
-    game.play("D1", WHITE)
-    assert game.illegal_reason(vertex(game, "C3"), BLACK) is None
-
-
-def test_passes_lift_the_simple_ko_but_no_superko():
-    """White takes, Black passes, White passes: retaking repeats the board, with the same side to play as before."""
-    reasons = {}
-    for ko in Ko:
-        game = game_from(KO, Rules(ko=ko), first_player=WHITE)
-        for move in ("B3", "pass", "pass"):
-            game.play(move)
-        assert game.ko_point == NULL_POINT
-        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: "superko"}
-
-
-def test_situational_superko_looks_at_the_side_to_play():
-    """The start had Black to play, the repetition leaves White to play: only the positional rule forbids it."""
-    reasons = {}
-    for ko in Ko:
-        game = game_from(KO, Rules(ko=ko), first_player=BLACK)
-        for move in ((WHITE, "B3"), (BLACK, "pass"), (WHITE, "pass")):
-            game.play(move[1], move[0])
-        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
-
-
-def test_sending_two_and_returning_one():
-    """Black gives two stones, takes one back, and has the old board before it, but with White to play."""
-    reasons = {}
-    for ko in Ko:
-        game = game_from(
-            """
-            . X . O .
-            X O O O .
-            X X X O .
-            . . X O .""",
-            Rules(ko=ko),
-        )
-        game.play("C4", BLACK)
-        game.play("A4", WHITE)
-        assert game.captures[WHITE] == 2
-        reasons[ko] = game.illegal_reason(vertex(game, "B4"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
-
-
-@pytest.mark.parametrize(("ko", "reason"), [(Ko.SIMPLE, None), (Ko.POSITIONAL, "superko"), (Ko.SITUATIONAL, "superko")])
-def test_triple_ko(ko: Ko, reason: str | None):
-    """Three kos taken in turn: the sixth move would bring the start back."""
-    game = game_from(
-        """
-        . X O .
-        X O . O
-        . X O .
-        . X O .
-        X . X O
-        . X O .
-        . X O .
-        X O . O
-        . X O .""",
-        Rules(ko=ko),
-    )
-    start = game.hash
-    for text in ("C8", "B5", "C2", "B8", "C5"):
-        game.play(text)
-    assert game.illegal_reason(vertex(game, "B2")) == reason
-    assert game.play("B2", allow_superko=True) == Move(WHITE, vertex(game, "B2"))
-    assert game.hash == start
-
-
-def test_allow_superko_plays_a_repetition_and_only_that():
-    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    with pytest.raises(IllegalMoveError) as caught:
-        game.play("C3")
-    assert caught.value.reason == "superko"
-    game.play("C3", allow_superko=True)
-    assert position_of(game.board, 4, 4) == reference.parse(KO)
-    with pytest.raises(IllegalMoveError):
-        game.play("A4", WHITE, allow_superko=True)
-
-
-def test_changing_the_rules_applies_to_the_whole_game():
-    game = game_from(KO, Rules(ko=Ko.SIMPLE), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    assert game.is_legal("C3")
-    game.rules = Rules(ko=Ko.POSITIONAL)
-    assert game.illegal_reason(vertex(game, "C3")) == "superko"
-    game.rules = Rules(ko=Ko.SIMPLE)
-    assert game.is_legal("C3")
-
-
-# --- undo ---
-
-
-def random_moves(rng: random.Random, game: Game, count: int) -> list[Move]:
-    """Play up to `count` random legal moves and passes, colours at random, and return them."""
-    points = points_of(reference.empty_position(game.width, game.height))
-    for _ in range(count):
-        point, color = (PASS if rng.random() < 0.05 else rng.choice(points)), rng.choice((BLACK, WHITE))
-        if game.illegal_reason(point, color) is None:
-            game.play(point, color)
-    return list(game.moves)
-
-
-@pytest.mark.parametrize("ko", list(Ko))
-@pytest.mark.parametrize("size", [(2, 2), (3, 4), (5, 5), (9, 9)])
-def test_undo_equals_replaying_the_shorter_game(ko: Ko, size: tuple[int, int]):
-    rng = random.Random(f"{ko} {size}")
-    for _ in range(6):
-        game = Game(*size, Rules(ko=ko))
-        moves = random_moves(rng, game, 4 * size[0] * size[1])
-        while game.moves:
-            count = rng.randint(1, min(8, len(game.moves)))
-            game.undo(count)
-            del moves[-count:]
-            replayed = Game(*size, Rules(ko=ko))
-            for move in moves:
-                replayed.play(move)
-            assert state(game) == state(replayed)
-
-
-def test_undo_restores_the_ko():
-    game = game_from(KO)
-    before = state(game)
-    game.play("B3", WHITE)
-    taken = state(game)
-    game.play("A1", BLACK)
-    game.undo()
-    assert state(game) == taken
-    assert game.illegal_reason(vertex(game, "C3"), BLACK) == "ko"
-    game.undo()
-    assert state(game) == before
-
-
-def test_undo_forgets_positions_for_superko():
-    """A position that was taken back may come again."""
-    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
-    game.play("D1")
-    game.play("A1")
-    game.undo(2)
-    game.play("D1")
-    game.play("A1")
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    assert game.illegal_reason(vertex(game, "C3")) == "superko"
-    game.undo(3)
-    game.play("B3")
-    game.play("C1")
-    game.play("B1")
-    assert game.is_legal("C3")
-
-
-def test_undo_after_a_tolerated_repetition_still_knows_the_first_occurrence():
-    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    before = state(game)
-    game.play("C3", allow_superko=True)
-    game.undo()
-    assert state(game) == before
-    assert game.illegal_reason(vertex(game, "C3")) == "superko"
-
-
-def test_undo_keeps_set_up_and_handicap():
-    game = game_from(KO)
-    before = state(game)
-    game.play("A1")
-    game.undo()
-    assert state(game) == before
-    with pytest.raises(CannotUndoError):
-        game.undo()
-    assert state(game) == before
-
-    game = Game(9)
-    game.set_handicap([vertex(game, "C3"), vertex(game, "G7")])
-    before = state(game)
-    with pytest.raises(CannotUndoError):
-        game.undo()
-    game.play("E5")
-    game.undo()
-    assert state(game) == before
-    assert game.handicap == 2
-
-
-@pytest.mark.parametrize("count", [3, 100, -1])
-def test_undo_of_more_moves_than_played_changes_nothing(count: int):
-    game = Game(9)
-    game.play("C3")
-    game.play("pass")
-    before = state(game)
-    with pytest.raises(CannotUndoError):
-        game.undo(count)
-    assert state(game) == before
-
-
-def test_undo_of_several_moves_and_of_none():
-    game = Game(9)
-    before = state(game)
-    for text in ("C3", "G7", "pass"):
-        game.play(text)
-    played = state(game)
-    game.undo(0)
-    assert state(game) == played
-    game.undo(3)
-    assert state(game) == before
 
 
 # --- set-up, handicap, copies ---
@@ -512,28 +256,3 @@ def test_legal_points_leave_out_the_pass_and_are_in_reading_order():
     game = game_from(KO)
     vertices = [format_vertex(point, width=4, height=4) for point in game.legal_points(WHITE)]
     assert vertices == ["D4", "B3", "A2", "D2", "A1", "B1", "C1", "D1"]
-
-
-# --- the whole against the oracle, from set-up positions ---
-
-
-@pytest.mark.parametrize("first_player", [BLACK, WHITE])
-@pytest.mark.parametrize("ko", list(Ko))
-def test_games_from_set_up_positions_agree_with_the_oracle(ko: Ko, first_player: int):
-    rng = random.Random(f"{ko} {first_player}")
-    for diagram in (KO, ". X . O .\nX O O O .\nX X X O .\n. . X O .", "X.O.\nXXOX\nO.X.\n.OX.", ".OX.\nX.OX\nXXOO\n.XO."):
-        for suicide in (False, True):
-            game = game_from(diagram, Rules(ko=ko, suicide=suicide), first_player)
-            oracle = reference.ReferenceGame(
-                reference.parse(diagram), ko=ko.lower(), suicide=suicide, first_player=CHARACTER[first_player]
-            )
-            points = points_of(oracle.position)
-            for _ in range(60):
-                for color in (BLACK, WHITE):
-                    legal = [points[i] for i in oracle.legal_points(CHARACTER[color])]
-                    assert game.legal_points(color) == legal
-                color = game.to_play if rng.random() < 0.8 else rng.choice((BLACK, WHITE))
-                legal = oracle.legal_points(CHARACTER[color])
-                index = rng.choice(legal) if legal and rng.random() < 0.9 else reference.PASS
-                oracle.play(index, CHARACTER[color])
-                game.play(PASS if index == reference.PASS else points[index], color)

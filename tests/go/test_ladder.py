@@ -9,9 +9,9 @@ import random
 import numpy as np
 import pytest
 import reference
-from board_helpers import board_of, map_of, points_of, random_position, to_points
+from board_helpers import board_of, fingerprint, map_of, points_of, random_position, to_points
 
-from gtp_engine.go.board import KO_COLOR, KO_POINT, Board, IntArray, is_legal, play_assume_legal
+from gtp_engine.go.board import KO_COLOR, KO_POINT, IntArray, is_legal, play_assume_legal
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.ladder import (
     LadderWork,
@@ -181,14 +181,6 @@ class Reader:
         count = working_attacks_into(self.board, point, self.work, out)
         assert fingerprint(self.board) == before
         return sorted(out[:count].tolist())
-
-
-def fingerprint(board: Board) -> tuple[bytes, ...]:
-    """Return all that has meaning on a board except the order of its empty points."""
-    heads = np.unique(board.head[board.head > 0])
-    per_chain = [getattr(board, name)[heads].tobytes() for name in ("size", "libs", "lib_sum", "lib_squares")]
-    chains = [board.color.tobytes(), board.head.tobytes(), board.next_stone[board.head > 0].tobytes()]
-    return *chains, *per_chain, board.info.tobytes(), board.hash.tobytes()
 
 
 def oracle_captures(position: reference.Position, index: int) -> bool:

@@ -18,7 +18,7 @@ from board_helpers import board_of, points_of
 
 from gtp_engine._jit import kernel
 from gtp_engine.go.board import EMPTY_COUNT, Board, IntArray, copy_board, is_legal, new_board, play_assume_legal
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.constants import EMPTY, WHITE
 from gtp_engine.go.coords import board_points
 
 LEGAL = {1: 1, 2: 57, 3: 12675, 4: 24318165}

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import pytest
 import reference
-from board_helpers import COLOR, points_of
+from board_helpers import game_of
 
-from gtp_engine.go.constants import PASS, Move
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 
@@ -88,18 +88,13 @@ def test_the_files_hold_every_kind_of_rules():
 @each_stanza
 def test_oracle_counts(stanza: Stanza):
     for depth, count in stanza.counts.items():
-        found = reference.perft(
-            stanza.start, depth, ko=stanza.ko.lower(), suicide=stanza.suicide, passes=stanza.passes
-        )
+        found = reference.perft(stanza.start, depth, ko=stanza.ko.lower(), suicide=stanza.suicide, passes=stanza.passes)
         assert found == count, f"depth {depth}"
 
 
 @each_stanza
 def test_game_counts(stanza: Stanza):
-    rules = Rules(ko=stanza.ko, suicide=stanza.suicide)
-    game = Game(stanza.start.width, stanza.start.height, rules)
-    cells = zip(points_of(stanza.start), stanza.start.cells, strict=True)
-    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
+    game = game_of(stanza.start, Rules(ko=stanza.ko, suicide=stanza.suicide))
     for depth, count in stanza.counts.items():
         assert perft_of_game(game, depth, passes=stanza.passes) == count, f"depth {depth}"
     assert game.moves == ()

@@ -8,10 +8,10 @@ import random
 
 import pytest
 import reference
-from board_helpers import COLOR, points_of, random_position
+from board_helpers import COLOR, game_of, points_of, random_position
 
 from gtp_engine.errors import KomiError
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
 from gtp_engine.go.scoring import Score
@@ -51,19 +51,12 @@ SEKI = """
 seki, White 12 stones, 2 points and 1 in seki."""
 
 
-def game_from(diagram: str, rules: Rules = AREA, komi: float = 0.0) -> tuple[Game, list[int]]:
+def game_and_dead(diagram: str, rules: Rules = AREA, komi: float = 0.0) -> tuple[Game, list[int]]:
     """Return the game that a diagram shows, and the points of its dead stones."""
     position = reference.parse(diagram.replace("#", "X").replace("@", "O"))
     drawn = "".join(diagram.split())
     dead = [point for point, cell in zip(points_of(position), drawn, strict=True) if cell in "#@"]
     return game_of(position, rules, komi), dead
-
-
-def game_of(position: reference.Position, rules: Rules, komi: float = 0.0) -> Game:
-    game = Game(position.width, position.height, rules, komi)
-    cells = zip(points_of(position), position.cells, strict=True)
-    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
-    return game
 
 
 def points(score: Score) -> tuple[float, float]:
@@ -83,7 +76,7 @@ def points(score: Score) -> tuple[float, float]:
     ids=["area", "territory", "area, dead", "territory, dead count twice", "area, neutral", "territory, neutral"],
 )
 def test_points_by_hand(diagram: str, rules: Rules, black: int, white: int, text: str):
-    game, dead = game_from(diagram, rules)
+    game, dead = game_and_dead(diagram, rules)
     before = game.board.storage.tobytes()
     score = game.score(dead)
     assert points(score) == (black, white)
@@ -94,9 +87,9 @@ def test_points_by_hand(diagram: str, rules: Rules, black: int, white: int, text
 
 
 def test_dead_stones_that_are_not_given_are_alive():
-    game, _ = game_from(FINISHED_WITH_DEAD_STONES, AREA)
+    game, _ = game_and_dead(FINISHED_WITH_DEAD_STONES, AREA)
     assert points(game.score()) == (8 + 1 + 2, 9 + 1 + 2)
-    game, _ = game_from(FINISHED_WITH_DEAD_STONES, TERRITORY)
+    game, _ = game_and_dead(FINISHED_WITH_DEAD_STONES, TERRITORY)
     assert points(game.score()) == (2, 2)
 
 
@@ -124,7 +117,7 @@ def test_stones_lost_by_suicide_are_prisoners_of_the_opponent():
         X X O .
         O O O .
         . . . ."""
-    game, _ = game_from(diagram, Rules(scoring=Scoring.TERRITORY, suicide=True))
+    game, _ = game_and_dead(diagram, Rules(scoring=Scoring.TERRITORY, suicide=True))
     game.play("A4", BLACK)
     assert game.captures == {BLACK: 0, WHITE: 4}
     assert points(game.score()) == (0, 11 + 4)
@@ -142,12 +135,12 @@ def test_stones_lost_by_suicide_are_prisoners_of_the_opponent():
     ],
 )
 def test_eyes_in_seki_and_the_group_tax(scoring: Scoring, tax: Tax, black: int, white: int):
-    game, _ = game_from(SEKI, Rules(scoring=scoring, tax=tax))
+    game, _ = game_and_dead(SEKI, Rules(scoring=scoring, tax=tax))
     assert points(game.score()) == (black, white)
 
 
 def test_territory_beside_unfilled_neutral_points_is_no_seki():
-    game, _ = game_from(UNFILLED, Rules(scoring=Scoring.TERRITORY, tax=Tax.SEKI))
+    game, _ = game_and_dead(UNFILLED, Rules(scoring=Scoring.TERRITORY, tax=Tax.SEKI))
     assert points(game.score()) == (3, 3)
 
 
@@ -158,8 +151,8 @@ def test_the_group_tax_is_paid_for_every_group():
         X X O O O X X
         O O O . O O O
         . . O O O . ."""
-    game, _ = game_from(diagram, Rules(tax=Tax.ALL))
-    without, _ = game_from(diagram, Rules())
+    game, _ = game_and_dead(diagram, Rules(tax=Tax.ALL))
+    without, _ = game_and_dead(diagram, Rules())
     assert without.score().black - game.score().black == 1 + 1
     assert without.score().white - game.score().white == 2
 
@@ -242,7 +235,7 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
         area = game_of(position, AREA, 6.5).score(dead)
         assert points(area) == (owners.count("X"), owners.count("O") + 6.5)
         territory = reference.territory_score(position, marked, {"X": 0, "O": 0})
-        assert points(game_of(position, TERRITORY).score(dead)) == (territory["X"], territory["O"])
+        assert points(game_of(position, TERRITORY, 0.0).score(dead)) == (territory["X"], territory["O"])
 
 
 def test_prisoners_of_random_games_agree_with_the_oracle():

@@ -10,14 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import reference
-from board_helpers import COLOR, board_of, points_of, random_position
+from board_helpers import board_of, game_of, points_of, random_position, stones_of
 
 from gtp_engine.go import board as boards
 from gtp_engine.go.benson import area_map, new_life_work, pass_alive_map
 from gtp_engine.go.board import Board
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.eyes import eye_map
-from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import ladder_map, new_ladder_work
 from gtp_engine.go.rules import Rules, Scoring
 
@@ -61,9 +60,7 @@ def answers(position: reference.Position) -> dict[str, list[int]]:
         "eyes": by_point(board, points, eye_map),
     }
     for suicide in (False, True):
-        maps[f"pass-alive, suicide {suicide}"] = by_point(
-            board, points, pass_alive_map, suicide, new_life_work(*size)
-        )
+        maps[f"pass-alive, suicide {suicide}"] = by_point(board, points, pass_alive_map, suicide, new_life_work(*size))
         maps[f"area, suicide {suicide}"] = by_point(board, points, area_map, suicide, new_life_work(*size))
         for color in (BLACK, WHITE):
             maps[f"legal for {color}, suicide {suicide}"] = legality(board, points, color, suicide)
@@ -100,7 +97,7 @@ def test_answers_exchange_with_the_colours(size: tuple[int, int]):
             for question in (f"pass-alive, suicide {suicide}", f"area, suicide {suicide}"):
                 assert [(0, 2, 1)[v] for v in theirs[question]] == mine[question]
             for color in (BLACK, WHITE):
-                theirs_legal = theirs[f"legal for {boards.BLACK + boards.WHITE - color}, suicide {suicide}"]
+                theirs_legal = theirs[f"legal for {BLACK + WHITE - color}, suicide {suicide}"]
                 assert mine[f"legal for {color}, suicide {suicide}"] == theirs_legal
 
 
@@ -120,10 +117,7 @@ def test_scores_are_the_same_from_every_side(size: tuple[int, int]):
 
 
 def score_of(position: reference.Position, scoring: Scoring) -> tuple[float, float]:
-    game = Game(position.width, position.height, Rules(scoring=scoring), 0.0)
-    cells = zip(points_of(position), position.cells, strict=True)
-    game.set_up([Move(COLOR[cell], point) for point, cell in cells if cell != reference.EMPTY])
-    score = game.score()
+    score = game_of(position, Rules(scoring=scoring), 0.0).score()
     return score.black, score.white
 
 
@@ -141,12 +135,12 @@ def test_hashes_of_the_eight_views_differ_unless_the_views_are_equal():
 def test_the_hash_does_not_depend_on_the_order_of_moves():
     rng = random.Random(13)
     position = random_position(rng, 9, 9, 60)
-    stones = [(p, COLOR[c]) for p, c in zip(points_of(position), position.cells, strict=True) if c != "."]
+    stones = stones_of(position)
     expected = int(board_of(position).hash[0])
     for _ in range(10):
         rng.shuffle(stones)
         board = boards.new_board(9, 9)
-        for point, color in stones:
+        for color, point in stones:
             assert board.color[point] == EMPTY
             boards.play_assume_legal(board, point, color)
         assert int(board.hash[0]) == expected

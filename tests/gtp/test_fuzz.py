@@ -36,8 +36,8 @@ def test_generated_lines(seed: int, folder: Path) -> None:
     server = GtpServer(CONFIG, lambda: engine, log=print)
 
     def ask(sent: bytes, count: int) -> list[bytes]:
-        replies = [server.handle_line(decode_line(raw)) for raw in sent.removesuffix(b"\n").split(b"\n")]
-        return [reply.encode("utf-8", "backslashreplace") for reply in replies if reply]
+        replies = [server.handle_bytes(raw) for raw in sent.removesuffix(b"\n").split(b"\n")]
+        return [reply for reply in replies if reply]
 
     checker = run(ask, seed=seed, lines=1500, folder=folder)
     for name in (

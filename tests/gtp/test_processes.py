@@ -81,6 +81,29 @@ def test_stdout_closed_by_the_reader() -> None:
     assert b"BrokenPipe" not in errors
 
 
+def test_stderr_closed_by_the_reader() -> None:
+    with GtpProcess("--visits", "4", stderr=subprocess.PIPE) as engine:
+        assert engine.process.stderr is not None
+        engine.process.stderr.close()
+        assert engine.ask(b"boardsize 5\n") == b"= \n\n"
+        assert engine.ask(b"genmove b\n").startswith(b"= ")
+        assert engine.ask(b"quit\n") == b"= \n\n"
+        assert engine.wait() == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX hang-up of pipes")
+def test_a_controller_that_dies_ends_a_long_search() -> None:
+    with GtpProcess("--time-per-move", "300") as engine:
+        assert engine.ask(b"boardsize 9\n") == b"= \n\n"
+        engine.send(b"genmove b\n")
+        time.sleep(0.5)
+        assert engine.process.stdin is not None
+        assert engine.process.stdout is not None
+        engine.process.stdin.close()
+        engine.process.stdout.close()
+        assert engine.process.wait(timeout=30) == 0
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX file descriptors")
 @pytest.mark.parametrize(
     ("redirection", "output"),
@@ -123,6 +146,18 @@ def test_interrupt_ends_a_long_search() -> None:
         assert engine.read_reply().startswith(b"=1 ")
         assert time.monotonic() - started < 30
         assert engine.ask(b"2 name\n") == b"=2 Tengen\n\n"
+
+
+def test_quit_does_not_wait_for_an_engine_that_takes_for_ever() -> None:
+    program = (
+        "import sys, time\n"
+        "from gtp_engine.config import Config\n"
+        "from gtp_engine.gtp.session import serve\n"
+        "sys.exit(serve(Config(), lambda: time.sleep(600)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=b"name\nquit\n", capture_output=True, timeout=30)
+    assert done.stdout == b"= Tengen\n\n= \n\n"
+    assert done.returncode == 0
 
 
 def test_what_libraries_print_does_not_reach_the_controller() -> None:

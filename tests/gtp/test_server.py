@@ -12,8 +12,9 @@ from gtp_engine import __version__
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS
 from gtp_engine.gtp.protocol import MAX_LINE_BYTES, GtpError
-from gtp_engine.gtp.registry import COMMANDS, SECTIONS, CommandSpec, markdown_table
+from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
 from gtp_engine.gtp.server import GtpServer
 
 
@@ -124,15 +125,17 @@ def test_no_reply_without_a_command(line: str) -> None:
 
 
 def test_too_long_a_line_is_refused_under_its_id() -> None:
-    reply = make_server(no_engine).handle_line("42 play b " + "x" * MAX_LINE_BYTES)
-    assert reply == f"?42 line too long: the limit is {MAX_LINE_BYTES} bytes\n\n"
-    assert make_server(no_engine).handle_line("x" * (MAX_LINE_BYTES + 1)).startswith("? line too long")
+    server = make_server(no_engine)
+    refused = f"line too long: the limit is {MAX_LINE_BYTES} bytes\n\n".encode()
+    assert server.handle_bytes(b"42 play b " + b"x" * MAX_LINE_BYTES) == b"?42 " + refused
+    assert server.handle_bytes("é".encode() * (MAX_LINE_BYTES // 2 + 1)) == b"? " + refused
+    assert server.handle_bytes(b"1 name" + b" " * (MAX_LINE_BYTES - 6)) == b"=1 Tengen\n\n"
 
 
 def test_an_unknown_exception_is_an_internal_error_and_the_session_lives_on() -> None:
     log: list[str] = []
     server = make_server(log=log)
-    assert server.handle_line("5 clear_cache") == "?5 internal error: ZeroDivisionError: a bug\nin two lines\n\n"
+    assert server.handle_line("5 clear_cache") == "?5 internal error: ZeroDivisionError: 'a bug?in two lines'\n\n"
     assert "Traceback" in log[0]
     assert "clear_cache" in log[0]
     assert server.handle_line("6 komi 0.5") == "=6 \n\n"
@@ -149,15 +152,27 @@ def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:
     server.stop()
 
 
+@pytest.mark.parametrize("spec", all_commands(), ids=lambda spec: spec.name)
+def test_the_table_knows_which_commands_need_the_engine(spec: CommandSpec) -> None:
+    def provider() -> Any:
+        raise TengenError("asked for the engine")
+
+    arguments = {"COLOR": "b", "VERTEX": "D4", "KIND": "none", "RULES": "japanese", "STATUS": "dead", "KEY": "ko"}
+    words = [arguments.get(word.rstrip("."), "9") for word in spec.usage.split() if not word.startswith("[")]
+    config = Config().with_values({"gtp.kgs_chat": "true"})
+    reply = make_server(provider, config).handle_line(f"{spec.name} {' '.join(words)}")
+    assert (reply == "? asked for the engine\n\n") == spec.needs_engine, reply
+
+
 def test_the_readme_table_lists_every_command_once() -> None:
     table = markdown_table()
-    for spec in COMMANDS.values():
+    for spec in all_commands():
         assert table.count(f"| `{spec.call}` | {spec.summary}") == 1
-    assert {spec.section for spec in COMMANDS.values()} == set(SECTIONS)
+    assert {spec.section for spec in all_commands()} == set(SECTIONS)
 
 
 def test_summaries_are_sentences() -> None:
-    for spec in COMMANDS.values():
+    for spec in all_commands():
         assert spec.summary.endswith("."), spec.name
         assert "|" not in spec.summary, spec.name
 
@@ -198,3 +213,12 @@ def test_the_handshake_imports_nothing_heavy() -> None:
     modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     heavy = {"numpy", "numba", "sgfmill", "onnxruntime", "rich", "gtp_engine.engine", "gtp_engine.go.board"}
     assert not heavy & set(modules.split())
+
+
+def test_the_analyze_menu_holds_commands_that_exist() -> None:
+    server = make_server(no_engine)
+    for entry in ANALYZE_COMMANDS:
+        kind, label, text = entry.split("/")
+        assert kind in {"plist", "string", "hstring", "hpstring", "pstring", "cboard", "none"}, entry
+        assert label
+        assert server.find(text.split()[0]), entry

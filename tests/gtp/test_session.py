@@ -21,8 +21,12 @@ from gtp_engine.gtp.transcript import Transcript
 
 def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, transcript: Transcript | None = None) -> bytes:
     stdout = io.BytesIO()
-    run_session(GtpServer(Config(), provider, print), io.BytesIO(sent), stdout, transcript)
+    run_session(make_server(provider), io.BytesIO(sent), stdout, transcript)
     return stdout.getvalue()
+
+
+def make_server(provider: Callable[[], Any] = FakeEngine) -> GtpServer:
+    return GtpServer(Config(), provider, print)
 
 
 class Dribble(io.RawIOBase):
@@ -86,7 +90,7 @@ class SlowOutput(io.RawIOBase):
 )
 def test_lines_of_a_stream(data: bytes, lines: list[bytes]) -> None:
     assert list(read_lines(io.BytesIO(data))) == lines
-    assert list(read_lines(io.BufferedReader(io.BytesIO(data)))) == lines  # type: ignore[arg-type]
+    assert list(read_lines(io.BufferedReader(io.BytesIO(data)))) == lines
     if len(data) < 100:
         assert list(read_lines(cast(BinaryIO, Dribble(data)))) == lines
 
@@ -116,7 +120,7 @@ def test_empty_input_gets_no_output() -> None:
 
 def test_output_that_takes_little_at_a_time_gets_everything() -> None:
     stdout = SlowOutput()
-    run_session(GtpServer(Config(), FakeEngine, print), io.BytesIO(b"name\nname\n"), cast(BinaryIO, stdout))
+    run_session(make_server(), io.BytesIO(b"name\nname\n"), cast(BinaryIO, stdout))
     assert stdout.data == b"= Tengen\n\n= Tengen\n\n"
 
 
@@ -124,7 +128,7 @@ def test_a_closed_output_ends_the_session() -> None:
     stdout = ClosedOutput(writes=2)
     engine = FakeEngine()
     sent = io.BytesIO(b"name\nkomi 1\nkomi 2\nkomi 3\n")
-    run_session(GtpServer(Config(), lambda: engine, print), sent, cast(BinaryIO, stdout))
+    run_session(make_server(lambda: engine), sent, cast(BinaryIO, stdout))
     assert engine.komi == 2.0
 
 
@@ -143,7 +147,7 @@ def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 def test_interrupt_reaches_the_running_command(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
-    server = GtpServer(Config(), lambda: engine, print)
+    server = make_server(lambda: engine)
     thread = threading.Thread(target=run_session, args=(server, reader, stdout))
     thread.start()
     writer.write(b"1 set_random_seed 5\n2 get_random_seed\n")
@@ -161,7 +165,7 @@ def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[Bina
         assert loaded.wait(10)
         return engine
 
-    server = GtpServer(Config(), provide, print)
+    server = make_server(provide)
     thread = threading.Thread(target=run_session, args=(server, reader, stdout))
     thread.start()
     writer.write(b"set_random_seed 5\n# interrupt\nquit\n")
@@ -174,7 +178,7 @@ def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[Bina
 def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
-    server = GtpServer(Config(), lambda: engine, print)
+    server = make_server(lambda: engine)
     thread = threading.Thread(target=run_session, args=(server, reader, stdout))
     thread.start()
     writer.write(b"get_komi\n# interrupt\n")
@@ -194,7 +198,7 @@ def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[Binar
     loading, stdout = threading.Event(), io.BytesIO()
     loader = EngineLoader(lambda: FakeEngine() if loading.wait(10) else None, print)  # type: ignore[arg-type, return-value]
     loader.start()
-    server = GtpServer(Config(), loader, print)
+    server = make_server(loader)
     thread = threading.Thread(target=run_session, args=(server, reader, stdout))
     thread.start()
     writer.write(b"name\nnonsense\nkomi x\nget_komi\n")

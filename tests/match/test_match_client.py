@@ -64,9 +64,7 @@ def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
 
 def test_death_names_exit_code_and_log(start: Starter) -> None:
     client = start("--black die")
-    with pytest.raises(
-        EngineDiedError, match=r"ended with exit code 3 instead of answering 'genmove b'.*first\.log"
-    ):
+    with pytest.raises(EngineDiedError, match=r"ended with exit code 3 instead of answering 'genmove b'.*first\.log"):
         client.send("genmove b")
     assert not client.is_alive()
     with pytest.raises(EngineDiedError):

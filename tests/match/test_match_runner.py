@@ -198,9 +198,7 @@ class TestClocks:
 
     def test_main_time_is_used_up_move_by_move(self, tmp_path: Path) -> None:
         white = f"{self.LISTS} --white 'A1 A2 A3'"
-        (game,) = play(
-            tmp_path, f"{self.LISTS} --black 'wait:0.5 wait:0.5 C3'", white, main_time=0.9, time_grace=0.0
-        )
+        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:0.5 wait:0.5 C3'", white, main_time=0.9, time_grace=0.0)
         assert (game.result, game.overruns["first"], game.moves) == ("W+T", 1, 2)
 
 
@@ -256,9 +254,7 @@ class TestOpenings:
         games = play(tmp_path, games=2, random_plies=2)
         assert games[0].opening == games[1].opening == "random 1"
         plays = [line for line in sent(tmp_path, "first") if line.startswith("play") and "pass" not in line]
-        assert plays == [
-            line for line in sent(tmp_path, "second") if line.startswith("play") and "pass" not in line
-        ]
+        assert plays == [line for line in sent(tmp_path, "second") if line.startswith("play") and "pass" not in line]
         assert plays[:2] == plays[2:]
         assert [line.split()[1] for line in plays[:2]] == ["B", "W"]
         assert [game.moves for game in games] == [4, 4]

@@ -1,0 +1,396 @@
+"""The engine from outside: set-up, legal and sensible moves, passing, resigning, scores, time."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from superko_games import game_with_superko
+
+from gtp_engine.clock import TimeSettings
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.errors import (
+    BoardNotEmptyError,
+    CannotUndoError,
+    HandicapError,
+    IllegalMoveError,
+    InvalidSizeError,
+    KomiError,
+    SgfError,
+)
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.rules import Rules
+
+FINISHED = """
+    . X . X O . O . O
+    X X X X O O O O .
+    . X X O O . O O O
+    X X X O . O O . O
+    X X X O O O O O O
+    X . X X O O O O .
+    X X X X X O O O O
+    . X . X X O . O .
+    X X X X X O O O O
+"""
+"""Nothing left to play for: Black 41 points, White 40, both alive beyond doubt."""
+
+
+def make(**values: object) -> Engine:
+    defaults = {"game.board_size": 9, "search.visits": 300, "search.seed": 5, "search.threads": 1}
+    texts = {key.replace("__", "."): str(value) for key, value in values.items()}
+    return Engine(Config().with_values({**{key: str(value) for key, value in defaults.items()}, **texts}))
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = make()
+    yield made
+    made.close()
+
+
+def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
+    diagram = parse_diagram(text)
+    engine.set_board_size(diagram.width, diagram.height)
+    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
+
+
+def point(engine: Engine, vertex: str) -> int:
+    return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)
+
+
+# --- set-up ---
+
+
+def test_a_new_board_keeps_komi_and_rules(engine: Engine) -> None:
+    engine.set_komi(3.75)
+    engine.set_rules(Rules.parse("japanese"))
+    engine.play(BLACK, point(engine, "E5"))
+    engine.set_board_size(13, 7)
+    assert (engine.game.width, engine.game.height) == (13, 7)
+    assert engine.komi == 3.75
+    assert engine.rules == Rules.parse("japanese")
+    assert engine.game.moves == ()
+
+
+def test_the_komi_follows_the_rules_until_somebody_sets_it(engine: Engine) -> None:
+    engine.set_rules(Rules.parse("japanese"))
+    assert engine.komi == 6.5
+    engine.set_komi(7.5)
+    engine.set_rules(Rules.parse("aga"))
+    engine.set_rules(Rules.parse("japanese"))
+    assert engine.komi == 7.5
+
+
+@pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 0), (-9, 9), (10**9, 10**9)])
+def test_impossible_sizes_change_nothing(engine: Engine, size: tuple[int, int]) -> None:
+    engine.play(BLACK, point(engine, "E5"))
+    with pytest.raises(InvalidSizeError):
+        engine.set_board_size(*size)
+    assert engine.game.width == 9
+    assert len(engine.game.moves) == 1
+
+
+@pytest.mark.parametrize("komi", [float("nan"), float("inf"), float("-inf")])
+def test_impossible_komi_changes_nothing(engine: Engine, komi: float) -> None:
+    with pytest.raises(KomiError):
+        engine.set_komi(komi)
+    assert engine.komi == 7.5
+
+
+@pytest.mark.parametrize("count", [2, 5, 9, 40, 80])
+def test_free_handicap_places_exactly_the_number_asked_for(engine: Engine, count: int) -> None:
+    placed = engine.free_handicap(count)
+    assert len(set(placed)) == len(placed) == count
+    assert engine.game.handicap == count
+    assert engine.game.to_play == WHITE
+    with pytest.raises(CannotUndoError):
+        engine.undo()
+
+
+def test_handicap_needs_an_empty_board_and_a_number_the_board_holds(engine: Engine) -> None:
+    for count in (-1, 0, 1, 81, 10**9):
+        with pytest.raises(HandicapError):
+            engine.free_handicap(count)
+    with pytest.raises(HandicapError):
+        engine.set_free_handicap([point(engine, "E5")])
+    assert not engine.game.setup_stones
+    engine.play(BLACK, point(engine, "E5"))
+    with pytest.raises(BoardNotEmptyError):
+        engine.fixed_handicap(2)
+
+
+# --- playing ---
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_superko_is_tolerated_from_the_controller_unless_strict(strict: bool) -> None:
+    game, banned = game_with_superko("tromp-taylor")
+    warnings: list[str] = []
+    config = Config().with_values({"game.strict": str(strict), "game.rules": "tromp-taylor"})
+    engine = Engine(config, log=warnings.append)
+    engine.set_board_size(3)
+    engine.play_sequence(game.moves)
+    if strict:
+        with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
+            engine.play(game.to_play, banned[0])
+    else:
+        engine.play(game.to_play, banned[0])
+        assert "repeats an earlier position" in warnings[-1]
+    assert len(engine.game.moves) == len(game.moves) + (not strict)
+    engine.close()
+
+
+def test_a_sequence_with_an_illegal_move_is_not_played_at_all(engine: Engine) -> None:
+    e5 = point(engine, "E5")
+    with pytest.raises(IllegalMoveError):
+        engine.play_sequence([Move(BLACK, point(engine, "D4")), Move(WHITE, e5), Move(BLACK, e5)])
+    assert engine.game.moves == ()
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "aga-button", "new-zealand"])
+@pytest.mark.parametrize("size", [(5, 5), (7, 4), (9, 9)], ids=str)
+def test_it_plays_whole_games_by_the_rules(rules: str, size: tuple[int, int]) -> None:
+    engine = make(search__visits=60, play__resign=False)
+    engine.set_rules(Rules.parse(rules))
+    engine.set_board_size(*size)
+    for _ in range(3 * size[0] * size[1]):
+        color = engine.game.to_play
+        before = engine.game.copy()
+        choice = engine.genmove(color)
+        assert before.illegal_reason(choice.point, color) is None
+        if engine.game.is_over:
+            break
+    assert engine.game.is_over
+    assert engine.score().margin_black == engine.game.score(engine._dead_stones()).margin_black
+    engine.close()
+
+
+def test_either_colour_may_be_asked_for_any_number_of_moves(engine: Engine) -> None:
+    for color in (WHITE, WHITE, BLACK, BLACK, WHITE):
+        engine.genmove(color)
+    assert [move.color for move in engine.game.moves] == [WHITE, WHITE, BLACK, BLACK, WHITE]
+
+
+def test_reg_genmove_changes_nothing(engine: Engine) -> None:
+    engine.play(BLACK, point(engine, "E5"))
+    engine.genmove(WHITE, play=False)
+    assert len(engine.game.moves) == 1
+
+
+# --- passing ---
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "aga", "tromp-taylor"])
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+def test_it_passes_when_nothing_is_left(engine: Engine, rules: str, color: int) -> None:
+    engine.set_rules(Rules.parse(rules))
+    set_up(engine, FINISHED, color)
+    assert engine.genmove(color).point == PASS
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+def test_it_does_not_fill_its_territory_while_neutral_points_are_left(engine: Engine, color: int) -> None:
+    text = """
+        . . X O . . .
+        . . X O . . .
+        . . X O . . .
+        X X X . O O O
+        . . X O . . .
+        . . X O . . .
+        . . X O . . .
+    """
+    set_up(engine, text, color)
+    choice = engine.genmove(color)
+    assert choice.point in (point(engine, "D4"), PASS)
+
+
+def test_under_rules_that_count_what_is_left_dead_stones_are_captured() -> None:
+    """Tromp-Taylor: the white stone in Black's corner would count for White; it has to be taken first."""
+    text = """
+        . O . X O . O
+        . . . X O O .
+        X X X X O O O
+        O O O X O . O
+        . O O X O O O
+        O O O X O O .
+        O . O X O O O
+    """
+    engine = make(search__visits=800, game__rules="tromp-taylor", game__komi=-12)
+    set_up(engine, text, BLACK)
+    taken = point(engine, "B7")
+    for _ in range(12):
+        if engine.game.color_at(taken) != WHITE:
+            break
+        engine.genmove(BLACK)
+        engine.play(WHITE, PASS)
+    assert engine.game.color_at(taken) != WHITE
+    engine.close()
+
+
+def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
+    text = """
+        . . . . . . .
+        . O . . . . .
+        . . . . . . .
+        X X X X X X X
+        O O O O O O O
+        . . O . O . .
+        O O O O O O O
+    """
+    set_up(engine, text, BLACK)
+    taken = point(engine, "B6")
+    for _ in range(10):
+        if engine.game.color_at(taken) != WHITE:
+            break
+        assert engine.genmove(BLACK, cleanup=True).point != PASS
+        engine.play(WHITE, PASS)
+    assert engine.game.color_at(taken) != WHITE
+
+
+# --- resigning ---
+
+
+def lost_game(engine: Engine) -> None:
+    """Black has nothing; enough moves have been played for a resignation."""
+    engine.set_board_size(5)
+    for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
+        engine.play(WHITE, point(engine, vertex))
+
+
+def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
+    lost_game(engine)
+    answers = []
+    for _ in range(3):
+        answers.append(engine.genmove(BLACK).resign)
+        engine.play(WHITE, PASS)
+    assert answers == [False, False, True]
+
+
+def test_it_does_not_resign_when_told_not_to() -> None:
+    engine = make(play__resign=False)
+    lost_game(engine)
+    assert not any(engine.genmove(BLACK).resign for _ in range(6))
+    engine.close()
+
+
+def test_white_does_not_resign_at_once_in_a_handicap_game(engine: Engine) -> None:
+    engine.set_komi(0.5)
+    engine.free_handicap(9)
+    for _ in range(4):
+        assert not engine.genmove(WHITE).resign
+        engine.play(BLACK, PASS)
+
+
+# --- results ---
+
+
+def test_a_finished_game_is_counted_without_dead_stones(engine: Engine) -> None:
+    text = """
+        . . . X O . .
+        . O . X O . X
+        . . . X O . .
+        X X X X O O O
+        . . X O O . .
+        . . X O . . .
+        X X X O . . .
+    """
+    for rules, expected in (("chinese", 25 - 24 - 7.5), ("japanese", None)):
+        engine.set_komi(7.5)
+        engine.set_rules(Rules.parse(rules))
+        set_up(engine, text, BLACK)
+        engine.play(BLACK, PASS)
+        engine.play(WHITE, PASS)
+        dead = {p for group in engine.chains_by_status("dead") for p in group}
+        assert dead == {point(engine, "B6"), point(engine, "G6")}
+        score = engine.score()
+        if expected is not None:
+            assert score.margin_black == expected
+        else:
+            assert score.margin_black == engine.game.score(dead).margin_black
+
+
+def test_under_tromp_taylor_rules_stones_left_on_the_board_count(engine: Engine) -> None:
+    engine.set_rules(Rules.parse("tromp-taylor"))
+    engine.set_komi(0)
+    set_up(engine, ". . X O .\n. O X O .\n. . X O .\nX X X O .\n. . . O .", BLACK)
+    estimate = engine.score()
+    engine.play(BLACK, PASS)
+    engine.play(WHITE, PASS)
+    assert engine.chains_by_status("dead") == []
+    assert engine.score().margin_black == engine.game.score().margin_black
+    assert estimate.margin_black > engine.score().margin_black
+
+
+def test_seki_is_reported_and_not_counted_as_dead(engine: Engine) -> None:
+    text = """
+        . O X . X O X . .
+        X O X X X O X . .
+        . O O O O O X . .
+        O X X X X X X . .
+        O X . . . . . . .
+        O O X . . . . . .
+        . O X X X . . . .
+        O O O O X X . . .
+        . O . O O X . . .
+    """
+    set_up(engine, text, BLACK)
+    statuses = engine.final_status()
+    assert set(statuses.values()) <= {"alive", "dead", "seki", "black_territory", "white_territory", "dame"}
+    assert len(statuses) == 81
+
+
+# --- records ---
+
+
+def test_a_game_survives_writing_and_loading(engine: Engine) -> None:
+    engine.set_komi(5.25)
+    engine.set_rules(Rules.parse("aga"))
+    engine.free_handicap(3)
+    for vertex in ("E5", "pass", "E8"):
+        engine.play(engine.game.to_play, point(engine, vertex))
+    text = engine.to_sgf()
+    before = engine.game
+    other = make()
+    other.load_sgf(text.encode())
+    assert other.game.moves == before.moves
+    assert other.game.hash == before.hash
+    assert (other.komi, other.rules, other.game.handicap) == (5.25, before.rules, 3)
+    with pytest.raises(SgfError):
+        other.load_sgf(b"not a record")
+    assert other.game.moves == before.moves
+    other.close()
+
+
+# --- time ---
+
+
+def test_a_move_takes_no_longer_than_the_time_for_it() -> None:
+    engine = make(search__visits=0, time__time_per_move=0.3)
+    engine.genmove(BLACK)
+    start = time.perf_counter()
+    engine.genmove(WHITE)
+    assert time.perf_counter() - start < 0.6
+    engine.close()
+
+
+def test_a_clock_without_time_left_is_kept_by_the_engine_itself() -> None:
+    engine = make(search__visits=0)
+    engine.set_board_size(9)
+    engine.warm_up()
+    engine.set_time_settings(TimeSettings.absolute(3.0))
+    start = time.perf_counter()
+    for _ in range(30):
+        engine.genmove(BLACK)
+        engine.genmove(WHITE)
+    assert time.perf_counter() - start < 6.0
+    engine.close()
+
+
+def test_a_clock_that_has_run_out_still_gets_a_move(engine: Engine) -> None:
+    engine.set_time_settings(TimeSettings.absolute(10.0))
+    engine.set_time_left(BLACK, 0.0, 0)
+    start = time.perf_counter()
+    assert engine.genmove(BLACK).point is not None
+    assert time.perf_counter() - start < 0.5

@@ -1,0 +1,160 @@
+"""Ko and superko as `Game` knows them: drawn positions, and games from set-up positions against the oracle."""
+
+import random
+
+import pytest
+import reference
+from board_helpers import CHARACTER, game_from, points_of, position_of, vertex
+
+from gtp_engine.errors import IllegalMoveError
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move
+from gtp_engine.go.rules import Ko, Rules
+
+KO = """
+    . X O .
+    X . X O
+    . X O .
+    . . . ."""
+"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
+
+
+@pytest.mark.parametrize("ko", list(Ko))
+def test_a_ko_may_not_be_retaken_at_once_by_the_opponent(ko: Ko):
+    game = game_from(KO, Rules(ko=ko))
+    game.play("B3", WHITE)
+    assert game.ko_point == vertex(game, "C3")
+    assert game.illegal_reason(game.ko_point, BLACK) == "ko"
+    assert game.illegal_reason(game.ko_point, WHITE) is None, "the captor may fill it"
+    assert game.ko_point not in game.legal_points(BLACK)
+    with pytest.raises(IllegalMoveError, match="ko"):
+        game.play("C3", BLACK, allow_superko=True)
+
+
+@pytest.mark.parametrize("ko", list(Ko))
+def test_after_a_threat_and_its_answer_the_ko_may_be_retaken(ko: Ko):
+    game = game_from(KO, Rules(ko=ko))
+    game.play("B3", WHITE)
+    game.play("A1", BLACK)
+    game.play("D1", WHITE)
+    assert game.illegal_reason(vertex(game, "C3"), BLACK) is None
+
+
+def test_passes_lift_the_simple_ko_but_no_superko():
+    """White takes, Black passes, White passes: retaking repeats the board, with the same side to play as before."""
+    reasons = {}
+    for ko in Ko:
+        game = game_from(KO, Rules(ko=ko), first_player=WHITE)
+        for move in ("B3", "pass", "pass"):
+            game.play(move)
+        assert game.ko_point == NULL_POINT
+        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
+    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: "superko"}
+
+
+def test_situational_superko_looks_at_the_side_to_play():
+    """The start had Black to play, the repetition leaves White to play: only the positional rule forbids it."""
+    reasons = {}
+    for ko in Ko:
+        game = game_from(KO, Rules(ko=ko), first_player=BLACK)
+        for move in ((WHITE, "B3"), (BLACK, "pass"), (WHITE, "pass")):
+            game.play(move[1], move[0])
+        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
+    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
+
+
+def test_sending_two_and_returning_one():
+    """Black gives two stones, takes one back, and has the old board before it, but with White to play."""
+    reasons = {}
+    for ko in Ko:
+        game = game_from(
+            """
+            . X . O .
+            X O O O .
+            X X X O .
+            . . X O .""",
+            Rules(ko=ko),
+        )
+        game.play("C4", BLACK)
+        game.play("A4", WHITE)
+        assert game.captures[WHITE] == 2
+        reasons[ko] = game.illegal_reason(vertex(game, "B4"), BLACK)
+    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
+
+
+@pytest.mark.parametrize(("ko", "reason"), [(Ko.SIMPLE, None), (Ko.POSITIONAL, "superko"), (Ko.SITUATIONAL, "superko")])
+def test_triple_ko(ko: Ko, reason: str | None):
+    """Three kos taken in turn: the sixth move would bring the start back."""
+    game = game_from(
+        """
+        . X O .
+        X O . O
+        . X O .
+        . X O .
+        X . X O
+        . X O .
+        . X O .
+        X O . O
+        . X O .""",
+        Rules(ko=ko),
+    )
+    start = game.hash
+    for text in ("C8", "B5", "C2", "B8", "C5"):
+        game.play(text)
+    assert game.illegal_reason(vertex(game, "B2")) == reason
+    assert game.play("B2", allow_superko=True) == Move(WHITE, vertex(game, "B2"))
+    assert game.hash == start
+
+
+def test_allow_superko_plays_a_repetition_and_only_that():
+    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
+    for move in ("B3", "pass", "pass"):
+        game.play(move)
+    with pytest.raises(IllegalMoveError) as caught:
+        game.play("C3")
+    assert caught.value.reason == "superko"
+    game.play("C3", allow_superko=True)
+    assert position_of(game.board, 4, 4) == reference.parse(KO)
+    with pytest.raises(IllegalMoveError):
+        game.play("A4", WHITE, allow_superko=True)
+
+
+def test_changing_the_rules_applies_to_the_whole_game():
+    game = game_from(KO, Rules(ko=Ko.SIMPLE), first_player=WHITE)
+    for move in ("B3", "pass", "pass"):
+        game.play(move)
+    assert game.is_legal("C3")
+    game.rules = Rules(ko=Ko.POSITIONAL)
+    assert game.illegal_reason(vertex(game, "C3")) == "superko"
+    game.rules = Rules(ko=Ko.SIMPLE)
+    assert game.is_legal("C3")
+
+
+STARTS = (
+    KO,
+    ". X . O .\nX O O O .\nX X X O .\n. . X O .",
+    "X.O.\nXXOX\nO.X.\n.OX.",
+    ".OX.\nX.OX\nXXOO\n.XO.",
+)
+"""Positions in which repetitions and suicides are near."""
+
+
+@pytest.mark.parametrize("first_player", [BLACK, WHITE])
+@pytest.mark.parametrize("ko", list(Ko))
+def test_games_from_set_up_positions_agree_with_the_oracle(ko: Ko, first_player: int):
+    rng = random.Random(f"{ko} {first_player}")
+    for diagram in STARTS:
+        for suicide in (False, True):
+            game = game_from(diagram, Rules(ko=ko, suicide=suicide), first_player)
+            oracle = reference.ReferenceGame(
+                reference.parse(diagram), ko=ko.lower(), suicide=suicide, first_player=CHARACTER[first_player]
+            )
+            points = points_of(oracle.position)
+            for _ in range(60):
+                for color in (BLACK, WHITE):
+                    legal = [points[i] for i in oracle.legal_points(CHARACTER[color])]
+                    assert game.legal_points(color) == legal
+                color = game.to_play if rng.random() < 0.8 else rng.choice((BLACK, WHITE))
+                legal = oracle.legal_points(CHARACTER[color])
+                index = rng.choice(legal) if legal and rng.random() < 0.9 else reference.PASS
+                oracle.play(index, CHARACTER[color])
+                game.play(PASS if index == reference.PASS else points[index], color)

@@ -1,0 +1,121 @@
+"""`Game.undo`: taking moves back equals playing the shorter game, in every respect."""
+
+import random
+
+import pytest
+from board_helpers import game_from, random_moves, state, vertex
+
+from gtp_engine.errors import CannotUndoError
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko, Rules
+
+KO = """
+    . X O .
+    X . X O
+    . X O .
+    . . . ."""
+"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
+
+
+@pytest.mark.parametrize("ko", list(Ko))
+@pytest.mark.parametrize("size", [(2, 2), (3, 4), (5, 5), (9, 9)])
+def test_undo_equals_replaying_the_shorter_game(ko: Ko, size: tuple[int, int]):
+    rng = random.Random(f"{ko} {size}")
+    for _ in range(6):
+        game = Game(*size, Rules(ko=ko))
+        moves = random_moves(rng, game, 4 * size[0] * size[1])
+        while game.moves:
+            count = rng.randint(1, min(8, len(game.moves)))
+            game.undo(count)
+            del moves[-count:]
+            replayed = Game(*size, Rules(ko=ko))
+            for move in moves:
+                replayed.play(move)
+            assert state(game) == state(replayed)
+
+
+def test_undo_restores_the_ko():
+    game = game_from(KO)
+    before = state(game)
+    game.play("B3", WHITE)
+    taken = state(game)
+    game.play("A1", BLACK)
+    game.undo()
+    assert state(game) == taken
+    assert game.illegal_reason(vertex(game, "C3"), BLACK) == "ko"
+    game.undo()
+    assert state(game) == before
+
+
+def test_undo_forgets_positions_for_superko():
+    """A position that was taken back may come again."""
+    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
+    game.play("D1")
+    game.play("A1")
+    game.undo(2)
+    game.play("D1")
+    game.play("A1")
+    for move in ("B3", "pass", "pass"):
+        game.play(move)
+    assert game.illegal_reason(vertex(game, "C3")) == "superko"
+    game.undo(3)
+    game.play("B3")
+    game.play("C1")
+    game.play("B1")
+    assert game.is_legal("C3")
+
+
+def test_undo_after_a_tolerated_repetition_still_knows_the_first_occurrence():
+    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
+    for move in ("B3", "pass", "pass"):
+        game.play(move)
+    before = state(game)
+    game.play("C3", allow_superko=True)
+    game.undo()
+    assert state(game) == before
+    assert game.illegal_reason(vertex(game, "C3")) == "superko"
+
+
+def test_undo_keeps_set_up_and_handicap():
+    game = game_from(KO)
+    before = state(game)
+    game.play("A1")
+    game.undo()
+    assert state(game) == before
+    with pytest.raises(CannotUndoError):
+        game.undo()
+    assert state(game) == before
+
+    game = Game(9)
+    game.set_handicap([vertex(game, "C3"), vertex(game, "G7")])
+    before = state(game)
+    with pytest.raises(CannotUndoError):
+        game.undo()
+    game.play("E5")
+    game.undo()
+    assert state(game) == before
+    assert game.handicap == 2
+
+
+@pytest.mark.parametrize("count", [3, 100, -1])
+def test_undo_of_more_moves_than_played_changes_nothing(count: int):
+    game = Game(9)
+    game.play("C3")
+    game.play("pass")
+    before = state(game)
+    with pytest.raises(CannotUndoError):
+        game.undo(count)
+    assert state(game) == before
+
+
+def test_undo_of_several_moves_and_of_none():
+    game = Game(9)
+    before = state(game)
+    for text in ("C3", "G7", "pass"):
+        game.play(text)
+    played = state(game)
+    game.undo(0)
+    assert state(game) == played
+    game.undo(3)
+    assert state(game) == before

@@ -1,0 +1,45 @@
+"""Who has won: dead stones estimated or not, and scores in one form."""
+
+import doctest
+
+import pytest
+
+from gtp_engine.go.constants import Move
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.match import referee as referees
+from gtp_engine.match.referee import Referee, winner_of
+from gtp_engine.match.settings import MatchSettings, RefereeMode
+
+# Black owns the left side and White the right; the white stone at B8 has nowhere to live.
+POSITION = """
+    . . . X O . . . .
+    . O . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+"""
+
+
+@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+43")])
+def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
+    game = Game(9, komi=7.0)
+    game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
+    referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee=mode))
+    # The two sides have 36 and 45 points; alive, the stone would take the 27 points around it from Black.
+    assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
+    referee.close()
+
+
+def test_winner_of() -> None:
+    winners = [winner_of(score, black="second", white="first") for score in ("B+0.5", "W+12", "0")]
+    assert winners == ["second", "first", "draw"]
+
+
+def test_docstring_examples() -> None:
+    failed, attempted = doctest.testmod(referees)
+    assert (failed, attempted) == (0, 1)

@@ -1,0 +1,168 @@
+"""Rollouts: legal games to the end, counted as Tromp and Taylor count, with policies that see what is urgent."""
+
+import numpy as np
+import pytest
+
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.board import Board, clone, is_legal
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, Move
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.eyes import is_eye
+from gtp_engine.go.game import Game
+from gtp_engine.search.patterns import fits_pattern, pattern_table
+from gtp_engine.search.rng import new_states, random_below
+from gtp_engine.search.rollout import (
+    POLICIES,
+    TACTICAL,
+    _tactical_candidates,
+    count_area,
+    new_rollout_work,
+    play_out,
+)
+
+
+def game_from(text: str, to_play: int = BLACK) -> tuple[Game, dict[str, int]]:
+    diagram = parse_diagram(text)
+    game = Game(diagram.width, diagram.height)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
+    return game, diagram.marks
+
+
+def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Board, np.ndarray, int]:
+    board = clone(game.board)
+    first_player = np.zeros(board.color.size, dtype=np.int8)
+    work = new_rollout_work(game.width, game.height)
+    moves = play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player)
+    return board, first_player, moves
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("size", [(2, 2), (5, 7), (9, 9), (19, 19), (25, 25)], ids=str)
+def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(policy: int, size: tuple[int, int]) -> None:
+    game = Game(*size)
+    for seed in range(5):
+        board, _, moves = roll(game, policy, seed)
+        if moves == 3 * size[0] * size[1]:
+            continue  # cut off in a cycle of kos
+        # The tactical policy may also stop where only self-ataris are left.
+        left = [p for p in np.flatnonzero(board.color == EMPTY).tolist() if policy != TACTICAL]
+        for color in (BLACK, WHITE):
+            assert not [p for p in left if is_legal(board, p, color, False) and not is_eye(board, p, color)]
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_the_count_of_a_finished_uniform_rollout_is_the_tromp_taylor_area(policy: int) -> None:
+    game = Game(9)
+    agreed = 0
+    for seed in range(30):
+        board, _, _ = roll(game, policy, seed)
+        owner = np.zeros(board.color.size, dtype=np.int32)
+        margin = count_area(board, owner)
+        assert owner.sum() == margin
+        work = np.zeros((2, board.color.size), dtype=np.int32)
+        agreed += margin == area_margin(board, work[0], work[1])
+    # Larger empty areas (seki, self-atari) are counted by their neighbours, so a few may differ.
+    assert agreed >= (30 if policy != TACTICAL else 20)
+
+
+def test_the_first_player_of_a_point_is_the_one_whose_stone_came_first() -> None:
+    game = Game(5)
+    board, first_player, _ = roll(game, POLICIES["uniform"], seed=4)
+    stones = (board.color == BLACK) | (board.color == WHITE)
+    assert np.all(first_player[stones] != 0)
+    assert set(first_player.tolist()) <= {0, BLACK, WHITE}
+
+
+def test_rollouts_with_the_same_seed_are_the_same() -> None:
+    game = Game(9)
+    one, _, moves = roll(game, TACTICAL, seed=7)
+    two, _, again = roll(game, TACTICAL, seed=7)
+    other, _, _ = roll(game, TACTICAL, seed=8)
+    assert moves == again
+    assert np.array_equal(one.color, two.color)
+    assert not np.array_equal(one.color, other.color)
+
+
+def answers(text: str, to_play: int) -> set[int]:
+    """Return the candidates of the tactical policy after the opponent's stone drawn as `#` or `@`."""
+    game, _ = game_from(text, to_play)
+    (last,) = parse_diagram(text).marked_stones
+    work = new_rollout_work(game.width, game.height)
+    count = _tactical_candidates(game.board, to_play, last, work)
+    return set(work.candidates[:count].tolist())
+
+
+def test_a_chain_put_in_atari_is_saved_by_capturing_or_escaping() -> None:
+    text = """
+        . . . . . . .
+        . . X O . . .
+        . X O X b . .
+        . . a @ . . .
+        . . . . . . .
+    """
+    assert answers(text, BLACK) == set(parse_diagram(text).marks.values())
+
+
+def test_the_stones_just_played_are_captured_if_they_can_be() -> None:
+    text = """
+        . X # O .
+        . a O O .
+        . O O . .
+        . . . . .
+    """
+    assert answers(text, WHITE) == set()  # the chain of two has two liberties
+    text = text.replace(". X #", "O X #")
+    assert answers(text, WHITE) == {parse_diagram(text).marks["a"]}
+
+
+@pytest.mark.parametrize("ladder_breaker", [False, True])
+def test_a_chain_runs_only_where_no_ladder_catches_it(ladder_breaker: bool) -> None:
+    text = f"""
+        . . . . . . .
+        . . . O . . .
+        . . O X @ . .
+        . . O a . . .
+        . . . . . {"X" if ladder_breaker else "."} .
+        . . . . . . .
+        . . . . . . .
+    """
+    escapes = {parse_diagram(text).marks["a"]}
+    assert answers(text, BLACK) == (escapes if ladder_breaker else set())
+
+
+@pytest.mark.parametrize(
+    ("neighborhood", "color", "fits"),
+    [
+        ("X O X/. . ./. . .", BLACK, True),  # hane that encloses
+        ("O X O/. . ./. . .", BLACK, True),  # the same for the other colour
+        (". . ./. . ./. . .", BLACK, False),
+        ("X O ./O . ./. . .", BLACK, True),  # unprotected cut
+        ("X O ./O . O/. . .", BLACK, False),  # protected
+        ("X O O/. . ./. . .", BLACK, True),  # hane at the head of two: only for one side
+        ("X O O/. . ./. . .", WHITE, False),
+    ],
+)
+def test_patterns(neighborhood: str, color: int, fits: bool) -> None:
+    rows = neighborhood.split("/")
+    text = "\n".join([". . . . .", *(f". {row} ." for row in rows), ". . . . ."])
+    game, _ = game_from(text)
+    center = (2 + 1) * 6 + 2 + 1
+    assert fits_pattern(game.board, center, color, pattern_table()) is fits
+
+
+def test_the_pattern_table_treats_colours_alike() -> None:
+    table = pattern_table()
+    swap = np.array([0, 2, 1, 3])
+    codes = np.arange(1 << 16)
+    swapped = sum(swap[(codes >> (2 * place)) & 3] << (2 * place) for place in range(8))
+    black, white = table & 1, table >> 1
+    assert np.array_equal(black, white[swapped])
+    assert 0 < np.count_nonzero(table) < table.size
+
+
+def test_random_numbers_cover_their_range_evenly() -> None:
+    state = new_states(1, 5)[0]
+    counts = np.bincount([random_below(state, 7) for _ in range(7000)], minlength=7)
+    assert counts.size == 7
+    assert counts.min() > 850
+    assert counts.max() < 1150

@@ -1,0 +1,209 @@
+"""The search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and finds what is there."""
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from superko_games import game_with_superko
+
+from gtp_engine.config import Config, SearchConfig
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.report import SearchReport
+from gtp_engine.search.search import Search
+
+SIGNATURE = Path(__file__).parent.parent / "data" / "search_signature.txt"
+
+
+def config(**values: object) -> SearchConfig:
+    texts = {f"search.{name}": str(value) for name, value in {"seed": 1, "threads": 2, **values}.items()}
+    return Config().with_values(texts).search
+
+
+def search(game: Game, visits: int = 400, to_play: int | None = None, **values: object) -> SearchReport:
+    searcher = Search(config(**values))
+    try:
+        return searcher.run(game, Limits(visits), to_play=to_play)
+    finally:
+        searcher.close()
+
+
+def visits_of(report: SearchReport) -> list[tuple[int, int]]:
+    return [(move.point, move.visits) for move in report.moves]
+
+
+def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
+    diagram = parse_diagram(text)
+    game = Game(diagram.width, diagram.height, Rules.parse(rules), komi)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
+    return game
+
+
+@pytest.mark.parametrize("algorithm", ["rave", "uct"])
+def test_a_search_with_a_seed_repeats_itself_whatever_the_number_of_threads(algorithm: str) -> None:
+    reports = [search(Game(9), search=algorithm, threads=threads) for threads in (1, 2, 3, 2)]
+    assert len({tuple(visits_of(report)) for report in reports}) == 1
+    assert all(np.array_equal(reports[0].ownership_black, report.ownership_black) for report in reports)
+    assert visits_of(search(Game(9), search=algorithm, seed=2)) != visits_of(reports[0])
+
+
+def test_clear_makes_the_next_search_the_first_one() -> None:
+    searcher = Search(config())
+    first = searcher.run(Game(9), Limits(300))
+    again = searcher.run(Game(9), Limits(600))
+    searcher.clear()
+    cleared = searcher.run(Game(9), Limits(300))
+    searcher.close()
+    assert again.visits == 600
+    assert again.playouts == 300
+    assert visits_of(first) == visits_of(cleared)
+
+
+def test_the_signature_of_the_search_is_the_one_on_file() -> None:
+    """Any change of rules, rollouts or search changes these numbers; a commit that does says so and why."""
+    lines = []
+    for size, visits in ((9, 1000), (13, 500), (19, 300)):
+        game = Game(size)
+        report = search(game, visits)
+        best = ", ".join(
+            f"{format_vertex(move.point, width=size, height=size)} {move.visits}" for move in report.moves[:5]
+        )
+        lines.append(f"{size}x{size} {visits} visits: {best}; {report.nodes} nodes")
+    assert "\n".join(lines) == SIGNATURE.read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.parametrize("algorithm", ["rave", "uct"])
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+def test_it_saves_and_kills_the_stones_that_matter(algorithm: str, color: int) -> None:
+    """Whoever plays at `a` wins: three points in a row become two eyes or none, and the komi lies between."""
+    text = """
+        . a . X O .
+        X X X X O O
+        O O O O O .
+        . O . O O O
+        O O O O . O
+    """
+    point = parse_diagram(text).marks["a"]
+    report = search(game_from(text, color, komi=-22), 800, search=algorithm)
+    assert report.best_point == point
+    assert report.winrate > 0.8
+    exchanged = text.translate(str.maketrans("XO", "OX"))  # a sign error would spoil one of the twins
+    twin = search(game_from(exchanged, 3 - color, komi=22), 800, search=algorithm)
+    assert twin.best_point == point
+    assert twin.winrate == pytest.approx(report.winrate, abs=0.05)
+
+
+def test_the_tree_is_kept_from_move_to_move() -> None:
+    searcher = Search(config())
+    game = Game(9)
+    first = searcher.run(game, Limits(1000))
+    line = first.moves[0].pv[:2]
+    for point in line:
+        game.play(point)
+    second = searcher.run(game, Limits(1500))
+    searcher.close()
+    assert second.visits == 1500
+    assert second.playouts < 1500
+    assert second.to_play == game.to_play
+
+
+@pytest.mark.parametrize("change", ["komi", "rules", "undo", "colour", "size"])
+def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
+    searcher = Search(config())
+    game = Game(9)
+    game.play("E5")
+    searcher.run(game, Limits(500))
+    to_play = None
+    if change == "komi":
+        game.komi = 3.5
+    elif change == "rules":
+        game.rules = Rules.parse("aga")
+    elif change == "undo":
+        game.undo()
+    elif change == "colour":
+        to_play = BLACK
+    else:
+        game = Game(7)
+    report = searcher.run(game, Limits(500), to_play=to_play)
+    searcher.close()
+    assert report.playouts == 500
+
+
+def test_stop_from_another_thread_ends_a_search_without_limits_at_once() -> None:
+    searcher = Search(config())
+    searcher.run(Game(9), Limits(100))
+    timer = threading.Timer(0.3, searcher.stop)
+    timer.start()
+    start = time.perf_counter()
+    report = searcher.run(Game(9), Limits(watcher=lambda progress: False))
+    elapsed = time.perf_counter() - start
+    timer.join()
+    searcher.close()
+    assert report.playouts > 0
+    assert 0.25 < elapsed < 2.0
+
+
+def test_a_search_needs_an_end() -> None:
+    with pytest.raises(ValueError, match="neither"):
+        Limits()
+
+
+def test_visits_are_exact_and_add_up() -> None:
+    report = search(Game(9), 333)
+    assert report.visits == report.playouts == 333
+    assert sum(move.visits for move in report.moves) == 333
+
+
+def test_memory_stays_under_its_cap() -> None:
+    report = search(Game(19), 20_000, max_memory=16, expand_visits=1, rollout_policy="uniform", batch=64)
+    assert report.memory <= 17
+    assert report.visits == 20_000
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
+def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
+    game, banned = game_with_superko(rules)
+    searched = [move.point for move in search(game, 500).moves]
+    assert not set(searched) & set(banned)
+
+
+def test_the_same_moves_are_searched_under_simple_ko() -> None:
+    game, banned = game_with_superko("tromp-taylor")
+    game.rules = Rules.parse("chinese")
+    searched = [move.point for move in search(game, 500).moves]
+    assert set(searched) & set(banned)
+
+
+def test_two_passes_are_counted_exactly() -> None:
+    """On a board played out the only question is the komi, and the search knows the answer."""
+    text = """
+        . X O . O
+        X X O O .
+        . X O O O
+        X X O . O
+        . X O O O
+    """
+    for komi, winner in ((-5.5, BLACK), (-4.5, WHITE)):
+        game = game_from(text, BLACK, komi=komi)
+        game.play(PASS)
+        report = search(game, 400)
+        assert (report.value_black > 0.9) is (winner == BLACK)
+        assert (report.value_black < -0.9) is (winner == WHITE)
+
+
+def test_every_size_can_be_searched() -> None:
+    for width, height in ((2, 2), (2, 25), (25, 25), (7, 3)):
+        report = search(Game(width, height), 64)
+        assert report.moves
+
+
+def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
+    report = search(Game(7), 2000, search="uct", rollout_policy="uniform", prior_weight=0, expand_visits=1)
+    assert report.visits == 2000
+    assert len(report.moves) == 50  # with nothing known, every move and the pass is tried

@@ -1,0 +1,21 @@
+"""Games in which a move would repeat an earlier position, for tests of superko outside the rules themselves."""
+
+import random
+
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+
+
+def game_with_superko(rules: str) -> tuple[Game, list[int]]:
+    """Return a game on a small board in which moves repeat an earlier position, and those moves."""
+    for seed in range(1000):
+        rng = random.Random(seed)
+        game = Game(3, 3, Rules.parse(rules), 0.5)
+        for _ in range(30):
+            banned = [p for p in board_points(3, 3) if game.illegal_reason(p) == "superko"]
+            if banned and len(game.legal_points()) > 1:
+                return game, banned
+            game.play(rng.choice([*game.legal_points(), PASS]))
+    raise AssertionError("no game with a repetition was found")
