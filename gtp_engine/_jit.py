@@ -33,6 +33,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE: Final = Path(__file__).parent
+_FILLED_MARK: Final = "complete"
 _KEPT_CACHES: Final = 4
 """Caches of this many source versions stay on disk (one takes a few MB); older ones are removed."""
 
@@ -71,14 +72,17 @@ def cache_directory() -> Path:
 
 
 def is_cache_filled() -> bool:
-    """Return whether compiled kernels of this source version are on disk, so that a start only loads them."""
-    return any(cache_directory().rglob("*.nbc"))
+    """Return whether all kernels of this source version have been compiled, so that a start only loads them."""
+    return (_directory / _FILLED_MARK).exists()
 
 
-def _prepare_cache() -> None:
-    """Create the cache folder and make numba use it; a folder that cannot be written is replaced by a temporary one."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return
+def mark_cache_filled() -> None:
+    """Remember that every kernel has been compiled; called once a warm-up has come to its end."""
+    (_directory / _FILLED_MARK).touch()
+
+
+def _prepare_cache() -> Path:
+    """Return the cache folder, made and given to numba; one that cannot be written is replaced by a temporary one."""
     directory = cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -93,7 +97,9 @@ def _prepare_cache() -> None:
         directory = replacement
         directory.mkdir(parents=True, exist_ok=True)
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    _remove_old_caches(directory)
+    if directory.name == kernel_hash():
+        _remove_old_caches(directory)
+    return directory
 
 
 def _remove_old_caches(current: Path) -> None:
@@ -132,4 +138,4 @@ if TYPE_CHECKING:
 else:
     wide = np.int64
 
-_prepare_cache()
+_directory: Final = _prepare_cache()

@@ -54,7 +54,7 @@ def choose_move(game: Game, report: SearchReport, *, cleanup: bool = False) -> i
 
 
 def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
-    """Return whether the players could stop here: all is decided, and the search expects the winner that counting gives.
+    """Return whether the players could stop here: all is decided, and counting gives the winner the search expects.
 
     Never under rules that count every stone left on the board: there the dead ones have to be captured.
     """

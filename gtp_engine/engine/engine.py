@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from gtp_engine._jit import is_cache_filled, mark_cache_filled
 from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine.decision import Choice, Resignation, choose_move
@@ -21,7 +22,7 @@ from gtp_engine.engine.estimate import (
     status_map,
 )
 from gtp_engine.errors import BoardNotEmptyError, HandicapError, IllegalMoveError, problem
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -229,19 +230,27 @@ class Engine:
         return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
-        """Compile or load every kernel by playing a few moves on a small board; `progress` takes lines."""
-        say = progress or (lambda line: None)
+        """Compile or load every kernel by playing a few moves on a small board.
+
+        Where there is something to compile, `progress` is told in a few lines how far it is.
+        """
+        say: Log = progress if progress and not is_cache_filled() else (lambda line: None)
         start = time.perf_counter()
-        say("preparing the compiled kernels (a first start takes about a minute, later ones a second)")
-        search = Search(self.config.search)
+        say("First start: compiling the engine for this processor, about a minute; later starts take a second.")
         game = Game(_WARM_UP_SIZE, None, Rules.parse("tromp-taylor"))
+        game.play("C3")
+        game.legal_points()
+        say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
+        search = Search(self.config.search)
         report = search.run(game, Limits(visits=64))
         game.play(report.best_point)
-        search.run(game, Limits(visits=64))
-        search.run(game, Limits(visits=64), to_play=opponent(game.to_play))
-        choose_move(game, report)
+        search.run(game, Limits(visits=128))
         search.close()
-        say(f"ready after {time.perf_counter() - start:.1f} s")
+        say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
+        choose_move(game, report)
+        game.score()
+        mark_cache_filled()
+        say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
 
     def close(self) -> None:
         """End the search's threads; the engine cannot search afterwards."""

@@ -17,7 +17,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.scoring import Score, find_groups, remove_dead, territory_owners
+from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, remove_dead, territory_owners
 
 ALIVE: Final = "alive"
 DEAD: Final = "dead"
@@ -134,7 +134,8 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
     owners = territory_owners(colors, stride)
-    seki = {point for group in find_groups(colors, owners, stride) if group.is_in_seki for point in group.stones}
+    in_seki = groups_in_seki(find_groups(colors, owners, stride))
+    seki = {point for group in in_seki for point in group.stones}
     empty_names = {BLACK: BLACK_TERRITORY, WHITE: WHITE_TERRITORY, EMPTY: DAME}
     result = {}
     for point in board_points(game.width, game.height):

@@ -233,7 +233,8 @@ class Game:
     def undo(self, count: int = 1) -> None:
         """Take back the last `count` moves; raises CannotUndoError (and does nothing) if there are fewer."""
         if not 0 <= count <= len(self._moves):
-            raise CannotUndoError(problem(f"cannot undo {count} moves", expected=f"0 to {len(self._moves)}"))
+            played = len(self._moves)
+            raise CannotUndoError(f"cannot undo: {count} asked for, {played or 'none'} to take back")
         kept = self._moves[: len(self._moves) - count]
         self._restart()
         for move in kept:

@@ -5,13 +5,13 @@ whole-board colour arrays, int[n] padded as in `board`; nothing here is in a hot
 
 Seki.  Under the taxes SEKI and ALL, eyes of groups in seki do not count.  By the letter of the Japanese rules every
 group beside an unfilled neutral point is in seki; players do not fill those points and expect their territory all the
-same.  So a group (stones of one colour with the territory that joins them) is taken to be in seki if it touches a
-neutral point *and* is too small to live by itself: a single eye of at most `LARGEST_SEKI_EYE` points.
+same.  So a group (stones of one colour with the territory that joins them) is taken to be in seki if it cannot live by
+itself, having at most one eye of `LARGEST_SEKI_EYE` points, and shares a neutral area of at most `LARGEST_SHARED_AREA`
+points with a group of the other colour that cannot either.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,9 @@ from gtp_engine.go.rules import Rules, Scoring, Tax
 
 LARGEST_SEKI_EYE: Final = 2
 """Points; an eye of three or more can be made into two by its owner, so a group with one lives without seki."""
+
+LARGEST_SHARED_AREA: Final = 4
+"""Points; what both sides of a seki leave open is small, a larger neutral area is one still to be played in."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,12 @@ class Group:
     color: int
     stones: frozenset[int]
     eyes: tuple[frozenset[int], ...]
-    touches_neutral: bool
+    shared: frozenset[frozenset[int]]
+    """The small neutral areas beside the group."""
 
     @property
-    def is_in_seki(self) -> bool:
-        """Whether the group has to leave a neutral point open because it cannot live by itself."""
-        if not self.touches_neutral:
-            return False
+    def needs_seki(self) -> bool:
+        """Whether the group cannot live by eyes of its own."""
         return len(self.eyes) < 2 and sum(map(len, self.eyes)) <= LARGEST_SEKI_EYE
 
 
@@ -140,29 +142,40 @@ def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, st
     """Take the eyes in seki off `points` (taxes SEKI and ALL) and two points for every living group (ALL)."""
     if tax is Tax.NONE:
         return
-    for group in find_groups(colors, owners, stride):
+    groups = find_groups(colors, owners, stride)
+    in_seki = groups_in_seki(groups)
+    for group in groups:
         eye_points = sum(map(len, group.eyes))
-        if group.is_in_seki:
+        if group in in_seki:
             points[group.color] -= eye_points
         elif tax is Tax.ALL:
             points[group.color] -= min(2, eye_points)
 
 
-def find_groups(colors: IntArray, owners: IntArray, stride: int) -> Iterable[Group]:
-    """Yield the groups of a position: connected through stones and territory of one colour."""
+def groups_in_seki(groups: Collection[Group]) -> list[Group]:
+    """Return the groups that live only because neither side can play in an area they share."""
+    needy = [group for group in groups if group.needs_seki]
+    return [
+        group
+        for group in needy
+        if any(other.color != group.color and not other.shared.isdisjoint(group.shared) for other in needy)
+    ]
+
+
+def find_groups(colors: IntArray, owners: IntArray, stride: int) -> list[Group]:
+    """Return the groups of a position; `owners` are those of the empty points (`territory_owners`)."""
     holders = np.where((colors == BLACK) | (colors == WHITE), colors, owners)
     holders[colors == WALL] = WALL
-    neutral = {int(point) for point in np.flatnonzero(holders == EMPTY)}
-    seen: set[int] = set()
-    for start in np.flatnonzero((holders == BLACK) | (holders == WHITE)).tolist():
-        if start in seen:
-            continue
-        color = int(holders[start])
-        members = _flood(start, stride, partial(_is, holders, color))
-        seen |= members
-        stones = frozenset(point for point in members if colors[point] == color)
-        eyes = _components(members - stones, stride)
-        yield Group(color, stones, eyes, not neutral.isdisjoint(_around(members, stride)))
+    neutral = _components(np.flatnonzero(holders == EMPTY).tolist(), stride)
+    shared = [(area, _around(area, stride)) for area in neutral if len(area) <= LARGEST_SHARED_AREA]
+    groups = []
+    for color in (BLACK, WHITE):
+        for members in _components(np.flatnonzero(holders == color).tolist(), stride):
+            stones = frozenset(point for point in members if colors[point] == color)
+            eyes = _components(members - stones, stride)
+            beside = frozenset(area for area, border in shared if not border.isdisjoint(stones))
+            groups.append(Group(color, stones, eyes, beside))
+    return groups
 
 
 def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], ...]:
@@ -170,26 +183,17 @@ def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], .
     left = set(points)
     parts = []
     while left:
-        part = _flood(next(iter(left)), stride, left.__contains__)
-        left -= part
+        part = set()
+        waiting = [left.pop()]
+        while waiting:
+            point = waiting.pop()
+            part.add(point)
+            for neighbor in _neighbors(point, stride):
+                if neighbor in left:
+                    left.remove(neighbor)
+                    waiting.append(neighbor)
         parts.append(frozenset(part))
     return tuple(parts)
-
-
-def _flood(start: int, stride: int, belongs: Callable[[int], bool]) -> set[int]:
-    """Return the points connected to `start` for which `belongs(point)` is true."""
-    found = {start}
-    waiting = [start]
-    while waiting:
-        for point in _neighbors(waiting.pop(), stride):
-            if point not in found and belongs(point):
-                found.add(point)
-                waiting.append(point)
-    return found
-
-
-def _is(colors: IntArray, color: int, point: int) -> bool:
-    return bool(colors[point] == color)
 
 
 def _around(points: Collection[int], stride: int) -> set[int]:

@@ -25,12 +25,12 @@ POSITION = """
 """
 
 
-@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+43")])
+@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+44")])
 def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
     game = Game(9, komi=7.0)
     game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
     referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee=mode))
-    # The two sides have 36 and 45 points; alive, the stone would take the 27 points around it from Black.
+    # The two sides have 36 and 45 points; alive, the stone would make the 26 points around it nobody's.
     assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
     referee.close()
 
