@@ -40,7 +40,7 @@ _KEPT_CACHES: Final = 4
 
 def kernel_sources() -> list[Path]:
     """Return the files whose text decides what the kernels do, sorted by path."""
-    sources = [path for path in _PACKAGE.rglob("*.py") if "_jit import" in path.read_text(encoding="utf-8")]
+    sources = [path for path in _PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
     return sorted([Path(__file__), _PACKAGE / "go" / "constants.py", *sources])
 
 

@@ -185,11 +185,22 @@ def test_kernels_depend_on_hashed_sources_only():
     `go/zobrist.py` is let through: its table reaches kernels as an argument.
     """
     hashed = {name_of(path) for path in kernel_sources()} | {"go/zobrist.py"}
-    for path in kernel_sources():
+    with_kernels = [path for path in SOURCES if holds_kernels(parse(path))]
+    assert {name_of(path) for path in [*with_kernels, PACKAGE / "_jit.py", PACKAGE / "go" / "constants.py"]} == {
+        name_of(path) for path in kernel_sources()
+    }, "an edit of any other file must not make users compile again"
+    for path in with_kernels:
         package = ".".join(["gtp_engine", *name_of(path).split("/")[:-1]])
         modules = [m.rsplit(".", 1)[0] for m in imports_of(parse(path), package) if m.startswith("gtp_engine.")]
         sources = {"/".join(module.split(".")[1:]) + ".py" for module in modules}
-        assert sources <= hashed, name_of(path)
+        assert {name_of(path)} | sources <= hashed, name_of(path)
+
+
+def holds_kernels(tree: ast.Module) -> bool:
+    """Return whether a function of the source is compiled by `_jit`."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = {getattr(decorator, "id", "") for function in functions for decorator in function.decorator_list}
+    return bool(names & {"kernel", "inlined_kernel"})
 
 
 def test_every_part_has_a_layer():
