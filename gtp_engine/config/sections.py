@@ -62,7 +62,7 @@ class SearchConfig(Section, name="search"):
         high=2**20,
     )
     batch: int = option(
-        16,
+        32,
         "Leaves that are selected together and played out in parallel; more use many cores better, fewer see results "
         "sooner.",
         unit="leaves",

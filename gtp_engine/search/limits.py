@@ -23,7 +23,7 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Decides after every batch whether the search goes on."""
+    """Decides every few milliseconds whether the search goes on."""
 
     def __call__(self, progress: Progress, /) -> bool:
         """Return whether to stop now.  Must not block."""
@@ -34,7 +34,7 @@ class Watcher(Protocol):
 class Limits:
     """When a search ends at the latest; without visits and watcher it would never end, which is refused.
 
-    `visits`: root visits, those of the reused tree included.  `watcher` is asked after every batch.
+    `visits`: root visits, those of the reused tree included.  `watcher` is asked every few milliseconds.
     """
 
     visits: int | None = None

@@ -74,7 +74,7 @@ def _code(colors: tuple[int, ...]) -> int:
 
 @cache
 def pattern_table() -> PatternTable:
-    """Return, uint8[65536], for each neighbourhood code: bit 0 if Black's move fits a pattern there, bit 1 for White."""
+    """Return, uint8[65536], for each neighbourhood code: bit 0 if Black's move there fits one, bit 1 for White."""
     table = np.zeros(1 << 16, dtype=np.uint8)
     for pattern in _PATTERNS:
         for text in _orientations(pattern.rows):

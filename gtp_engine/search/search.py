@@ -33,6 +33,9 @@ from gtp_engine.search.select import (
 from gtp_engine.search.tree import ROOT, TreeStore
 
 _SUPERKO: Final = {Ko.SIMPLE: 0, Ko.POSITIONAL: 1, Ko.SITUATIONAL: 2}
+_WATCH_INTERVAL: Final = 0.005
+"""Seconds between two questions to the watcher; asking after every batch took 4 % of the time on 9×9."""
+
 _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
 
@@ -97,14 +100,20 @@ class Search:
         workshop = self._prepare(game, color)
         position, params = self._position(game, color), self._params(game)
         playouts = 0
+        next_watch = 0.0
         while True:
             count = workshop.leaves.depth.size
             if limits.visits is not None:
                 count = max(1, min(count, limits.visits - int(self._store.tree.visits[ROOT])))
             self._play_batch(workshop, position, params, count)
             playouts += count
-            if self._is_done(limits, color, playouts, time.perf_counter() - start):
+            seconds = time.perf_counter() - start
+            if self._is_over(limits):
                 break
+            if limits.watcher is not None and seconds >= next_watch:
+                if limits.watcher(self._progress(color, playouts, seconds)):
+                    break
+                next_watch = seconds + _WATCH_INTERVAL
         return self._report(workshop, color, playouts, time.perf_counter() - start)
 
     def stop(self) -> None:
@@ -208,12 +217,10 @@ class Search:
             other.result()
         back_up(tree, position, leaves, count)
 
-    def _is_done(self, limits: Limits, color: int, playouts: int, seconds: float) -> bool:
-        if self._stop.is_set():
-            return True
-        if limits.visits is not None and self._store.tree.visits[ROOT] >= limits.visits:
-            return True
-        return limits.watcher is not None and limits.watcher(self._progress(color, playouts, seconds))
+    def _is_over(self, limits: Limits) -> bool:
+        """Return whether the search was stopped or has all its visits."""
+        enough = limits.visits is not None and self._store.tree.visits[ROOT] >= limits.visits
+        return enough or self._stop.is_set()
 
     def _progress(self, color: int, playouts: int, seconds: float) -> Progress:
         tree = self._store.tree
