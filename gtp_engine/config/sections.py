@@ -100,7 +100,7 @@ class SearchConfig(Section, name="search"):
         high=100,
     )
     margin_weight: float = option(
-        0.05,
+        0.02,
         "Weight of the margin (as a share of the board) beside winning and losing, so that a won game is not frittered "
         "away and a lost one is played on; 0: only the winner counts.",
         low=0,

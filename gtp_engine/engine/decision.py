@@ -1,10 +1,11 @@
 """From what a search found to a move: legal under every rule, sensible to a person, and in time a pass or resignation.
 
 A search by results alone plays on when nothing is left (every move wins, or none does) and may then fill its own
-territory.  So the engine passes once everything is decided and counting confirms what the search expects, and never
-plays inside pass-alive territory, which nothing can change.
+territory.  So the engine passes once everything is decided, whoever moves first, and counting confirms what the search
+expects; and it never plays inside pass-alive territory, which nothing can change.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,10 +18,13 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.report import MoveReport, SearchReport
 
 AGREED_WINRATE: Final = 0.8
 """The side that wins by counting must have this winrate in the search; else the counting has overlooked something."""
+
+NEUTRAL_LOSS: Final = 0.1
+"""Difference of results in [−1, 1] that two moves show by chance when neither matters."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +39,27 @@ class Choice:
     report: SearchReport | None = None
 
 
-def choose_move(game: Game, report: SearchReport, *, cleanup: bool = False) -> int:
+SecondSearch = Callable[[], SearchReport]
+"""Searches the same position with the other side to play."""
+
+
+def choose_move(game: Game, report: SearchReport, second: SecondSearch, *, cleanup: bool = False) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
-    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.
+    `second` is called where everything looks decided.  With `cleanup` (after a dispute about dead stones) there is no
+    pass while dead enemy stones are on the board.
     """
     color = report.to_play
-    legal = [move.point for move in report.moves if move.point == PASS or game.is_legal(move.point, color)]
-    if not legal:
+    moves = [move for move in report.moves if move.point == PASS or game.is_legal(move.point, color)]
+    if not moves:
         return PASS  # the search found only moves that repeat a position
     expected = estimate(game, report.ownership_black)
     if cleanup:
-        return _capture_dead(game, legal, expected, color)
-    if _is_agreed(game, report, expected):
-        return _last_move(game, legal, expected)
+        return _capture_dead(game, [move.point for move in moves], expected, color)
+    if _is_agreed(game, report, expected) and _is_confirmed(game, second(), expected):
+        return _last_move(game, moves, expected)
     proved = pass_alive_owners(game)
-    return next((point for point in legal if not _is_wasted(game, point, proved, expected, color)), PASS)
+    return next((move.point for move in moves if not _is_wasted(game, move.point, proved, expected, color)), PASS)
 
 
 def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
@@ -65,11 +74,24 @@ def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
     return winner != EMPTY and expectation >= AGREED_WINRATE
 
 
-def _last_move(game: Game, legal: list[int], expected: Estimate) -> int:
-    """Return a neutral point, worth a point where the rules count area; PASS if there is none to take."""
+def _is_confirmed(game: Game, other_side: SearchReport, expected: Estimate) -> bool:
+    """Return whether the same stones are dead and the same points owned when the other side moves first.
+
+    If the first move changes something, it must be played, however clear the position looks.
+    """
+    other = estimate(game, other_side.ownership_black)
+    return _is_agreed(game, other_side, other) and (other.dead, other.neutral) == (expected.dead, expected.neutral)
+
+
+def _last_move(game: Game, moves: list[MoveReport], expected: Estimate) -> int:
+    """Return a neutral point, which is worth a point where the rules count area; PASS if there is none to take.
+
+    A neutral point whose result is worse than that of the best move by `NEUTRAL_LOSS` is no longer one.
+    """
     if game.rules.scoring is Scoring.TERRITORY:
         return PASS
-    return next((point for point in legal if point in expected.neutral), PASS)
+    near_best = (move for move in moves if abs(moves[0].value_black - move.value_black) < NEUTRAL_LOSS)
+    return next((move.point for move in near_best if move.point in expected.neutral), PASS)
 
 
 def _is_wasted(game: Game, point: int, proved: NDArray[np.int32], expected: Estimate, color: int) -> bool:

@@ -7,6 +7,7 @@ through the same `Game.play`.  All methods are for one thread, except `stop`.
 import random
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 from gtp_engine._jit import is_cache_filled, mark_cache_filled
@@ -22,7 +23,7 @@ from gtp_engine.engine.estimate import (
     status_map,
 )
 from gtp_engine.errors import BoardNotEmptyError, HandicapError, IllegalMoveError, problem
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -36,6 +37,10 @@ from gtp_engine.time_manager import budget, is_settled, should_stop
 
 ESTIMATE_VISITS: Final = 1500
 """Visits of each of the two searches (Black first, White first) that judge which stones are dead."""
+
+SECOND_VISITS: Final = 2000
+"""Most visits, and a quarter of the playouts of the first search at most, of the search with the other side to play
+that confirms that a game is over."""
 
 _WARM_UP_SIZE: Final = 5
 """Board size of the little game that compiles all kernels; they are the same for every size."""
@@ -55,9 +60,10 @@ class Engine:
         seed = self.config.search.seed
         self._seed = random.getrandbits(32) if seed is None else seed
         self._search: Final = Search(self.config.search)
-        self._search.set_seed(self._seed)
+        self._second_search: Final = Search(self.config.search)
         self._resignation: Final = Resignation(self.config.play)
         self._estimate: tuple[object, Estimate] | None = None
+        self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
         self.game = Game(self.config.game.board_size, None, rules, self.config.game.komi)
@@ -161,7 +167,9 @@ class Engine:
         if play and not cleanup and self._resignation.is_due(self.game, report):
             choice = Choice(PASS, resign=True, report=report)
         else:
-            choice = Choice(choose_move(self.game, report, cleanup=cleanup), report=report)
+            visits = max(1, min(SECOND_VISITS, report.playouts // 4))
+            second = partial(self._search_apart, visits, opponent(color))
+            choice = Choice(choose_move(self.game, report, second, cleanup=cleanup), report=report)
         self._log_choice(choice)
         if play and not choice.resign:
             self.game.play(Move(color, choice.point))
@@ -222,7 +230,8 @@ class Engine:
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; implies `clear_cache`."""
         self._seed = seed
-        self._search.set_seed(abs(seed))
+        for search in (self._search, self._second_search):
+            search.set_seed(abs(seed))
         self._estimate = None
 
     def get_seed(self) -> int:
@@ -247,7 +256,7 @@ class Engine:
         search.run(game, Limits(visits=128))
         search.close()
         say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
-        choose_move(game, report)
+        choose_move(game, report, lambda: report)
         game.score()
         mark_cache_filled()
         say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
@@ -255,6 +264,7 @@ class Engine:
     def close(self) -> None:
         """End the search's threads; the engine cannot search afterwards."""
         self._search.close()
+        self._second_search.close()
 
     # --- inside ---
 
@@ -308,13 +318,14 @@ class Engine:
         """Return the fate of the stones of the position, searched for both sides and remembered."""
         key = (self.game.hash, self.game.to_play, self.game.rules, self.game.komi, len(self.game.moves))
         if self._estimate is None or self._estimate[0] != key:
-            search = Search(self.config.search)
-            search.set_seed(abs(self._seed))
-            reports = [search.run(self.game, Limits(ESTIMATE_VISITS), to_play=color) for color in (BLACK, WHITE)]
-            search.close()
-            ownership = (reports[0].ownership_black + reports[1].ownership_black) / 2
-            self._estimate = key, estimate(self.game, ownership)
+            black, white = (self._search_apart(ESTIMATE_VISITS, color) for color in (BLACK, WHITE))
+            self._estimate = key, estimate(self.game, (black.ownership_black + white.ownership_black) / 2)
         return self._estimate[1]
+
+    def _search_apart(self, visits: int, to_play: int) -> SearchReport:
+        """Search the position afresh for either side, without touching the tree of the game."""
+        self._second_search.clear()
+        return self._second_search.run(self.game, Limits(visits), to_play=to_play)
 
     def _dead_stones(self) -> frozenset[int]:
         """Return the stones to be taken off at the end of the game, none where the rules count what is left."""

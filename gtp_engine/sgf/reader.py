@@ -155,9 +155,7 @@ class _Root:
         self.notes: list[str] = []
         game = self.text("GM")
         if game not in (None, _GAME_OF_GO):
-            raise SgfError(
-                problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go")
-            )
+            raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
 
     def text(self, name: str) -> str | None:
         """Return the first value of a property without white space around it, or None if it is absent or empty."""
@@ -228,8 +226,7 @@ class _MainLine:
 
     def _add_setup(self, node: _Node) -> None:
         black, white, emptied = (
-            values.parse_points(_texts(node, name), width=self.width, height=self.height)
-            for name in ("AB", "AW", "AE")
+            values.parse_points(_texts(node, name), width=self.width, height=self.height) for name in ("AB", "AW", "AE")
         )
         named = len(black) + len(white) + len(emptied)
         if len({*black, *white, *emptied}) < named:

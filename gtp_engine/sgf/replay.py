@@ -32,9 +32,7 @@ def record_to_game(
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
     count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
-    game = Game(
-        record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi
-    )
+    game = Game(record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi)
     _set_up(game, record.setup_stones, record.first_player, where="at the start")
     setups: dict[int, list[LaterSetup]] = defaultdict(list)
     for setup in record.later_setups:

@@ -149,10 +149,7 @@ def test_any_text_is_a_vertex_or_an_error_of_one_printable_line(text: str, width
 @settings(deadline=None)
 def test_points_off_the_board_have_no_name_and_no_action(point: int, width: int, height: int) -> None:
     if point == PASS or is_on_board(point, width=width, height=height):
-        assert (
-            action_to_point(point_to_action(point, width=width, height=height), width=width, height=height)
-            == point
-        )
+        assert action_to_point(point_to_action(point, width=width, height=height), width=width, height=height) == point
         return
     with pytest.raises(InvalidVertexError):
         format_vertex(point, width=width, height=height)

@@ -108,9 +108,7 @@ def test_free_handicap_starts_with_the_fixed_one(width: int) -> None:
             assert set(more) > set(fixed_handicap_points(maximum, width, height))
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(2, 2), (2, 9), (3, 3), (5, 5), (6, 6), (7, 7), (8, 8), (9, 9), (4, 7)]
-)
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 9), (3, 3), (5, 5), (6, 6), (7, 7), (8, 8), (9, 9), (4, 7)])
 def test_free_handicap_places_every_number_exactly_and_leaves_liberties(width: int, height: int) -> None:
     for n in range(2, width * height):
         points = free_handicap_points(n, width, height)
