@@ -12,13 +12,14 @@ given and returns numbers.
 Why a cache directory of our own: numba recompiles a function when *its own file* changes, but not when a kernel it
 calls changes in another file; the stale caller would go on running the old code.  So the directory is named by a hash
 of every source a kernel can depend on, and an edit starts an empty one.  Files that hold kernels import this module;
-they may import names from other such files and from `go/constants.py` only, and those are the files hashed.
+what their kernels use comes from other such files and from `go/constants.py` only, and those are the files hashed.
 
-`TENGEN_CACHE_DIR` names another place for the cache; `NUMBA_CACHE_DIR`, numba's own variable, wins over both.
+`TENGEN_CACHE_DIR` names another place for the caches, and so does `NUMBA_CACHE_DIR`, numba's own variable.
 """
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, SupportsInt, TypeVar, cast
 
+import llvmlite.binding
 import numba
 import numpy as np
 
@@ -33,7 +35,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE: Final = Path(__file__).parent
-_FILLED_MARK: Final = "complete"
+_CACHES_FOLDER: Final = "kernels"
+_CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
 _KEPT_CACHES: Final = 4
 """Caches of this many source versions stay on disk (one takes a few MB); older ones are removed."""
 
@@ -45,8 +48,8 @@ def kernel_sources() -> list[Path]:
 
 
 def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that change whenever a kernel source changes."""
-    digest = hashlib.sha256()
+    """Return 16 hexadecimal digits that are different for every installation and version of the kernel sources."""
+    digest = hashlib.sha256(str(_PACKAGE).encode())  # numba's cache is per file, so per installation
     for path in kernel_sources():
         digest.update(path.relative_to(_PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
@@ -68,17 +71,23 @@ def cache_root() -> Path:
 def cache_directory() -> Path:
     """Return the folder that numba reads and writes for this version of the sources (it may not exist yet)."""
     named = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(named) if named else cache_root() / kernel_hash()
+    return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
 
 
 def is_cache_filled() -> bool:
     """Return whether all kernels of this source version have been compiled, so that a start only loads them."""
-    return (_directory / _FILLED_MARK).exists()
+    return _filled_mark().exists()
 
 
 def mark_cache_filled() -> None:
     """Remember that every kernel has been compiled; called once a warm-up has come to its end."""
-    (_directory / _FILLED_MARK).touch()
+    _filled_mark().touch()
+
+
+def _filled_mark() -> Path:
+    """Return the file that says so; numba compiles again for another processor, Python or version of itself."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    return _directory / f"complete-{numba.__version__}-{version}-{llvmlite.binding.get_host_cpu_name()}"
 
 
 def _prepare_cache() -> Path:
@@ -91,13 +100,15 @@ def _prepare_cache() -> Path:
     except OSError:
         writable = False
     if not writable:
-        user = os.getuid() if hasattr(os, "getuid") else os.getpid()
-        replacement = Path(tempfile.gettempdir()) / f"tengen-{user}" / directory.name
-        print(f"Tengen: cannot write {directory}; compiled code is kept in {replacement}", file=sys.stderr)
+        replacement = Path(tempfile.mkdtemp(prefix="tengen-"))  # nobody else can write there: the cache holds code
+        print(
+            f"Tengen: cannot write {directory}; compiled code goes to {replacement} and is compiled anew at every "
+            "start. TENGEN_CACHE_DIR can name a folder that lasts.",
+            file=sys.stderr,
+        )
         directory = replacement
-        directory.mkdir(parents=True, exist_ok=True)
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    if directory.name == kernel_hash():
+    if directory.parent.name == _CACHES_FOLDER:
         _remove_old_caches(directory)
     return directory
 
@@ -105,7 +116,7 @@ def _prepare_cache() -> Path:
 def _remove_old_caches(current: Path) -> None:
     """Remove all but the most recently used caches beside `current`."""
     try:
-        caches = [path for path in current.parent.iterdir() if path.is_dir() and len(path.name) == len(current.name)]
+        caches = [path for path in current.parent.iterdir() if path.is_dir() and _CACHE_NAME.fullmatch(path.name)]
         for path in sorted(caches, key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT_CACHES:]:
             shutil.rmtree(path, ignore_errors=True)
     except OSError:

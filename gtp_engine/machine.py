@@ -3,6 +3,7 @@
 Facts only, from the standard library and Linux's files; what cannot be known is None.  Pure Python.
 """
 
+import math
 import os
 import platform
 from pathlib import Path
@@ -40,6 +41,12 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def available_cores() -> int:
+    """Return the number of cores that are worth a thread each: the usable ones, or a container's quota if lower."""
+    quota = cpu_quota(_read(_CGROUP / "cpu.max"))
+    return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
 
 
 def processor_name(cpuinfo: str) -> str:

@@ -3,14 +3,14 @@
 import json
 import sys
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine import __version__
+from gtp_engine import __version__, _jit
 from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, examine, format_findings
+from gtp_engine.machine import available_cores
 
 
 def test_findings_are_complete_and_json() -> None:
@@ -19,7 +19,7 @@ def test_findings_are_complete_and_json() -> None:
     assert findings["version"] == __version__
     assert list(findings["packages"]) == list(PACKAGES)
     assert findings["kernels"]["directory"]
-    assert findings["threads"] == findings["cores"]["usable"]
+    assert findings["threads"] == available_cores()
     assert "CPUExecutionProvider" in findings["providers"]
     assert findings["problems"] == []
 
@@ -34,12 +34,10 @@ def test_report_shows_the_findings() -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_first_start_is_foretold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiled: bool) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    if compiled:
-        (tmp_path / "board.nbc").write_bytes(b"")
+def test_first_start_is_foretold(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+    monkeypatch.setattr(_jit, "is_cache_filled", lambda: compiled)
     kernels = examine()["kernels"]
-    assert (kernels["directory"], kernels["compiled"]) == (str(tmp_path), compiled)
+    assert (kernels["directory"], kernels["compiled"]) == (str(_jit.cache_directory()), compiled)
     assert ("loads compiled code" in kernels["first_start"]) == compiled
     assert ("gtp-engine warmup" in kernels["first_start"]) != compiled
 

@@ -10,43 +10,48 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.engine.estimate import Estimate, estimate, estimated_score, pass_alive_owners, plays_out
+from gtp_engine.engine.estimate import Estimate, estimate, plays_out
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
 
 AGREED_WINRATE: Final = 0.8
-"""The side that wins by counting must have this winrate in the search; else the counting has overlooked something."""
+"""The side to play that wins by counting must have this winrate; else the counting has overlooked something."""
+
+CONCEDED_WINRATE: Final = 0.95
+"""The side to play stops in a game it loses by counting only if the opponent's winrate is this high."""
 
 NEUTRAL_LOSS: Final = 0.1
 """Difference of results in [−1, 1] that two moves show by chance when neither matters."""
 
+ENOUGH_ROLLOUTS: Final = 32
+"""Rollouts from which an ownership is judged: a batch; a finished position has few, as most playouts pass twice."""
+
+LATE_SHARE: Final = 0.3
+"""Share of the points that must hold stones before a game may end by agreement; no person stops earlier."""
+
 
 @dataclass(frozen=True)
 class Choice:
-    """The engine's answer to "your move": a point, PASS, or resignation (then `point` is PASS).
-
-    `report` is what the search found, None when no search was needed.
-    """
+    """The engine's answer to "your move": a point, PASS, or resignation (then `point` is PASS); and what was found."""
 
     point: int
+    report: SearchReport
     resign: bool = False
-    report: SearchReport | None = None
 
 
-SecondSearch = Callable[[], SearchReport]
-"""Searches the same position with the other side to play."""
+FreshSearch = Callable[[int], SearchReport | None]
+"""Searches the same position anew with this colour to play; None if there is no time for it."""
 
 
-def choose_move(game: Game, report: SearchReport, second: SecondSearch, *, cleanup: bool = False) -> int:
+def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, *, cleanup: bool = False) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
-    `second` is called where everything looks decided.  With `cleanup` (after a dispute about dead stones) there is no
+    `fresh` is called where everything looks decided.  With `cleanup` (after a dispute about dead stones) there is no
     pass while dead enemy stones are on the board.
     """
     color = report.to_play
@@ -54,51 +59,82 @@ def choose_move(game: Game, report: SearchReport, second: SecondSearch, *, clean
     if not moves:
         return PASS  # the search found only moves that repeat a position
     expected = estimate(game, report.ownership_black)
-    if cleanup:
+    if cleanup and any(game.board.color[point] == opponent(color) for point in expected.dead):
         return _capture_dead(game, [move.point for move in moves], expected, color)
-    if _is_agreed(game, report, expected) and _is_confirmed(game, second(), expected):
-        return _last_move(game, moves, expected)
-    proved = pass_alive_owners(game)
-    return next((move.point for move in moves if not _is_wasted(game, move.point, proved, expected, color)), PASS)
+    is_late = _is_late(game)
+    if is_late and not plays_out(game):
+        agreed = _agreed_end(game, report, fresh)
+        if agreed is not None:
+            return _last_move(game, moves, agreed, color)
+    useful = [move.point for move in moves if not _is_wasted(game, move.point, expected, color)]
+    if not is_late:  # where all is lost, a pass looks as good as anything
+        useful = [point for point in useful if point != PASS]
+    return useful[0] if useful else PASS
+
+
+def _is_late(game: Game) -> bool:
+    """Return whether enough of the board is filled for an end of the game to be thinkable."""
+    stones = int(np.count_nonzero((game.board.color == BLACK) | (game.board.color == WHITE)))
+    return stones >= LATE_SHARE * game.width * game.height
+
+
+def _agreed_end(game: Game, report: SearchReport, fresh: FreshSearch) -> Estimate | None:
+    """Return the fate of all stones if the players could stop here, else None.
+
+    So it is if the same stones are dead and the same points owned whoever moves first, and the searches expect the
+    winner that counting gives.  If the first move changes something, it must be played, however clear things look.
+    """
+    first = report if report.rollouts >= ENOUGH_ROLLOUTS else fresh(report.to_play)
+    if first is None:
+        return None
+    expected = estimate(game, first.ownership_black)
+    if not _is_agreed(game, first, expected):
+        return None
+    other_side = fresh(opponent(report.to_play))
+    if other_side is None:
+        return None
+    other = estimate(game, other_side.ownership_black)
+    confirmed = _is_agreed(game, other_side, other) and (other.dead, other.neutral) == (expected.dead, expected.neutral)
+    return expected if confirmed else None
 
 
 def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
-    """Return whether the players could stop here: all is decided, and counting gives the winner the search expects.
-
-    Never under rules that count every stone left on the board: there the dead ones have to be captured.
-    """
-    if plays_out(game) or not expected.is_decided:
+    """Return whether everything is decided and counting gives the result that the search expects."""
+    if report.rollouts < ENOUGH_ROLLOUTS or not expected.is_decided:
         return False
-    winner = estimated_score(game, expected).winner
-    expectation = report.winrate if winner == report.to_play else 1.0 - report.winrate
-    return winner != EMPTY and expectation >= AGREED_WINRATE
+    margin = expected.area_margin - game.area_komi
+    if margin == 0:
+        return abs(report.winrate - 0.5) <= 1.0 - AGREED_WINRATE
+    if (margin > 0) == (report.to_play == BLACK):
+        return report.winrate >= AGREED_WINRATE
+    return report.winrate <= 1.0 - CONCEDED_WINRATE
 
 
-def _is_confirmed(game: Game, other_side: SearchReport, expected: Estimate) -> bool:
-    """Return whether the same stones are dead and the same points owned when the other side moves first.
-
-    If the first move changes something, it must be played, however clear the position looks.
-    """
-    other = estimate(game, other_side.ownership_black)
-    return _is_agreed(game, other_side, other) and (other.dead, other.neutral) == (expected.dead, expected.neutral)
-
-
-def _last_move(game: Game, moves: list[MoveReport], expected: Estimate) -> int:
+def _last_move(game: Game, moves: list[MoveReport], expected: Estimate, color: int) -> int:
     """Return a neutral point, which is worth a point where the rules count area; PASS if there is none to take.
 
-    A neutral point whose result is worse than that of the best move by `NEUTRAL_LOSS` is no longer one.
+    A neutral point that was hardly looked at, is self-atari, or is worse than the best move by `NEUTRAL_LOSS` is none.
     """
     if game.rules.scoring is Scoring.TERRITORY:
         return PASS
-    near_best = (move for move in moves if abs(moves[0].value_black - move.value_black) < NEUTRAL_LOSS)
-    return next((move.point for move in near_best if move.point in expected.neutral), PASS)
+    for move in moves:
+        loss = abs(moves[0].value_black - move.value_black)
+        if (
+            move.point in expected.neutral
+            and move.visits >= FEW_VISITS
+            and loss < NEUTRAL_LOSS
+            and not would_be_self_atari(game.board, move.point, color)
+        ):
+            return move.point
+    return PASS
 
 
-def _is_wasted(game: Game, point: int, proved: NDArray[np.int32], expected: Estimate, color: int) -> bool:
+def _is_wasted(game: Game, point: int, expected: Estimate, color: int) -> bool:
     """Return whether a move lies in pass-alive territory and captures nothing that has to be captured there."""
-    if point == PASS or proved[point] == EMPTY:
+    owner = int(expected.proved[point])
+    if point == PASS or owner == EMPTY:
         return False
-    captures = plays_out(game) and proved[point] == color
+    captures = plays_out(game) and owner == color
     return not (captures and point in _dead_neighborhood(game, expected, color))
 
 
@@ -109,16 +145,12 @@ def _dead_neighborhood(game: Game, expected: Estimate, owner: int) -> set[int]:
 
 
 def _capture_dead(game: Game, legal: list[int], expected: Estimate, color: int) -> int:
-    """Return the most visited move that takes a liberty of a dead enemy stone safely; PASS when none is left."""
+    """Return the most visited move that takes a liberty of a dead enemy stone, safely if one can."""
     targets = _dead_neighborhood(game, expected, color)
-    if not any(game.board.color[point] == opponent(color) for point in expected.dead):
-        return legal[0] if not expected.is_settled else PASS
     order = list(legal)
     order += sorted(point for point in targets if point not in order and game.is_legal(point, color))
     safe = [p for p in order if p in targets and not would_be_self_atari(game.board, p, color)]
-    if safe:
-        return safe[0]
-    return next((point for point in order if point != PASS), PASS)
+    return safe[0] if safe else next((point for point in order if point != PASS), PASS)
 
 
 class Resignation:

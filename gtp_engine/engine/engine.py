@@ -23,7 +23,7 @@ from gtp_engine.engine.estimate import (
     status_map,
 )
 from gtp_engine.errors import BoardNotEmptyError, HandicapError, IllegalMoveError, problem
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -33,14 +33,16 @@ from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.search import Search
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
-from gtp_engine.time_manager import budget, is_settled, should_stop
+from gtp_engine.time_manager import TimeBudget, budget, is_settled, should_stop
 
 ESTIMATE_VISITS: Final = 1500
 """Visits of each of the two searches (Black first, White first) that judge which stones are dead."""
 
-SECOND_VISITS: Final = 2000
-"""Most visits, and a quarter of the playouts of the first search at most, of the search with the other side to play
-that confirms that a game is over."""
+FRESH_VISITS: Final = 1000
+"""Visits of each search that confirms that a game is over, time permitting."""
+
+CONFIRMATION_SHARE: Final = 0.1
+"""Share of a move's maximum that the first search leaves for the searches that confirm the end of the game."""
 
 _WARM_UP_SIZE: Final = 5
 """Board size of the little game that compiles all kernels; they are the same for every size."""
@@ -62,6 +64,7 @@ class Engine:
         self._search: Final = Search(self.config.search)
         self._second_search: Final = Search(self.config.search)
         self._resignation: Final = Resignation(self.config.play)
+        self._resigned = EMPTY
         self._estimate: tuple[object, Estimate] | None = None
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
@@ -140,6 +143,7 @@ class Engine:
         if reason == "superko" and not self.config.game.strict:
             self._log(f"warning: {self._show(point)} repeats an earlier position; the controller may, so it is played")
         self.game.play(Move(color, point), allow_superko=not self.config.game.strict)
+        self._resigned = EMPTY
 
     def play_sequence(self, moves: Iterable[Move]) -> None:
         """Play several moves, or none if one of them is illegal; raises IllegalMoveError."""
@@ -156,6 +160,7 @@ class Engine:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
         self._resignation.reset()
+        self._resigned = EMPTY
 
     def genmove(self, color: int, *, play: bool = True, cleanup: bool = False) -> Choice:
         """Choose a move for `color`, play it unless told not to, and book its time.
@@ -163,13 +168,14 @@ class Engine:
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.
         """
         start = time.perf_counter()
-        report = self._think(color)
+        limits = self._budget(color)
+        report = self._think(color, limits)
         if play and not cleanup and self._resignation.is_due(self.game, report):
-            choice = Choice(PASS, resign=True, report=report)
+            choice = Choice(PASS, report, resign=True)
+            self._resigned = color
         else:
-            visits = max(1, min(SECOND_VISITS, report.playouts // 4))
-            second = partial(self._search_apart, visits, opponent(color))
-            choice = Choice(choose_move(self.game, report, second, cleanup=cleanup), report=report)
+            fresh = partial(self._search_in_time, deadline=start + limits.maximum)
+            choice = Choice(choose_move(self.game, report, fresh, cleanup=cleanup), report)
         self._log_choice(choice)
         if play and not choice.resign:
             self.game.play(Move(color, choice.point))
@@ -178,8 +184,9 @@ class Engine:
         return choice
 
     def stop(self) -> None:
-        """End a running search at once, from any thread; it answers with what it has."""
+        """End running searches at once, from any thread; they answer with what they have."""
         self._search.stop()
+        self._second_search.stop()
 
     # --- time ---
 
@@ -207,17 +214,21 @@ class Engine:
 
     # --- records ---
 
-    def load_sgf(self, data: bytes, move_number: int | None = None) -> int:
+    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> int:
         """Replace the game by a record, up to the position before that move; return the colour to move.
 
         Raises SgfError (nothing changes then).
         """
-        game, color = record_to_game(parse_sgf(data), move_number=move_number, rules=self.rules, komi=self.komi)
+        record = parse_sgf(data.encode() if isinstance(data, str) else data)
+        game, color = record_to_game(record, move_number=move_number, rules=self.rules, komi=self.komi)
         self._start(game)
+        self._komi_is_given |= record.komi is not None
         return color
 
     def to_sgf(self) -> str:
-        """Return the game as SGF, with its result once it has ended."""
+        """Return the game as SGF, with its result once it has ended or the engine has resigned."""
+        if self._resigned != EMPTY:
+            return format_sgf(self.game, result="W+R" if self._resigned == BLACK else "B+R")
         return format_sgf(self.game, result=str(self.score()) if self.game.is_over else "")
 
     # --- housekeeping ---
@@ -256,8 +267,9 @@ class Engine:
         search.run(game, Limits(visits=128))
         search.close()
         say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
-        choose_move(game, report, lambda: report)
+        choose_move(game, report, lambda color: report)
         game.score()
+        estimate(game, report.ownership_black)
         mark_cache_filled()
         say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
 
@@ -272,6 +284,7 @@ class Engine:
         """Make `game` the running game; clocks and whatever was remembered of the last one are reset."""
         self.game = game
         self._resignation.reset()
+        self._resigned = EMPTY
         self._estimate = None
         for clock in self._clocks.values():
             clock.reset()
@@ -289,10 +302,17 @@ class Engine:
         self.game.set_handicap(placed)
         return placed
 
-    def _think(self, color: int) -> SearchReport:
-        """Search for a move of `color` within its time budget."""
-        game, config = self.game, self.config
-        limits = budget(self._clocks[color], moves_played=len(game.moves), area=game.width * game.height, config=config)
+    def _budget(self, color: int) -> TimeBudget:
+        """Return the time for the next move of `color`."""
+        game = self.game
+        area = game.width * game.height
+        return budget(self._clocks[color], moves_played=len(game.moves), area=area, config=self.config)
+
+    def _think(self, color: int, whole: TimeBudget) -> SearchReport:
+        """Search for a move of `color` within its time budget, less the time to confirm the end of the game."""
+        config = self.config
+        maximum = whole.maximum * (1.0 - CONFIRMATION_SHARE)
+        limits = TimeBudget(min(whole.target, maximum), maximum, whole.lag)
 
         def watch(progress: Progress) -> bool:
             settled = is_settled(
@@ -312,20 +332,27 @@ class Engine:
                 early_stop=config.time.early_stop,
             )
 
-        return self._search.run(game, Limits(config.search.visits or None, watch), to_play=color)
+        return self._search.run(self.game, Limits(config.search.visits or None, watch), to_play=color)
 
     def _estimated(self) -> Estimate:
         """Return the fate of the stones of the position, searched for both sides and remembered."""
         key = (self.game.hash, self.game.to_play, self.game.rules, self.game.komi, len(self.game.moves))
         if self._estimate is None or self._estimate[0] != key:
-            black, white = (self._search_apart(ESTIMATE_VISITS, color) for color in (BLACK, WHITE))
+            black, white = (self._search_apart(color, Limits(ESTIMATE_VISITS)) for color in (BLACK, WHITE))
             self._estimate = key, estimate(self.game, (black.ownership_black + white.ownership_black) / 2)
         return self._estimate[1]
 
-    def _search_apart(self, visits: int, to_play: int) -> SearchReport:
+    def _search_apart(self, to_play: int, limits: Limits) -> SearchReport:
         """Search the position afresh for either side, without touching the tree of the game."""
         self._second_search.clear()
-        return self._second_search.run(self.game, Limits(visits), to_play=to_play)
+        return self._second_search.run(self.game, limits, to_play=to_play)
+
+    def _search_in_time(self, to_play: int, *, deadline: float) -> SearchReport | None:
+        """Return a short fresh search that ends by `deadline` (of time.perf_counter), or None if that has passed."""
+        seconds = deadline - time.perf_counter()
+        if seconds <= 0:
+            return None
+        return self._search_apart(to_play, Limits(FRESH_VISITS, lambda progress: progress.seconds >= seconds))
 
     def _dead_stones(self) -> frozenset[int]:
         """Return the stones to be taken off at the end of the game, none where the rules count what is left."""
@@ -339,10 +366,9 @@ class Engine:
     def _log_choice(self, choice: Choice) -> None:
         """Log what a search found, in one line."""
         report = choice.report
-        if report is None or report.best is None:
-            return
         move = "resign" if choice.resign else self._show(choice.point)
-        pv = " ".join(map(self._show, report.best.pv))
+        line = next((found.pv for found in report.moves if found.point == choice.point), ())
+        pv = " ".join(map(self._show, line)) or "none"
         rate = report.playouts / max(report.seconds, 1e-6)
         self._log(
             f"{move}: winrate {100 * report.winrate:.1f} %, {report.visits} visits, {rate:.0f} playouts/s, "

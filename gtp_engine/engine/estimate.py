@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
@@ -25,6 +25,10 @@ SEKI: Final = "seki"
 BLACK_TERRITORY: Final = "black_territory"
 WHITE_TERRITORY: Final = "white_territory"
 DAME: Final = "dame"
+
+DEAD_BELOW: Final = -0.3
+"""A chain whose mean ownership, as its owner sees it, is below this is dead; what lies between that and 0 is more often
+a seki, in which some rollouts go wrong, than dead."""
 
 DECIDED: Final = 0.8
 """A point or chain whose mean ownership is at least this far from 0 is decided: nine of ten rollouts agree."""
@@ -42,14 +46,16 @@ class Estimate:
     dead: frozenset[int]
     owners: NDArray[np.int32]
     is_decided: bool
-    """Whether every chain's fate and every surrounded point's owner is beyond doubt."""
+    """Whether every chain's fate and every surrounded point's owner is beyond doubt, and no open area is left."""
     neutral: tuple[int, ...]
     """The points that stones of both colours reach, the dead ones taken off."""
+    proved: NDArray[np.int32]
+    """The colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
 
     @property
-    def is_settled(self) -> bool:
-        """Whether there is nothing left to play for, not even a neutral point."""
-        return self.is_decided and not self.neutral
+    def area_margin(self) -> int:
+        """The points that Black owns less those that White owns."""
+        return int(np.count_nonzero(self.owners == BLACK)) - int(np.count_nonzero(self.owners == WHITE))
 
 
 def chains_of(game: Game) -> list[list[int]]:
@@ -71,33 +77,35 @@ def pass_alive_owners(game: Game) -> NDArray[np.int32]:
     return out
 
 
-def proved_ownership(game: Game, ownership: Ownership) -> Ownership:
-    """Return `ownership` with the points that are proved to be one colour's set to 1 or −1."""
-    proved = pass_alive_owners(game)
-    return np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
-
-
 def estimate(game: Game, ownership: Ownership) -> Estimate:
     """Return the fate of the stones and points of a position."""
-    ownership = proved_ownership(game, ownership)
+    proved = pass_alive_owners(game)
+    ownership = np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
     dead: set[int] = set()
     decided = True
     for chain in chains_of(game):
         own = _for(int(game.board.color[chain[0]]), float(np.mean(ownership[chain])))
-        if own < 0:
+        if own < DEAD_BELOW:
             dead.update(chain)
         decided &= abs(own) >= DECIDED
     colors = remove_dead(game.board, dead)
-    owners = territory_owners(colors, int(game.board.info[STRIDE]))
+    stride = int(game.board.info[STRIDE])
+    owners = territory_owners(colors, stride)
     owners[colors == BLACK] = BLACK
     owners[colors == WHITE] = WHITE
     points = board_points(game.width, game.height)
     neutral = tuple(point for point in points if owners[point] == EMPTY)
-    held = all(_for(int(owners[p]), ownership[p]) >= DECIDED for p in points if owners[p] != EMPTY)
+    decided &= all(_for(int(owners[p]), ownership[p]) >= DECIDED for p in points if owners[p] != EMPTY)
+    decided &= all(_touches_stone(colors, stride, point) for point in neutral)
     for point in neutral:  # an open area goes to whoever owns it clearly more often
         if abs(ownership[point]) >= OPEN_AREA:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
-    return Estimate(frozenset(dead), owners, decided and held, neutral)
+    return Estimate(frozenset(dead), owners, decided, neutral, proved)
+
+
+def _touches_stone(colors: NDArray[np.int32], stride: int, point: int) -> bool:
+    """Return whether a stone is next to `point`; in an open area there are points without one."""
+    return any(colors[point + step] in (BLACK, WHITE) for step in (-1, 1, -stride, stride))
 
 
 def _for(color: int, ownership: float) -> float:
@@ -115,18 +123,11 @@ def estimated_score(game: Game, expected: Estimate) -> Score:
 
     While a game is going on, open areas are given to whoever owns them in the estimate.
     """
-    if game.is_over and plays_out(game):
-        return game.score()
-    score = game.score(expected.dead)
     if game.is_over:
-        return score
-    colors = remove_dead(game.board, expected.dead)
-    surrounded = territory_owners(colors, int(game.board.info[STRIDE]))
-    open_points = (colors == EMPTY) & (surrounded == EMPTY)
-    return Score(
-        black=score.black + int(np.count_nonzero(open_points & (expected.owners == BLACK))),
-        white=score.white + int(np.count_nonzero(open_points & (expected.owners == WHITE))),
-    )
+        return game.score() if plays_out(game) else game.score(expected.dead)
+    score = game.score(expected.dead)
+    open_owners = [int(expected.owners[point]) for point in expected.neutral]
+    return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))
 
 
 def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
@@ -172,14 +173,14 @@ def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> lis
 
 def _reach(game: Game, chain: list[int]) -> set[int]:
     """Return the points that stones of a chain's colour reach from it without crossing enemy stones."""
-    enemy = opponent(int(game.board.color[chain[0]]))
+    color = int(game.board.color[chain[0]])
     stride = int(game.board.info[STRIDE])
     seen = set(chain)
     waiting = list(chain)
     while waiting:
         point = waiting.pop()
         for neighbor in (point - 1, point + 1, point - stride, point + stride):
-            if neighbor not in seen and game.board.color[neighbor] in (EMPTY, BLACK + WHITE - enemy):
+            if neighbor not in seen and game.board.color[neighbor] in (EMPTY, color):
                 seen.add(neighbor)
                 waiting.append(neighbor)
     return seen

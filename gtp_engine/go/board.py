@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, wide
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
 from gtp_engine.go.zobrist import TABLE, size_key
 
 IntArray = NDArray[np.int32]
@@ -173,7 +173,8 @@ def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
 
     `point` lies in the padded array (a wall point is not empty, so not legal).  With `suicide`, a move that leaves its
     own chain of two or more stones without liberties is allowed; taking off a single stone by itself never is.
-    Superko is not looked at.
+    Superko is not looked at.  Liberty counts are changed on the way and put back, so two threads must not ask about
+    one board at the same time.
     """
     if board.color[point] != EMPTY or (point == board.info[KO_POINT] and color == board.info[KO_COLOR]):
         return False
@@ -362,7 +363,7 @@ def liberties_into(board: Board, point: int, out: IntArray) -> int:
 @kernel
 def hash_after(board: Board, point: int, color: int) -> Any:
     """Return the hash (uint64) that the position would have after `color` on `point`, an assumed legal move."""
-    if point <= 1:  # PASS and NULL_POINT change no stone
+    if point <= PASS:  # PASS and NULL_POINT change no stone
         return board.hash[0]
     stride = wide(board.info[STRIDE])
     result = board.hash[0] ^ board.zobrist[color, point]

@@ -31,7 +31,7 @@ from gtp_engine.go.constants import (
 )
 from gtp_engine.go.coords import board_points, format_vertex, is_on_board, parse_vertex
 from gtp_engine.go.diagram import format_board
-from gtp_engine.go.rules import Ko, Rules
+from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, captured_by, score_position
 from gtp_engine.go.zobrist import TABLE
 
@@ -149,7 +149,7 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether both players have passed in a row; moves may be played all the same."""
+        """Whether the last two moves were passes (the one that took the button not counted); play may go on."""
         return self.consecutive_passes >= 2
 
     @property
@@ -163,6 +163,26 @@ class Game:
             return 0
         stones = len(self._setup_stones) + self._black_moves_at_start()
         return stones if stones >= 2 else 0
+
+    @property
+    def button_black(self) -> float:
+        """Points Black has from the button: 0.5, −0.5, or 0 while it is free or where there is none."""
+        number = self._button_move()
+        if number is None:
+            return 0.0
+        return _BUTTON_POINTS if self._moves[number].color == BLACK else -_BUTTON_POINTS
+
+    @property
+    def area_komi(self) -> float:
+        """Points White gets beside the area of both sides, so that Black wins by area margin − this.
+
+        Under area rules these are komi, handicap bonus and button.  Under territory rules the area margin is larger
+        than the territory margin by the stones Black has placed more than White, set-up and handicap stones included.
+        """
+        if self._rules.scoring is Scoring.AREA:
+            return self._komi + self._rules.handicap_points(self.handicap) - self.button_black
+        placed = Counter(move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
+        return self._komi + placed[BLACK] - placed[WHITE]
 
     def color_at(self, point: int) -> int:
         """Return EMPTY, BLACK or WHITE; for a point off the board InvalidVertexError is raised."""
@@ -260,11 +280,9 @@ class Game:
 
     def score(self, dead: Collection[int] = ()) -> Score:
         """Return the score of the position as it stands, once the stones on the points `dead` are taken off."""
-        button = 0.0
-        if self._rules.has_button:
-            number = self._button_move()
-            taker = self.to_play if number is None else self._moves[number].color
-            button = _BUTTON_POINTS if taker == BLACK else -_BUTTON_POINTS
+        button = self.button_black
+        if self._rules.has_button and button == 0:
+            button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         return score_position(
             self._board, self._rules, komi=self._komi, handicap=self.handicap, button=button, dead=dead
         )
@@ -291,7 +309,7 @@ class Game:
         other._first_player = self._first_player
         other._moves = list(self._moves)
         other._board = boards.clone(self._board)
-        other._keys = {ko: Counter(keys) for ko, keys in self._keys.items()}
+        other._keys = {ko: set(keys) for ko, keys in self._keys.items()}
         return other
 
     def __str__(self) -> str:
@@ -315,7 +333,7 @@ class Game:
         """Go back to the set-up: no moves, and a history that starts with this position."""
         self._moves = []
         self._board = self._board_with(self._setup_stones) if board is None else board
-        self._keys: dict[Ko, Counter[int]] = {Ko.POSITIONAL: Counter(), Ko.SITUATIONAL: Counter()}
+        self._keys: dict[Ko, set[int]] = {Ko.POSITIONAL: set(), Ko.SITUATIONAL: set()}
         self._remember()
 
     def _board_with(self, stones: tuple[Move, ...]) -> Board:
@@ -346,8 +364,8 @@ class Game:
 
     def _remember(self) -> None:
         """Add the position to the history that superko looks at."""
-        self._keys[Ko.POSITIONAL][key_of(self.hash, Ko.POSITIONAL, self.to_play)] += 1
-        self._keys[Ko.SITUATIONAL][key_of(self.hash, Ko.SITUATIONAL, self.to_play)] += 1
+        for ko, keys in self._keys.items():
+            keys.add(key_of(self.hash, ko, self.to_play))
 
     def _would_repeat(self, point: int, color: int) -> bool:
         """Return whether a move that is otherwise legal recreates a position the superko rule forbids."""

