@@ -17,6 +17,7 @@ argument of time_left counts periods under byo-yomi) and KataGo's docs/GTP_Exten
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,6 +33,8 @@ MAX_COUNT: Final = 1_000_000
 
 _ROUNDING: Final = 1e-6
 """Seconds by which a move may exceed a clock without losing: sums of floats, not time."""
+
+_NUMBER: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
 
 class TimeKind(StrEnum):
@@ -138,11 +141,6 @@ class TimeSettings:
         )
 
     @staticmethod
-    def from_gtp(main_time: float, overtime: float, stones: int) -> "TimeSettings":
-        """Return what GTP's `time_settings main_time overtime stones` means; raises TimeSettingsError."""
-        return TimeSettings.canadian(main_time, overtime, stones)
-
-    @staticmethod
     def parse_gtp(words: Sequence[str]) -> "TimeSettings":
         """Return the settings of the three arguments of `time_settings`; raises TimeSettingsError."""
         if len(words) < 3:
@@ -186,6 +184,15 @@ _MAKERS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
 }
 
 
+def read_number(word: str) -> float:
+    """Return the number a word of a command stands for; NaN for none, infinite where it is too large for a float.
+
+    A decimal comma is a decimal point (q5Go sends `komi 7,50` under some locales); nan, infinities, hexadecimal
+    and underscores, which Python's own float() would take, are no numbers.
+    """
+    return float(word.replace(",", ".")) if _NUMBER.fullmatch(word) else math.nan
+
+
 def _given(words: Sequence[str]) -> str:
     """Return the start of a message about these arguments."""
     return f"time settings {shown(' '.join(words))}"
@@ -193,11 +200,12 @@ def _given(words: Sequence[str]) -> str:
 
 def _parse_number(name: str, word: str) -> float | int:
     """Return the number a word stands for, whole for stones and periods; raises TimeSettingsError."""
-    try:
-        return int(word) if name in _COUNTS else float(word)
-    except ValueError:
-        expected = "an integer" if name in _COUNTS else "a number of seconds"
-        raise TimeSettingsError(problem(f"{name} {shown(word)}", expected=expected)) from None
+    value = read_number(word)
+    is_count = name in _COUNTS
+    if math.isfinite(value) and (not is_count or value.is_integer()):
+        return int(value) if is_count else value
+    expected = "an integer" if is_count else "a number of seconds"
+    raise TimeSettingsError(problem(f"{name} {shown(word)}", expected=expected))
 
 
 def _checked(seconds: float, name: str) -> float:
@@ -258,11 +266,6 @@ class Clock:
         return self._left
 
     @property
-    def is_limited(self) -> bool:
-        """Return whether time can run out."""
-        return self._settings.kind is not TimeKind.NONE
-
-    @property
     def in_overtime(self) -> bool:
         """Return whether the main time of settings with overtime is used up."""
         return self._settings.has_overtime and self._left.main <= 0
@@ -293,11 +296,11 @@ class Clock:
         stones 0: `seconds` of main time; otherwise of the current period, with that many stones to play (canadian)
         or periods left (byo-yomi).  Lenient: negative seconds count as time already taken from the overtime,
         stones without overtime are ignored, and 0 0 without settings still means no limit.  Raises
-        TimeSettingsError only for seconds that are not finite and for negative stones.
+        TimeSettingsError only for seconds that are not finite, negative stones and more than MAX_COUNT stones.
         """
-        if not math.isfinite(seconds) or stones < 0:
+        if not math.isfinite(seconds) or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
-            raise TimeSettingsError(problem(given, expected="finite seconds and 0 or more stones"))
+            raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
         seconds = min(seconds, MAX_SECONDS)
         if self._given.kind is TimeKind.NONE and seconds > 0:
             self._settings = _implied_settings(seconds, stones)

@@ -85,20 +85,26 @@ class TimeBudget:
 
 
 def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
-    """Return the time for the next move of the player with this clock.
+    """Return the time for the next move of the player with this clock, no more than time.max_per_move with a clock.
 
     `moves_played` counts the moves of both players so far, `area` the points of the board.
     """
-    spread = moves_to_spread_over(moves_played, area)
+    if clock.settings.kind is TimeKind.NONE:
+        return _unlimited(config)
+    allowed = _by_clock(clock, moves_to_spread_over(moves_played, area), config.time)
+    longest = config.time.max_per_move
+    return TimeBudget(min(allowed.target, longest), min(allowed.maximum, longest), allowed.lag)
+
+
+def _by_clock(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move that the clock allows."""
     match clock.settings.kind:
-        case TimeKind.NONE:
-            return _unlimited(config)
         case TimeKind.BYOYOMI:
-            return _byoyomi(clock, spread, config.time)
+            return _byoyomi(clock, spread, config)
         case TimeKind.CANADIAN:
-            return _canadian(clock, spread, config.time)
+            return _canadian(clock, spread, config)
         case _:
-            return _sudden_death(clock, spread, config.time)
+            return _sudden_death(clock, spread, config)
 
 
 def moves_to_spread_over(moves_played: int, area: int) -> float:

@@ -7,6 +7,7 @@ with a reason where it is missing.
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterable
 from types import TracebackType
 
@@ -14,6 +15,9 @@ import pytest
 
 _BATCH = 40
 """Commands sent before their answers are read: fewer round trips, and never more text than a pipe holds."""
+
+_TIMEOUT = 120
+"""Seconds after which a GNU Go that still owes answers is killed, which fails the test."""
 
 
 def find_gnugo() -> str | None:
@@ -62,7 +66,13 @@ class GnuGo:
             assert self._process.stdin is not None
             self._process.stdin.write("".join(f"{line}\n" for line in batch))
             self._process.stdin.flush()
-            replies += [self._read() for _ in batch]
+            watchdog = threading.Timer(_TIMEOUT, self._process.kill)
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                replies += [self._read() for _ in batch]
+            finally:
+                watchdog.cancel()
         return replies
 
     def _read(self) -> tuple[bool, str]:
@@ -71,7 +81,7 @@ class GnuGo:
         lines: list[str] = []
         while True:
             line = self._process.stdout.readline()
-            assert line, "GNU Go ended"
+            assert line, "GNU Go ended, or was ended because it did not answer"
             if line != "\n":
                 lines.append(line.rstrip())
             elif lines:

@@ -33,7 +33,8 @@ def test_keys_and_numbers() -> None:
     }
     for table in (report["rollouts_per_s"], report["playouts_per_s"]):
         assert all(value > 0 for row in table.values() for value in row.values())
-    assert 0 < report["startup_s"]["name"] < report["startup_s"]["first_genmove"]
+    assert set(report["startup_s"]) == {"name", "first_genmove"}
+    assert all(value > 0 for value in report["startup_s"].values())
     assert len(lines) == 3
 
 

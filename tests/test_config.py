@@ -120,6 +120,18 @@ def test_with_values_sets_several_and_leaves_the_rest() -> None:
     assert config.with_values({}) == config
 
 
+def test_with_values_takes_values_that_are_no_text() -> None:
+    config = Config().with_values({"search.visits": 500, "game.komi": 7, "game.strict": True, "search.seed": None})
+    assert config == Config(game=GameConfig(komi=7.0, strict=True), search=SearchConfig(visits=500))
+    with pytest.raises(ConfigError, match=r"option search\.visits = 1\.5: expected an integer"):
+        Config().with_values({"search.visits": 1.5})
+
+
+def test_bounds_are_written_without_needless_zeros() -> None:
+    assert "from 1 to 1000000000 (visits)" in OPTIONS["search.rave_equivalence"].expectation
+    assert "from 0.001 to 1000000 (seconds)" in OPTIONS["time.time_per_move"].expectation
+
+
 @pytest.mark.parametrize(
     ("key", "text", "message"),
     [

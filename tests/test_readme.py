@@ -37,13 +37,13 @@ def test_the_transcript_replays() -> None:
 
 
 def test_the_tables_are_those_of_the_code() -> None:
-    script = str(ROOT / "scripts" / "readme_tables")
-    loader = importlib.machinery.SourceFileLoader("readme_tables", script)
-    spec = importlib.util.spec_from_loader("readme_tables", loader)
+    script = str(ROOT / "scripts" / "update_readme")
+    loader = importlib.machinery.SourceFileLoader("update_readme", script)
+    spec = importlib.util.spec_from_loader("update_readme", loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    assert module.with_tables(README) == README, "run scripts/readme_tables"
+    assert module.with_tables(README) == README, "run scripts/update_readme"
 
 
 OTHER_FLAGS = {"--json"}

@@ -125,7 +125,7 @@ def test_tiny_times_last_the_game_on_our_own_count(words: str, use: str) -> None
     assert len(Game(TimeSettings.parse(words.split())).play(OWN_MOVES, use=use, synced=False)) == OWN_MOVES
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
 def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
     time_settings: TimeSettings, config: Config, side: int, seed: int
@@ -141,7 +141,7 @@ def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
         assert game.theirs.left.has_time
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
 @example(time_settings=TimeSettings.canadian(10, 30, 5), config=DEFAULT, side=19, seed=1)
 @example(time_settings=TimeSettings.canadian(3, 10, 25), config=DEFAULT, side=9, seed=1)

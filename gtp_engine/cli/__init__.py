@@ -11,6 +11,7 @@ Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line
 on stderr), 130 interrupted.
 """
 
+import io
 import sys
 from typing import Any
 
@@ -98,4 +99,7 @@ for _command in (match_command, benchmark_command, doctor_command, warmup_comman
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a Windows code page may lack a character of a help text or a table
+            stream.reconfigure(errors="replace")
     cli(prog_name="gtp-engine")

@@ -46,15 +46,14 @@ class ConfigCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def config_options(*sections: str) -> Callable[[F], F]:
-    """Return a decorator that adds `--config` and the flags of `sections` (none named: of all) to a command.
+def config_options() -> Callable[[F], F]:
+    """Return a decorator that adds `--config` and the flags of all options to a command.
 
     The command receives them as `config_file` and `flags`-style keyword arguments; `build_config` takes both.
     """
 
     def decorate(function: F) -> F:
-        declared = [option for option in Config.options() if not sections or option.section in sections]
-        for option in reversed(declared):
+        for option in reversed(Config.options()):
             _add_parameter(function, ConfigOption(option))
         decorator = click.option(
             "--config",
@@ -106,10 +105,14 @@ def _help(option: Option) -> str:
     """Return the option's help with its bounds and, unless the help says what "not set" means, its default."""
     notes = []
     if option.low is not None and option.high is not None:
-        notes.append(f"{option.low:,} to {option.high:,}")
+        notes.append(f"{_number(option.low)} to {_number(option.high)}")
     if option.kind is bool:
         notes.append(f"default {'on' if option.default else 'off'}")
     elif option.default is not None:
         notes.append(f"default {option.default}")
     text = " ".join(option.help.split())
     return f"{text} [{', '.join(notes)}]" if notes else text
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else str(value)

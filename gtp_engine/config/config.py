@@ -53,12 +53,17 @@ class Config:
         except RecursionError:
             raise ConfigError(f"{source}: nested too deeply") from None
 
-    def with_values(self, values: Mapping[str, str]) -> "Config":
-        """Return the configuration with options set by full name from text, {"search.visits": "100"}.
+    def with_values(self, values: Mapping[str, Value]) -> "Config":
+        """Return the configuration with options set by full name, {"search.visits": 100, "search.seed": "7"}.
+
+        Text is parsed as on the command line, other values are taken as they are.
 
         Raises ConfigError naming the option and what it expects; nothing is set then.
         """
-        return self._with_items((known, known.parse(text)) for known, text in _known_pairs(values.items()))
+        pairs = ((find_option(key), value) for key, value in values.items())
+        return self._with_items(
+            (known, known.parse(value) if isinstance(value, str) else known.check(value)) for known, value in pairs
+        )
 
     def value(self, key: str) -> Value:
         """Return the value of the option with this full name; raises ConfigError for an unknown one."""
@@ -122,12 +127,6 @@ def _options() -> Mapping[str, Option]:
     """Return every option by its full name."""
     declared = (known for section in _sections().values() for known in section_options(section))
     return MappingProxyType({known.key: known for known in declared})
-
-
-def _known_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[Option, str]]:
-    """Yield each key's option with its text; raises ConfigError for an unknown key."""
-    for key, text in pairs:
-        yield find_option(key), text
 
 
 def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, object]]:

@@ -128,10 +128,10 @@ class Option:
 
     def _bounds(self) -> str:
         if self.low is not None and self.high is not None:
-            return f"from {self.low} to {self.high}"
+            return f"from {_bound_text(self.low)} to {_bound_text(self.high)}"
         if self.low is not None:
-            return f"of at least {self.low}"
-        return f"of at most {self.high}" if self.high is not None else ""
+            return f"of at least {_bound_text(self.low)}"
+        return f"of at most {_bound_text(self.high)}" if self.high is not None else ""
 
     def _error(self, value: object) -> ConfigError:
         return ConfigError(problem(f"option {self.key} = {shown(value)}", expected=self.expectation))
@@ -184,6 +184,11 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
         default=cast(Value, entry.default),
         **entry.metadata[_METADATA_KEY],
     )
+
+
+def _bound_text(bound: float) -> str:
+    """Return a bound as people write it: "1000000000" also for the float."""
+    return str(int(bound)) if bound == int(bound) else str(bound)
 
 
 def _to_float(value: int) -> float:

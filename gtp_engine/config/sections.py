@@ -152,6 +152,13 @@ class TimeConfig(Section, name="time"):
         low=0.01,
         high=0.5,
     )
+    max_per_move: float = option(
+        120.0,
+        "Longest time for a move where the controller keeps a clock: correspondence games allow days.",
+        unit="seconds",
+        low=0.01,
+        high=1e6,
+    )
     early_stop: bool = option(
         True, "Play before the planned time is up when no other move can catch up or the move is settled."
     )

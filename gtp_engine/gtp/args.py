@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gtp_engine.clock import read_number
 from gtp_engine.errors import problem, shown
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.coords import parse_color, parse_vertex
 from gtp_engine.gtp.protocol import GtpError
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
-_FLOAT: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,9 @@ def parse_integer(word: str, *, failure: str, expected: str = "a whole number") 
 def parse_number(word: str, *, failure: str, expected: str = "a finite number") -> float:
     """Return the finite float in `word`; `failure` starts the message when there is none.
 
-    A decimal comma is a decimal point (q5Go sends `komi 7,50` under some locales); nan, infinities, hexadecimal
-    and underscores, which Python's own float() would take, are refused.
+    What counts as a number is the clock's to say (`read_number`), so that komi and times are read alike.
     """
-    value = float(word.replace(",", ".")) if _FLOAT.fullmatch(word) else math.nan
+    value = read_number(word)
     if not math.isfinite(value):
         raise GtpError(problem(f"{failure}: got {shown(word)}", expected=expected))
     return value

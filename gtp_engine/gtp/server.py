@@ -35,7 +35,8 @@ def write_log(text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        print(text, file=sys.stderr, flush=True)
+        sys.stderr.write(text + "\n")  # in one piece: threads write here too
+        sys.stderr.flush()
     except (OSError, ValueError):
         return
 
@@ -78,7 +79,7 @@ class GtpServer:
         """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
         line = decode_line(raw)
         if len(raw) > MAX_LINE_BYTES:
-            return encode_reply(self._too_long(line).format())
+            return encode_reply(self._too_long(line))
         return encode_reply(self.handle_line(line))
 
     def handle_line(self, line: str) -> str:
@@ -109,7 +110,9 @@ class GtpServer:
         spec.check_count(args)
         return spec.handler(self, args)
 
-    def _too_long(self, line: str) -> Response:
+    def _too_long(self, line: str) -> str:
+        if parse_line(line) is None:  # a comment or blanks, however long
+            return ""
         command = parse_line(line[:ID_SEARCH_LENGTH])
         identifier = None if command is None else command.id
-        return Response(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False, id=identifier)
+        return Response(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False, id=identifier).format()

@@ -269,13 +269,17 @@ def _wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
     """Return True when nobody reads `stream` any more, False at the end of the session or where this cannot be seen."""
     try:
         poll = select.poll()
+        hangup = select.POLLERR | select.POLLHUP
         poll.register(stream.fileno(), 0)  # errors and hang-ups are reported whatever is asked for
     except (AttributeError, OSError, ValueError):
         return False
-    while not poll.poll(HANGUP_INTERVAL):
-        if is_over.is_set():
+    while not is_over.is_set():
+        events = poll.poll(HANGUP_INTERVAL)
+        if any(event & hangup for _, event in events):
+            return not is_over.is_set()
+        if events:  # a descriptor that is no longer open: nothing to see
             return False
-    return not is_over.is_set()
+    return False
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:

@@ -89,7 +89,8 @@ class GtpClient:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         try:
-            arguments = shlex.split(self.command, posix=os.name != "nt")
+            # Windows programs split their command line themselves, each as it likes.
+            arguments = self.command.strip() if os.name == "nt" else shlex.split(self.command)
             if not arguments:
                 raise ValueError("empty")
             # An own session: Ctrl-C in the terminal reaches the match alone, which then ends the engines itself;

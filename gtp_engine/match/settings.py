@@ -103,7 +103,7 @@ class MatchSettings:
         """Return the clock each engine has, or None for a match without clocks."""
         if self.main_time == 0 and self.overtime == 0:
             return None
-        return TimeSettings.from_gtp(self.main_time, self.overtime, self.overtime_stones)
+        return TimeSettings.canadian(self.main_time, self.overtime, self.overtime_stones)
 
     def to_json(self) -> dict[str, Any]:
         """Return all settings as a JSON object."""

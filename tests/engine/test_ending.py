@@ -61,7 +61,7 @@ def test_a_seki_is_left_alone(seki: Engine, komi: float) -> None:
 def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
     statuses = status_map(seki.game, dead=())
     in_seki = {point for point, status in statuses.items() if status == SEKI}
-    middle = "F2 F1 G1 H1 H2 J1 K2 K1 L1 M1 M2".split()
+    middle = ["F2", "F1", "G1", "H1", "H2", "J1", "K2", "K1", "L1", "M1", "M2"]
     assert in_seki == {parse_vertex(vertex, width=17, height=2) for vertex in middle}
     assert statuses[parse_vertex("J2", width=17, height=2)] == "dame"
 

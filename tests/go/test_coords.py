@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.errors import InvalidColorError, InvalidVertexError
@@ -135,7 +135,6 @@ def test_a_long_wrong_vertex_gives_a_short_message() -> None:
 
 
 @given(text=st.text(), width=sizes, height=sizes)
-@settings(deadline=None)
 def test_any_text_is_a_vertex_or_an_error_of_one_printable_line(text: str, width: int, height: int) -> None:
     try:
         point = parse_vertex(text, width=width, height=height)
@@ -146,7 +145,6 @@ def test_any_text_is_a_vertex_or_an_error_of_one_printable_line(text: str, width
 
 
 @given(point=st.integers(-2000, 2000), width=sizes, height=sizes)
-@settings(deadline=None)
 def test_points_off_the_board_have_no_name_and_no_action(point: int, width: int, height: int) -> None:
     if point == PASS or is_on_board(point, width=width, height=height):
         assert action_to_point(point_to_action(point, width=width, height=height), width=width, height=height) == point

@@ -1,7 +1,7 @@
 """Diagrams: what may stand in one, what is refused, and that drawing and reading are inverse."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.errors import InvalidSizeError
@@ -115,7 +115,6 @@ def diagrams(draw: st.DrawFn) -> Diagram:
 
 
 @given(diagram=diagrams(), coordinates=st.booleans(), stars=st.booleans())
-@settings(deadline=None)
 def test_format_and_parse_are_inverse(diagram: Diagram, coordinates: bool, stars: bool) -> None:
     text = format_diagram(
         diagram.stones,

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.errors import HandicapError
@@ -118,7 +118,6 @@ def test_free_handicap_places_every_number_exactly_and_leaves_liberties(width: i
 
 
 @given(data=st.data(), width=st.integers(MIN_SIZE, MAX_SIZE), height=st.integers(MIN_SIZE, MAX_SIZE))
-@settings(deadline=None)
 def test_free_handicap_on_any_board(data: st.DataObject, width: int, height: int) -> None:
     n = data.draw(st.integers(2, width * height - 1))
     points = free_handicap_points(n, width, height)

@@ -99,17 +99,13 @@ class LineGenerator:
 
     def _finish(self, text: str) -> Line:
         """Put an id, a comment and an end around the text of a command."""
-        identifier = None
         if self._random.random() < 0.8:
             self._last_id = self._last_id + 1 if self._random.random() < 0.98 else self._random.randrange(2**31)
-            identifier = self._last_id
-            text = f"{identifier} {text}"
+            text = f"{self._last_id} {text}"
         if self._random.random() < 0.05:
             text += " # comment ? = \t"
         raw = text.encode("utf-8", "surrogateescape").replace(b"\n", b"") + self._end()
         found, is_command, name = expected_reply(raw)
-        if found is not None and found != identifier:
-            identifier = found
         return Line(raw, found, is_command, name)
 
     def _end(self) -> bytes:

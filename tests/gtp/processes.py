@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -11,6 +12,9 @@ import gtp_engine
 
 TIMEOUT: Final = 120
 """Seconds after which a process is taken for dead; a first start compiles for up to 90."""
+
+READ_TIMEOUT: Final = 2 * TIMEOUT
+"""Seconds without output after which a process that owes a reply is killed, which fails the test."""
 
 
 class GtpProcess:
@@ -47,7 +51,13 @@ class GtpProcess:
         """Return the output up to the next blank line, or what there is when the output ends."""
         assert self.process.stdout is not None
         while b"\n\n" not in self._unread:
-            chunk = self.process.stdout.read(1 << 16)
+            watchdog = threading.Timer(READ_TIMEOUT, self.process.kill)
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                chunk = self.process.stdout.read(1 << 16)
+            finally:
+                watchdog.cancel()
             if not chunk:
                 break
             self._unread += chunk

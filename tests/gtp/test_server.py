@@ -132,6 +132,12 @@ def test_too_long_a_line_is_refused_under_its_id() -> None:
     assert server.handle_bytes(b"1 name" + b" " * (MAX_LINE_BYTES - 6)) == b"=1 Tengen\n\n"
 
 
+@pytest.mark.parametrize("line", [b"# ", b"  \t # 7 name ", b" ", b"12 "])
+def test_a_comment_or_blanks_get_no_reply_however_long(line: bytes) -> None:
+    assert make_server(no_engine).handle_bytes(line + b" " * MAX_LINE_BYTES) == b""
+    assert make_server(no_engine).handle_bytes(line + b"#" + b"x" * MAX_LINE_BYTES) == b""
+
+
 def test_an_unknown_exception_is_an_internal_error_and_the_session_lives_on() -> None:
     log: list[str] = []
     server = make_server(log=log)

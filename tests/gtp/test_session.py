@@ -18,6 +18,9 @@ from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, read_lines, run_session
 from gtp_engine.gtp.transcript import Transcript
 
+JOIN_TIMEOUT = 30
+"""Seconds in which a session in a thread has to end."""
+
 
 def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, transcript: Transcript | None = None) -> bytes:
     stdout = io.BytesIO()
@@ -148,12 +151,13 @@ def test_interrupt_reaches_the_running_command(pipe: tuple[BinaryIO, BinaryIO]) 
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
     server = make_server(lambda: engine)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
     thread.start()
     writer.write(b"1 set_random_seed 5\n2 get_random_seed\n")
-    assert engine.searching.wait(10)
+    assert engine.searching.wait(JOIN_TIMEOUT)
     writer.write(b"# interrupt\n3 quit\n")
-    thread.join(10)
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
     assert stdout.getvalue() == b"=1 \n\n=2 1\n\n=3 \n\n"
 
 
@@ -162,16 +166,17 @@ def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[Bina
     engine, stdout, loaded = FakeEngine(), io.BytesIO(), threading.Event()
 
     def provide() -> Any:
-        assert loaded.wait(10)
+        assert loaded.wait(JOIN_TIMEOUT)
         return engine
 
     server = make_server(provide)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
     thread.start()
     writer.write(b"set_random_seed 5\n# interrupt\nquit\n")
     time.sleep(0.1)
     loaded.set()
-    thread.join(10)
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
     assert stdout.getvalue() == b"= \n\n= \n\n"
 
 
@@ -179,30 +184,31 @@ def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
     server = make_server(lambda: engine)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
     thread.start()
     writer.write(b"get_komi\n# interrupt\n")
     time.sleep(3 * session.INTERRUPT_INTERVAL)
     writer.write(b"set_random_seed 5\n")
-    assert engine.searching.wait(10)
+    assert engine.searching.wait(JOIN_TIMEOUT)
     time.sleep(3 * session.INTERRUPT_INTERVAL)
     assert not engine.stopped.is_set()
     engine.stop()
     writer.close()
-    thread.join(10)
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
     assert stdout.getvalue() == b"= 7.5\n\n= \n\n"
 
 
 def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     loading, stdout = threading.Event(), io.BytesIO()
-    loader = EngineLoader(lambda: FakeEngine() if loading.wait(10) else None, print)  # type: ignore[arg-type, return-value]
+    loader = EngineLoader(lambda: FakeEngine() if loading.wait(JOIN_TIMEOUT) else None, print)  # type: ignore[arg-type, return-value]
     loader.start()
     server = make_server(loader)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout))
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
     thread.start()
     writer.write(b"name\nnonsense\nkomi x\nget_komi\n")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + JOIN_TIMEOUT
     while stdout.getvalue().count(b"\n\n") < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
     early = stdout.getvalue()
@@ -210,18 +216,19 @@ def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[Binar
     assert not loader.close(timeout=0.01)
     loading.set()
     writer.close()
-    thread.join(10)
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
     assert stdout.getvalue() == early + b"= 7.5\n\n"
     assert loader.close()
 
 
 def test_quit_does_not_wait_for_the_engine() -> None:
     loading = threading.Event()
-    loader = EngineLoader(lambda: loading.wait(10), print)  # type: ignore[arg-type, return-value]
+    loader = EngineLoader(lambda: loading.wait(JOIN_TIMEOUT), print)  # type: ignore[arg-type, return-value]
     loader.start()
     started = time.monotonic()
     assert answer(b"name\nquit\n", loader) == b"= Tengen\n\n= \n\n"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < JOIN_TIMEOUT / 2
     loading.set()
 
 
@@ -241,7 +248,7 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, has_tra
     loader = EngineLoader(factory, log.append)
     loader.start()
     assert answer(b"get_komi\nname\nget_komi\n", loader) == reply + b"= Tengen\n\n" + reply
-    assert loader.close(timeout=5)
+    assert loader.close(timeout=JOIN_TIMEOUT)
     assert loader.failed
     assert any("Traceback" in line for line in log) == has_traceback
     assert any("cannot be started" in line for line in log)
@@ -251,7 +258,7 @@ def test_closing_the_loader_closes_the_engine() -> None:
     engine = FakeEngine()
     loader = EngineLoader(lambda: cast(Any, engine), print)
     loader.start()
-    assert loader.close(timeout=5)
+    assert loader.close(timeout=JOIN_TIMEOUT)
     assert engine.closed
 
 

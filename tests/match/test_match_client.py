@@ -38,7 +38,7 @@ def start(tmp_path: Path) -> Iterator[Starter]:
 def test_reply_has_text_and_seconds(start: Starter) -> None:
     client = start("--black wait:0.3")
     assert client.send("name").text == "Scripted"
-    assert 0.3 <= client.send("genmove b").seconds < 5
+    assert 0.3 <= client.send("genmove b").seconds < 20
 
 
 def test_reply_of_several_lines_is_kept_whole(start: Starter) -> None:
@@ -72,8 +72,8 @@ def test_death_names_exit_code_and_log(start: Starter) -> None:
 
 
 def test_silence_ends_the_engine(start: Starter) -> None:
-    client = start("--black hang", timeout=0.5)
-    with pytest.raises(EngineTimeoutError, match=r"no answer to 'genmove b' within 0\.5 s"):
+    client = start("--black hang", timeout=3)
+    with pytest.raises(EngineTimeoutError, match=r"no answer to 'genmove b' within 3 s"):
         client.send("genmove b")
     assert not client.is_alive()
 
@@ -92,12 +92,13 @@ def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
     assert "ready\n" in log
 
 
-def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path) -> None:
+def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 60.0)
     client = start()
     client.send("name")
     started = time.monotonic()
     client.close()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert not client.is_alive()
     assert (tmp_path / "first.log").read_text().rstrip().endswith(">> quit")
 

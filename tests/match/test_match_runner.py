@@ -139,9 +139,9 @@ def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_silent_engine_loses(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black hang", reply_timeout=0.7)
+    (game,) = play(tmp_path, "--black hang", reply_timeout=5.0)
     assert (game.winner, game.reason) == ("second", "failure")
-    assert "no answer to 'genmove b' within 0.7 s" in game.detail
+    assert "no answer to 'genmove b' within 5 s" in game.detail
 
 
 def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path) -> None:
@@ -185,10 +185,10 @@ class TestClocks:
     def test_a_slow_move_loses(self, tmp_path: Path) -> None:
         game = self.play(tmp_path, "wait:0.6", overtime=0.1, overtime_stones=1, time_grace=0.1)
         assert (game.result, game.reason, game.overruns["first"]) == ("W+T", "time", 1)
-        assert 0.6 <= game.think_times["first"][0] < 5
+        assert 0.6 <= game.think_times["first"][0] < 20
 
     def test_grace_forgives_and_counts(self, tmp_path: Path) -> None:
-        game = self.play(tmp_path, "wait:0.4", overtime=0.3, overtime_stones=1, time_grace=10.0)
+        game = self.play(tmp_path, "wait:2.5", overtime=2.0, overtime_stones=1, time_grace=30.0)
         assert (game.reason, game.overruns) == ("score", {"first": 1, "second": 0})
 
     def test_time_can_be_only_counted(self, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ class TestClocks:
 
     def test_main_time_is_used_up_move_by_move(self, tmp_path: Path) -> None:
         white = f"{self.LISTS} --white 'A1 A2 A3'"
-        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:0.5 wait:0.5 C3'", white, main_time=0.9, time_grace=0.0)
+        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:2 wait:2 C3'", white, main_time=3.5, time_grace=0.0)
         assert (game.result, game.overruns["first"], game.moves) == ("W+T", 1, 2)
 
 

@@ -283,7 +283,7 @@ def test_the_longest_main_line_is_read() -> None:
 
 
 @given(data=st.binary(max_size=300) | st.text("(;)[]\\:ABEPLWSZKMRUHCabt19. \n", max_size=200).map(str.encode))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
     try:
         record_to_game(parse_sgf(data))

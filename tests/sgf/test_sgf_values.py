@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sgf_support import all_rules, at
 
@@ -42,7 +42,6 @@ def test_wrong_board_sizes(text: str) -> None:
 
 
 @given(width=st.integers(MIN_SIZE, MAX_SIZE), height=st.integers(MIN_SIZE, MAX_SIZE))
-@settings(deadline=None)
 def test_points_round_trip(width: int, height: int) -> None:
     for point in (*board_points(width, height), PASS):
         assert parse_move_point(format_point(point, width=width), width=width, height=height) == point
@@ -125,7 +124,6 @@ def test_komi_in_hundredths(text: str, komi: float, applications: list[str]) -> 
 
 
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))
-@settings(deadline=None)
 def test_komi_round_trip_without_exponent(komi: float) -> None:
     text = format_komi(komi)
     assert parse_komi(text) == komi
@@ -181,6 +179,5 @@ def test_rules_in_katagos_forms() -> None:
 
 
 @given(rules=all_rules())
-@settings(deadline=None)
 def test_rules_round_trip(rules: Rules) -> None:
     assert parse_rules(format_rules(rules)) == rules

@@ -115,7 +115,6 @@ def test_long_records_have_no_empty_line_and_moderate_lines() -> None:
 
 
 @given(name=st.text(st.characters(), min_size=1))
-@settings(deadline=None)
 def test_names_are_one_line_and_come_back(name: str) -> None:
     text = format_sgf(Game(2), black_name=name, result=name)
     assert all(line.strip() for line in text.split("\n"))
@@ -179,7 +178,7 @@ def facts(game: Game) -> dict[str, object]:
 
 
 @given(game=games())
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_write_and_read_are_inverse(game: Game) -> None:
     text = format_sgf(game)
     assert all(line.strip() for line in text.split("\n"))
@@ -192,7 +191,7 @@ def test_write_and_read_are_inverse(game: Game) -> None:
 
 
 @given(game=games(max_size=7), data=st.data())
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_every_position_of_a_record_comes_back(game: Game, data: st.DataObject) -> None:
     number = data.draw(st.integers(1, len(game.moves) + 1))
     part, to_play = record_to_game(parse_sgf(format_sgf(game).encode()), move_number=number)

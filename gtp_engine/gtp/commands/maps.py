@@ -1,7 +1,7 @@
 """Commands that read the whole board: ladders, eyes, pass-alive stones; the maps are in GoGui's form `cboard`.
 
 The readers are compiled, so they are imported when a command runs, not while the handshake is waiting for this
-module.
+module, and after `server.engine`, which waits for the loader: two threads that import numpy at once may fail.
 """
 
 from collections.abc import Mapping
@@ -30,12 +30,12 @@ NO_COLOR: Final = '""'
 )
 def ladder_attack(server: "GtpServer", args: Args) -> str:
     """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
+    game = server.engine.game
     import numpy as np
 
     from gtp_engine.go.board import clone
     from gtp_engine.go.ladder import new_ladder_work, working_attacks_into
 
-    game = server.engine.game
     point = read_stone(game, args[0])
     if len(game.liberties(point)) > 2:
         raise GtpError(f"string must have at most 2 liberties: {args[0]} has {len(game.liberties(point))}")
@@ -48,12 +48,12 @@ def ladder_attack(server: "GtpServer", args: Args) -> str:
 @command("tengen-ladders", "", "Map: stones that a ladder captures are red.")
 def ladders(server: "GtpServer", args: Args) -> str:
     """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
+    game = server.engine.game
     import numpy as np
 
     from gtp_engine.go.board import clone
     from gtp_engine.go.ladder import ladder_map, new_ladder_work
 
-    game = server.engine.game
     values = np.zeros_like(game.board.color)
     ladder_map(clone(game.board), new_ladder_work(game.width, game.height), values)
     return _color_board(game, values, {1: "red"})
@@ -62,11 +62,11 @@ def ladders(server: "GtpServer", args: Args) -> str:
 @command("tengen-eyes", "", "Map: real eyes are green, eye shapes that are or may become false yellow.")
 def eyes(server: "GtpServer", args: Args) -> str:
     """Return the points surrounded by stones of one color."""
+    game = server.engine.game
     import numpy as np
 
     from gtp_engine.go.eyes import eye_map
 
-    game = server.engine.game
     values = np.zeros_like(game.board.color)
     eye_map(game.board, values)
     return _color_board(game, values, {1: "green", 2: "yellow"})
@@ -75,11 +75,11 @@ def eyes(server: "GtpServer", args: Args) -> str:
 @command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
 def pass_alive(server: "GtpServer", args: Args) -> str:
     """Return what neither side can change even if its owner always passes (Benson)."""
+    game = server.engine.game
     import numpy as np
 
     from gtp_engine.go.benson import new_life_work, pass_alive_map
 
-    game = server.engine.game
     values = np.zeros_like(game.board.color)
     pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), values)
     return _color_board(game, values, {BLACK: "green", WHITE: "cyan"})
