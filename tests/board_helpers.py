@@ -18,6 +18,13 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 
 COLOR = {reference.BLACK: BLACK, reference.WHITE: WHITE}
+KO = """
+    . X O .
+    X . X O
+    . X O .
+    . . . ."""
+"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
+
 CHARACTER = {BLACK: reference.BLACK, WHITE: reference.WHITE, EMPTY: reference.EMPTY}
 
 

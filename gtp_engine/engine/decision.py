@@ -63,7 +63,7 @@ def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, *, cleanup
         return _capture_dead(game, [move.point for move in moves], expected, color)
     is_late = _is_late(game)
     if is_late and not plays_out(game):
-        agreed = _agreed_end(game, report, fresh)
+        agreed = _agreed_end(game, report, expected, fresh)
         if agreed is not None:
             return _last_move(game, moves, agreed, color)
     useful = [move.point for move in moves if not _is_wasted(game, move.point, expected, color)]
@@ -78,17 +78,17 @@ def _is_late(game: Game) -> bool:
     return stones >= LATE_SHARE * game.width * game.height
 
 
-def _agreed_end(game: Game, report: SearchReport, fresh: FreshSearch) -> Estimate | None:
-    """Return the fate of all stones if the players could stop here, else None.
+def _agreed_end(game: Game, report: SearchReport, expected: Estimate, fresh: FreshSearch) -> Estimate | None:
+    """Return the fate of all stones if the players could stop here, else None; `expected` is that after `report`.
 
     So it is if the same stones are dead and the same points owned whoever moves first, and the searches expect the
     winner that counting gives.  If the first move changes something, it must be played, however clear things look.
     """
-    first = report if report.rollouts >= ENOUGH_ROLLOUTS else fresh(report.to_play)
-    if first is None:
-        return None
-    expected = estimate(game, first.ownership_black)
-    if not _is_agreed(game, first, expected):
+    first: SearchReport | None = report
+    if report.rollouts < ENOUGH_ROLLOUTS:
+        first = fresh(report.to_play)
+        expected = expected if first is None else estimate(game, first.ownership_black)
+    if first is None or not _is_agreed(game, first, expected):
         return None
     other_side = fresh(opponent(report.to_play))
     if other_side is None:

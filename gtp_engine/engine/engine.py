@@ -172,14 +172,14 @@ class Engine:
         report = self._think(color, limits)
         if play and not cleanup and self._resignation.is_due(self.game, report):
             choice = Choice(PASS, report, resign=True)
-            self._resigned = color
         else:
             fresh = partial(self._search_in_time, deadline=start + limits.maximum)
             choice = Choice(choose_move(self.game, report, fresh, cleanup=cleanup), report)
         self._log_choice(choice)
-        if play and not choice.resign:
-            self.game.play(Move(color, choice.point))
         if play:
+            self._resigned = color if choice.resign else EMPTY
+            if not choice.resign:
+                self.game.play(Move(color, choice.point))
             self._clocks[color].spend(time.perf_counter() - start)
         return choice
 
@@ -250,9 +250,10 @@ class Engine:
         return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
-        """Compile or load every kernel by playing a few moves on a small board.
+        """Compile or load every kernel that play and scoring need, by a few moves on a small board.
 
-        Where there is something to compile, `progress` is told in a few lines how far it is.
+        Where there is something to compile, `progress` is told in a few lines how far it is.  The maps of the analysis
+        menu (ladders, eyes) are compiled when they are first asked for.
         """
         say: Log = progress if progress and not is_cache_filled() else (lambda line: None)
         start = time.perf_counter()
@@ -267,9 +268,8 @@ class Engine:
         search.run(game, Limits(visits=128))
         search.close()
         say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
-        choose_move(game, report, lambda color: report)
-        game.score()
         estimate(game, report.ownership_black)
+        game.score()
         mark_cache_filled()
         say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
 

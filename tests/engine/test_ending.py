@@ -127,6 +127,9 @@ def test_a_resignation_is_the_result_in_the_record() -> None:
     assert "RE[W+R]" in engine.to_sgf()
     engine.undo()
     assert "RE[" not in engine.to_sgf()
+    assert engine.genmove(BLACK).resign
+    engine.genmove(WHITE)  # a controller that plays on all the same
+    assert "RE[" not in engine.to_sgf()
     engine.close()
 
 

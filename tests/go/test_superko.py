@@ -4,18 +4,11 @@ import random
 
 import pytest
 import reference
-from board_helpers import CHARACTER, game_from, points_of, position_of, vertex
+from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vertex
 
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move
 from gtp_engine.go.rules import Ko, Rules
-
-KO = """
-    . X O .
-    X . X O
-    . X O .
-    . . . ."""
-"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
 
 
 @pytest.mark.parametrize("ko", list(Ko))

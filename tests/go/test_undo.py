@@ -3,19 +3,12 @@
 import random
 
 import pytest
-from board_helpers import game_from, random_moves, state, vertex
+from board_helpers import KO, game_from, random_moves, state, vertex
 
 from gtp_engine.errors import CannotUndoError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
-
-KO = """
-    . X O .
-    X . X O
-    . X O .
-    . . . ."""
-"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
 
 
 @pytest.mark.parametrize("ko", list(Ko))
