@@ -69,7 +69,12 @@ def cache_root() -> Path:
 
 
 def cache_directory() -> Path:
-    """Return the folder that numba reads and writes for this version of the sources (it may not exist yet)."""
+    """Return the folder that numba reads and writes."""
+    return _directory
+
+
+def wanted_cache_directory() -> Path:
+    """Return the folder that numba should use for this version of the sources; it may be impossible to write."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
 
@@ -92,7 +97,7 @@ def _filled_mark() -> Path:
 
 def _prepare_cache() -> Path:
     """Return the cache folder, made and given to numba; one that cannot be written is replaced by a temporary one."""
-    directory = cache_directory()
+    directory = wanted_cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         directory.touch()

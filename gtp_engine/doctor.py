@@ -86,6 +86,11 @@ def _kernels(problems: list[str]) -> dict[str, Any]:
     except Exception as error:  # a broken numba fails in many ways, and saying so is what this command is for
         problems.append(f"numba cannot be used: {type(error).__name__}: {error}")
         return {"directory": None, "compiled": False, "first_start": "fails, see below"}
+    directory, wanted = _jit.cache_directory(), _jit.wanted_cache_directory()
+    if directory != wanted:
+        problems.append(
+            f"{wanted} cannot be written: every start compiles anew; TENGEN_CACHE_DIR can name another place"
+        )
     compiled = _jit.is_cache_filled()
     first_start = (
         "loads compiled code, a second or two"
@@ -93,7 +98,7 @@ def _kernels(problems: list[str]) -> dict[str, Any]:
         else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP handshake commands are answered meanwhile. "
         "`gtp-engine warmup` does it now"
     )
-    return {"directory": str(_jit.cache_directory()), "compiled": compiled, "first_start": first_start}
+    return {"directory": str(directory), "compiled": compiled, "first_start": first_start}
 
 
 def _providers(problems: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -40,6 +41,13 @@ def test_first_start_is_foretold(monkeypatch: pytest.MonkeyPatch, compiled: bool
     assert (kernels["directory"], kernels["compiled"]) == (str(_jit.cache_directory()), compiled)
     assert ("loads compiled code" in kernels["first_start"]) == compiled
     assert ("gtp-engine warmup" in kernels["first_start"]) != compiled
+
+
+def test_a_cache_that_had_to_move_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jit, "wanted_cache_directory", lambda: Path("no", "such", "place"))
+    findings = examine()
+    assert findings["kernels"]["directory"] == str(_jit.cache_directory())
+    assert any("TENGEN_CACHE_DIR" in problem for problem in findings["problems"])
 
 
 def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
