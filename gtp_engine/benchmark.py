@@ -24,8 +24,8 @@ from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
 from gtp_engine.machine import describe_machine
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.rollout import POLICIES, rollouts_per_second
-from gtp_engine.search.search import Search
+from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
+from gtp_engine.search.rollouts.search import RolloutSearch
 
 SIZES: Final = (9, 19)
 SEARCHES: Final = ("rave", "uct")
@@ -133,7 +133,7 @@ def _rollouts_per_second(size: int, policy: str, seconds: float, repeats: int) -
 def _playouts_per_second(size: int, algorithm: str, seconds: float, repeats: int) -> float:
     """Return the median playouts a second of searches from the empty board, each with a new tree."""
     config = Config().with_values({"search.search": algorithm})
-    search = Search(config.search)
+    search = RolloutSearch(config.search)
     game = Game(size)
     search.run(game, Limits(visits=1))  # loads the kernels
     rates = []

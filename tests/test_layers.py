@@ -212,14 +212,14 @@ def test_every_part_has_a_layer():
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("go/board.py", "from gtp_engine.search import tree"),
+        ("go/board.py", "from gtp_engine.search import report"),
         ("go/board.py", "from gtp_engine import engine"),
         ("go/board.py", "def f():\n    import gtp_engine.engine"),
         ("go/board.py", "from ..engine import Engine"),
         ("go/board.py", "from .. import engine"),
-        ("search/search.py", "from gtp_engine.nn.evaluator import X"),
-        ("search/search.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine"),
-        ("search/search.py", "importlib.import_module('gtp_engine.gtp.session')"),
+        ("search/rollouts/search.py", "from gtp_engine.nn.evaluator import X"),
+        ("search/rollouts/search.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine"),
+        ("search/rollouts/search.py", "importlib.import_module('gtp_engine.gtp.session')"),
         ("engine.py", "from gtp_engine.gtp import args"),
         ("match/runner.py", "from gtp_engine.benchmark import run"),
         ("gtp/commands/play.py", "from ...match import runner"),

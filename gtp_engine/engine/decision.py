@@ -85,7 +85,7 @@ def _agreed_end(game: Game, report: SearchReport, expected: Estimate, fresh: Fre
     winner that counting gives.  If the first move changes something, it must be played, however clear things look.
     """
     first: SearchReport | None = report
-    if report.rollouts < ENOUGH_ROLLOUTS:
+    if report.ownership_samples < ENOUGH_ROLLOUTS:
         first = fresh(report.to_play)
         expected = expected if first is None else estimate(game, first.ownership_black)
     if first is None or not _is_agreed(game, first, expected):
@@ -100,7 +100,7 @@ def _agreed_end(game: Game, report: SearchReport, expected: Estimate, fresh: Fre
 
 def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
     """Return whether everything is decided and counting gives the result that the search expects."""
-    if report.rollouts < ENOUGH_ROLLOUTS or not expected.is_decided:
+    if report.ownership_samples < ENOUGH_ROLLOUTS or not expected.is_decided:
         return False
     margin = expected.area_margin - game.area_komi
     if margin == 0:

@@ -31,7 +31,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.search import Search
+from gtp_engine.search.rollouts.search import RolloutSearch
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.time_manager import TimeBudget, budget, is_settled, should_stop
 
@@ -61,8 +61,8 @@ class Engine:
         self._log: Final[Log] = log or (lambda line: None)
         seed = self.config.search.seed
         self._seed = random.getrandbits(32) if seed is None else seed
-        self._search: Final = Search(self.config.search)
-        self._second_search: Final = Search(self.config.search)
+        self._search: Final = RolloutSearch(self.config.search)
+        self._second_search: Final = RolloutSearch(self.config.search)
         self._resignation: Final = Resignation(self.config.play)
         self._resigned = EMPTY
         self._estimate: tuple[object, Estimate] | None = None
@@ -262,7 +262,7 @@ class Engine:
         game.play("C3")
         game.legal_points()
         say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
-        search = Search(self.config.search)
+        search = RolloutSearch(self.config.search)
         report = search.run(game, Limits(visits=64))
         game.play(report.best_point)
         search.run(game, Limits(visits=128))

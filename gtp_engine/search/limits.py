@@ -1,7 +1,10 @@
 """How far a search goes, and how it is doing: the two values exchanged with whoever watches the clock."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+
+from gtp_engine.search.report import SearchReport
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,40 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True)
+class Restriction:
+    """Moves of `color` that a search leaves out, at every depth below `depth` (1: at the root only)."""
+
+    color: int
+    points: frozenset[int]
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Somebody looks on: `receive` is called from the searching thread every `interval` seconds; it must be quick.
+
+    The report at the end of the search goes to whoever called `run`, not here.
+    """
+
+    interval: float
+    receive: Callable[[SearchReport], None]
+
+
+@dataclass(frozen=True)
 class Limits:
     """When a search ends at the latest; without visits and watcher it would never end, which is refused.
 
     `visits`: root visits, those of the reused tree included.  `watcher` is asked every few milliseconds.
+    `wide_root_noise` (0: none) makes an analysis look at more moves, see `search.puct`.
     """
 
     visits: int | None = None
     watcher: Watcher | None = None
+    reporting: Reporting | None = None
+    restrictions: tuple[Restriction, ...] = ()
+    wide_root_noise: float = 0.0
+    move_ownership: bool = False
+    """Whether the ownership after each root move is wanted (`MoveReport.ownership_black`)."""
 
     def __post_init__(self) -> None:
         """Refuse a search without end."""

@@ -21,7 +21,8 @@ class MoveReport:
     """One move at the root; `pv` is the expected continuation, the move itself first.
 
     `value_black` is the mean of its own results; `expected_black` takes in what was known before and what the move did
-    when it was played later, and is the better guess while visits are few.
+    when it was played later, and is the better guess while visits are few.  What only a search with a network knows is
+    0 or None for others.
     """
 
     point: int
@@ -29,6 +30,43 @@ class MoveReport:
     value_black: float
     expected_black: float
     pv: tuple[int, ...] = ()
+    pv_visits: tuple[int, ...] = ()
+    """Visits of each move of `pv`."""
+    prior: float = 0.0
+    """Probability that the network gave the move before any search."""
+    lcb: float = 0.0
+    """Lower confidence bound of the winrate in [0, 1] of the side that makes the move."""
+    utility_black: float = 0.0
+    """What the search maximises: the value and what a better score adds to it."""
+    utility_lcb: float = 0.0
+    """Lower confidence bound of the utility, as the side sees it that makes the move."""
+    score_black: float = 0.0
+    """Expected final score, points."""
+    score_stdev: float = 0.0
+    lead_black: float = 0.0
+    no_result: float = 0.0
+    weight: float = 0.0
+    """Visits, weighted by how sure the network was where the search weighs them."""
+    symmetry_of: int | None = None
+    """The point that this move mirrors in a position with symmetries, where only one of both was searched."""
+    ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class RawEvaluation:
+    """What the network said of the root before any search; −1 for errors where the network has none."""
+
+    winrate_black: float
+    lead_black: float
+    score_black: float
+    score_stdev: float
+    no_result: float
+    winloss_error: float
+    score_error: float
+    time_left: float
+    policy: NDArray[np.float32] = field(repr=False, compare=False)
+    """float32[n] by point, the pass at PASS; 0 where illegal."""
+    ownership_black: NDArray[np.float32] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -36,8 +74,8 @@ class SearchReport:
     """The state of a search.
 
     `visits` are those of the root, the reused tree's included; `playouts` those of this search; `seconds` its duration.
-    `moves` are sorted, the best first.  `ownership_black` is float[n], in [−1, 1] per padded point, the mean over the
-    `rollouts` of this search (a playout that ends in two passes has none).
+    `moves` are sorted, the best first.  `ownership_black` is float[n], in [−1, 1] per padded point: the mean over
+    `ownership_samples`, which are rollouts played to the end or evaluations by a network.
     """
 
     to_play: int
@@ -46,11 +84,20 @@ class SearchReport:
     seconds: float
     value_black: float
     moves: tuple[MoveReport, ...]
-    rollouts: int
+    ownership_samples: int
     ownership_black: NDArray[np.float64] = field(repr=False)
     nodes: int = 0
     memory: float = 0.0
     """Size of the tree's arrays, MiB."""
+    utility_black: float = 0.0
+    score_black: float = 0.0
+    score_stdev: float = 0.0
+    lead_black: float = 0.0
+    no_result: float = 0.0
+    weight: float = 0.0
+    ownership_stdev: NDArray[np.float64] | None = field(default=None, repr=False)
+    raw: RawEvaluation | None = None
+    """What the network said of the root; None for a search without one."""
 
     @property
     def best(self) -> MoveReport | None:

@@ -9,9 +9,9 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, Move
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.game import Game
-from gtp_engine.search.patterns import fits_pattern, pattern_table
 from gtp_engine.search.rng import new_states, random_below
-from gtp_engine.search.rollout import (
+from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
+from gtp_engine.search.rollouts.rollout import (
     POLICIES,
     TACTICAL,
     _tactical_candidates,

@@ -16,7 +16,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.search import Search
+from gtp_engine.search.rollouts.search import RolloutSearch
 
 SIGNATURE = Path(__file__).parent.parent / "data" / "search_signature.txt"
 
@@ -27,7 +27,7 @@ def config(**values: object) -> SearchConfig:
 
 
 def search(game: Game, visits: int = 400, to_play: int | None = None, **values: object) -> SearchReport:
-    searcher = Search(config(**values))
+    searcher = RolloutSearch(config(**values))
     try:
         return searcher.run(game, Limits(visits), to_play=to_play)
     finally:
@@ -54,7 +54,7 @@ def test_a_search_with_a_seed_repeats_itself_whatever_the_number_of_threads(algo
 
 
 def test_clear_makes_the_next_search_the_first_one() -> None:
-    searcher = Search(config())
+    searcher = RolloutSearch(config())
     first = searcher.run(Game(9), Limits(300))
     again = searcher.run(Game(9), Limits(600))
     searcher.clear()
@@ -100,7 +100,7 @@ def test_it_saves_and_kills_the_stones_that_matter(algorithm: str, color: int) -
 
 
 def test_the_tree_is_kept_from_move_to_move() -> None:
-    searcher = Search(config())
+    searcher = RolloutSearch(config())
     game = Game(9)
     first = searcher.run(game, Limits(1000))
     line = first.moves[0].pv[:2]
@@ -115,7 +115,7 @@ def test_the_tree_is_kept_from_move_to_move() -> None:
 
 @pytest.mark.parametrize("change", ["komi", "rules", "undo", "colour", "size"])
 def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
-    searcher = Search(config())
+    searcher = RolloutSearch(config())
     game = Game(9)
     game.play("E5")
     searcher.run(game, Limits(500))
@@ -136,7 +136,7 @@ def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
 
 
 def test_stop_from_another_thread_ends_a_search_without_limits_at_once() -> None:
-    searcher = Search(config())
+    searcher = RolloutSearch(config())
     searcher.run(Game(9), Limits(100))
     timer = threading.Timer(0.3, searcher.stop)
     timer.start()

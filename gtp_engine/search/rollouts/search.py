@@ -11,16 +11,16 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import SearchConfig
+from gtp_engine.evaluation.games import SUPERKO
 from gtp_engine.go import board as boards
 from gtp_engine.go.constants import BLACK, NULL_POINT, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Ko
 from gtp_engine.machine import available_cores
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollout import POLICIES, RolloutWork, new_rollout_work
-from gtp_engine.search.select import (
+from gtp_engine.search.rollouts.rollout import POLICIES, RolloutWork, new_rollout_work
+from gtp_engine.search.rollouts.select import (
     ALGORITHMS,
     MAX_DEPTH,
     Leaves,
@@ -30,9 +30,8 @@ from gtp_engine.search.select import (
     evaluate_leaves,
     select_leaves,
 )
-from gtp_engine.search.tree import ROOT, TreeStore
+from gtp_engine.search.rollouts.tree import ROOT, TreeStore
 
-_SUPERKO: Final = {Ko.SIMPLE: 0, Ko.POSITIONAL: 1, Ko.SITUATIONAL: 2}
 _WATCH_INTERVAL: Final = 0.005
 """Seconds between two questions to the watcher; asking after every batch took 3 % of a search on 9×9."""
 
@@ -65,7 +64,7 @@ class _Workshop:
         )
 
 
-class Search:
+class RolloutSearch:
     """Searches positions of one game after the other; `close` ends its threads.
 
     `run` is called by one thread at a time; `stop` may be called from any other.
@@ -182,7 +181,7 @@ class Search:
             margin_weight=config.margin_weight,
             policy=POLICIES[config.rollout_policy],
             komi=game.area_komi,
-            superko=_SUPERKO[game.rules.ko],
+            superko=SUPERKO[game.rules.ko],
         )
 
     def _play_batch(self, workshop: _Workshop, position: Position, params: Params, count: int) -> None:
@@ -240,7 +239,7 @@ class Search:
             seconds=seconds,
             value_black=float(tree.value[ROOT]) / max(1, int(tree.visits[ROOT])),
             moves=tuple(moves),
-            rollouts=int(workshop.rollouts.sum()),
+            ownership_samples=int(workshop.rollouts.sum()),
             ownership_black=workshop.owners.sum(axis=0) / max(1, int(workshop.rollouts.sum())),
             nodes=self._store.used,
             memory=self._store.memory,

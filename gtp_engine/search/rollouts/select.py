@@ -34,10 +34,10 @@ from gtp_engine.go.board import (
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.search.priors import expand
 from gtp_engine.search.rng import State
-from gtp_engine.search.rollout import RolloutWork, count_area, play_out
-from gtp_engine.search.tree import ROOT, USED, Tree
+from gtp_engine.search.rollouts.priors import expand
+from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
+from gtp_engine.search.rollouts.tree import ROOT, USED, Tree
 
 UCT: Final = 0
 RAVE: Final = 1

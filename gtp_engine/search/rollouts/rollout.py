@@ -38,8 +38,8 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.tactics import is_escape, would_be_self_atari
-from gtp_engine.search.patterns import PatternTable, fits_pattern, pattern_table
 from gtp_engine.search.rng import State, new_states, random_below
+from gtp_engine.search.rollouts.patterns import PatternTable, fits_pattern, pattern_table
 
 UNIFORM: Final = 0
 TACTICAL: Final = 1

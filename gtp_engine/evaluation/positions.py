@@ -1,0 +1,108 @@
+"""A batch of positions as an evaluator is given them: boards, the last moves, what ko forbids, the rules.
+
+The search's kernels fill the rows at its leaves, `write_game` fills one from a game.  Encoders turn rows into a
+network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.go.board import (
+    KO_COLOR,
+    KO_POINT,
+    Board,
+    IntArray,
+    padded_length,
+    storage_length,
+    view_storage_in_kernel,
+)
+from gtp_engine.go.zobrist import TABLE
+
+BOARDS: Final = 3
+"""Boards of a row: the position, and those one and two moves ago."""
+
+HISTORY: Final = 8
+"""Moves of a row, most recent first: as many as the AlphaGo planes "turns since" tell apart."""
+
+_MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B: Final = np.uint64(0x94D049BB133111EB)
+"""Multipliers of splitmix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
+2014; variant 13 of Stafford)."""
+
+
+class Positions(NamedTuple):
+    """The arrays of B rows."""
+
+    storage: IntArray  # [B, BOARDS, S] a game younger than that repeats its first board
+    hash: NDArray[np.uint64]  # [B, BOARDS, 1]
+    zobrist: NDArray[np.uint64]  # shared by all boards
+    to_play: IntArray  # [B] BLACK or WHITE
+    points: IntArray  # [B, HISTORY] the last moves, most recent first: a point, PASS, or NULL_POINT before the first
+    colors: IntArray  # [B, HISTORY] who made them; 0 before the first
+    forbidden: NDArray[np.uint8]  # [B, n] 1 where ko or superko, nothing else, forbids `to_play` to play
+    pass_ends: IntArray  # [B] 1 if a pass now ends the game
+    key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); set by `set_key`
+
+
+class Conditions(NamedTuple):
+    """What is the same for all rows: the rules, as scalars (`nn` encodes them, `search` obeys them)."""
+
+    komi: float  # points White gets beside the area: komi, handicap bonus, a button taken (− if Black has it)
+    superko: int  # 0 simple ko, 1 positional, 2 situational
+    suicide: bool  # whether chains of several stones may be played without liberty
+    territory: bool  # territory scoring, else area
+    tax: int  # 0 none, 1 no points in seki, 2 and two points less for each group
+    has_free_button: bool  # the button has not been taken yet
+    playout_doubling_advantage: float = 0.0  # of the side to play, −3 to 3 (KataGo's handicap trick); 0: none
+
+
+def new_positions(batch: int, width: int, height: int) -> Positions:
+    """Return room for `batch` rows on boards of this size."""
+    n = padded_length(width, height)
+    return Positions(
+        storage=np.zeros((batch, BOARDS, storage_length(width, height)), dtype=np.int32),
+        hash=np.zeros((batch, BOARDS, 1), dtype=np.uint64),
+        zobrist=TABLE,
+        to_play=np.zeros(batch, dtype=np.int32),
+        points=np.zeros((batch, HISTORY), dtype=np.int32),
+        colors=np.zeros((batch, HISTORY), dtype=np.int32),
+        forbidden=np.zeros((batch, n), dtype=np.uint8),
+        pass_ends=np.zeros(batch, dtype=np.int32),
+        key=np.zeros(batch, dtype=np.uint64),
+    )
+
+
+@inlined_kernel
+def board_of(positions: Positions, row: int, ago: int) -> Board:
+    """Return the board of a row, `ago` (0, 1 or 2) moves ago, as views; kernels may play on it if they undo it."""
+    return view_storage_in_kernel(
+        positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, positions.forbidden.shape[1]
+    )
+
+
+@inlined_kernel
+def _mix(key: np.uint64, value: Any) -> Any:
+    """Return a hash of both."""
+    key = key ^ np.uint64(value)
+    key = (key ^ (key >> np.uint64(30))) * _MIX_A
+    key = (key ^ (key >> np.uint64(27))) * _MIX_B
+    return key ^ (key >> np.uint64(31))
+
+
+@kernel
+def set_key(positions: Positions, row: int) -> None:
+    """Compute `key` of a row from everything else in it."""
+    key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
+    for ago in range(BOARDS):
+        board = board_of(positions, row, wide(ago))
+        key = _mix(key, board.hash[0])
+        key = _mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+    for i in range(HISTORY):
+        key = _mix(key, positions.points[row, i] * 4 + positions.colors[row, i])
+    for point in range(positions.forbidden.shape[1]):
+        if positions.forbidden[row, point] != 0:
+            key = _mix(key, point)
+    positions.key[row] = key
