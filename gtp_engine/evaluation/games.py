@@ -2,17 +2,33 @@
 
 from typing import Final
 
-from gtp_engine.evaluation.positions import HISTORY, Conditions, Positions, set_key
-from gtp_engine.go.constants import EMPTY, NULL_POINT
+from gtp_engine.evaluation.positions import (
+    BOARDS,
+    ENDS,
+    GOES_ON,
+    GROUP_TAX,
+    HISTORY,
+    IS_OVER,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SEKI_TAX,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    Conditions,
+    Positions,
+    set_key,
+)
+from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
+from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring, Tax
 
-SUPERKO: Final = {Ko.SIMPLE: 0, Ko.POSITIONAL: 1, Ko.SITUATIONAL: 2}
-TAX: Final = {Tax.NONE: 0, Tax.SEKI: 1, Tax.ALL: 2}
+SUPERKO: Final = {Ko.SIMPLE: SIMPLE_KO, Ko.POSITIONAL: POSITIONAL_SUPERKO, Ko.SITUATIONAL: SITUATIONAL_SUPERKO}
+TAX: Final = {Tax.NONE: NO_TAX, Tax.SEKI: SEKI_TAX, Tax.ALL: GROUP_TAX}
 
 
-def conditions_of(game: Game, *, playout_doubling_advantage: float = 0.0) -> Conditions:
+def conditions_of(game: Game, *, playout_doubling_advantage: float = 0.0, passing_hacks: bool = False) -> Conditions:
     """Return the rules of a game as it stands; `playout_doubling_advantage` is the side to play's."""
     rules = game.rules
     return Conditions(
@@ -21,29 +37,68 @@ def conditions_of(game: Game, *, playout_doubling_advantage: float = 0.0) -> Con
         suicide=rules.suicide,
         territory=rules.scoring is Scoring.TERRITORY,
         tax=TAX[rules.tax],
-        has_free_button=rules.has_button and game.button_black == 0.0,
+        has_free_button=_has_free_button(game),
         playout_doubling_advantage=playout_doubling_advantage,
+        friendly_pass=rules.friendly_pass_ok,
+        passing_hacks=passing_hacks,
     )
 
 
 def write_game(positions: Positions, row: int, game: Game, to_play: int | None = None) -> None:
     """Fill a row with the position of `game` (not changed) and its history; `to_play` defaults to whose turn it is."""
     color = game.to_play if to_play is None else to_play
-    past = game
-    for ago in range(positions.storage.shape[1]):
-        if ago > 0 and past.moves:
-            past = past.copy()
-            past.undo()
-        positions.storage[row, ago] = past.board.storage
-        positions.hash[row, ago] = past.board.hash
+    _write_boards(positions, row, game, color)
+    passes, first = _passes(game)
+    recent = game.moves[first:][: -HISTORY - 1 : -1]
     positions.to_play[row] = color
-    recent = game.moves[: -HISTORY - 1 : -1]
     positions.points[row] = [move.point for move in recent] + [NULL_POINT] * (HISTORY - len(recent))
     positions.colors[row] = [move.color for move in recent] + [0] * (HISTORY - len(recent))
     positions.forbidden[row] = 0
     for point in board_points(game.width, game.height):
         if game.board.color[point] == EMPTY and game.illegal_reason(point, color) in ("ko", "superko"):
             positions.forbidden[row, point] = 1
-    is_free_button = game.rules.has_button and game.button_black == 0.0
-    positions.pass_ends[row] = game.consecutive_passes == 1 and not is_free_button
+    is_open = passes == 0 or color != game.to_play
+    positions.pass_ends[row] = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
+    positions.button[row] = 0
     set_key(positions, row)
+
+
+def _has_free_button(game: Game) -> bool:
+    """Return whether the rules have a button and nobody has taken it."""
+    return game.rules.has_button and game.button_black == 0.0
+
+
+def _write_boards(positions: Positions, row: int, game: Game, color: int) -> None:
+    """Fill a row's boards; a ko ban is left out where the other side moved next, as it lifts the ban."""
+    past = game.copy()
+    past.undo(min(BOARDS - 1, len(game.moves)))
+    board = clone(past.board)
+    moves = game.moves[len(past.moves) :]
+    for ago, mover in zip(range(len(moves), -1, -1), [*(move.color for move in moves), color], strict=True):
+        if board.info[KO_COLOR] != mover:
+            clear_ko(board)
+        for older in range(ago, BOARDS if ago == len(moves) else ago + 1):
+            positions.storage[row, older] = board.storage
+            positions.hash[row, older] = board.hash
+        if ago > 0 and moves[-ago].point == PASS:
+            clear_ko(board)
+        elif ago > 0:
+            play_assume_legal(board, moves[-ago].point, moves[-ago].color)
+
+
+def _passes(game: Game) -> tuple[int, int]:
+    """Return how many passes by turns end the game so far, and the number of the first move that counts as history.
+
+    A pass that took the button does not count.  Two passes end a game; where it goes on, its history begins with the
+    last of them.  A side that passes twice in a row passes once, as KataGo sees it.
+    """
+    has_button = game.rules.has_button
+    passes = first = 0
+    for number, move in enumerate(game.moves):
+        takes_button = has_button and move.point == PASS
+        has_button = has_button and not takes_button
+        is_in_turn = number == 0 or game.moves[number - 1].color != move.color
+        passes = 0 if move.point != PASS or takes_button else (passes + 1 if is_in_turn else 1)
+        if passes >= 2:
+            first = number
+    return passes, first

@@ -2,6 +2,11 @@
 
 The search's kernels fill the rows at its leaves, `write_game` fills one from a game.  Encoders turn rows into a
 network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
+
+A row tells of the past what a network may know.  Moves are left out by ending the history early, with NULL_POINT and
+colour 0 from there on: everything before the passes that ended a game which nevertheless goes on, or all moves if the
+position is to be judged for itself.  To have a network judge a pass as if the game went on, end the history before the
+first move and set `pass_ends` to 0 (KataGo's "conservative pass" at the root of a search).
 """
 
 from typing import Any, Final, NamedTuple
@@ -11,6 +16,7 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
+    CAPTURED,
     KO_COLOR,
     KO_POINT,
     Board,
@@ -19,6 +25,7 @@ from gtp_engine.go.board import (
     storage_length,
     view_storage_in_kernel,
 )
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.zobrist import TABLE
 
 BOARDS: Final = 3
@@ -26,6 +33,21 @@ BOARDS: Final = 3
 
 HISTORY: Final = 8
 """Moves of a row, most recent first: as many as the AlphaGo planes "turns since" tell apart."""
+
+SIMPLE_KO: Final = 0
+POSITIONAL_SUPERKO: Final = 1
+SITUATIONAL_SUPERKO: Final = 2
+"""What `Conditions.superko` says."""
+
+NO_TAX: Final = 0
+SEKI_TAX: Final = 1
+GROUP_TAX: Final = 2
+"""What `Conditions.tax` says."""
+
+GOES_ON: Final = 0
+ENDS: Final = 1
+IS_OVER: Final = 2
+"""What `Positions.pass_ends` says."""
 
 _MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B: Final = np.uint64(0x94D049BB133111EB)
@@ -43,20 +65,23 @@ class Positions(NamedTuple):
     points: IntArray  # [B, HISTORY] the last moves, most recent first: a point, PASS, or NULL_POINT before the first
     colors: IntArray  # [B, HISTORY] who made them; 0 before the first
     forbidden: NDArray[np.uint8]  # [B, n] 1 where ko or superko, nothing else, forbids `to_play` to play
-    pass_ends: IntArray  # [B] 1 if a pass now ends the game
+    pass_ends: IntArray  # [B] GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have ended it
+    button: IntArray  # [B] who took the button since the conditions were noted (BLACK or WHITE), 0 if nobody did
     key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); set by `set_key`
 
 
 class Conditions(NamedTuple):
     """What is the same for all rows: the rules, as scalars (`nn` encodes them, `search` obeys them)."""
 
-    komi: float  # points White gets beside the area: komi, handicap bonus, a button taken (− if Black has it)
-    superko: int  # 0 simple ko, 1 positional, 2 situational
+    komi: float  # points White gets beside what counts: komi, handicap bonus, a button taken (− if Black has it)
+    superko: int  # SIMPLE_KO, POSITIONAL_SUPERKO or SITUATIONAL_SUPERKO
     suicide: bool  # whether chains of several stones may be played without liberty
     territory: bool  # territory scoring, else area
-    tax: int  # 0 none, 1 no points in seki, 2 and two points less for each group
+    tax: int  # NO_TAX, SEKI_TAX (no points in seki) or GROUP_TAX (besides, two points less for each living group)
     has_free_button: bool  # the button has not been taken yet
     playout_doubling_advantage: float = 0.0  # of the side to play, −3 to 3 (KataGo's handicap trick); 0: none
+    friendly_pass: bool = False  # area rules under which one may pass before all dead stones are taken
+    passing_hacks: bool = False  # do not tell a network that a pass ends the game where that would lose or draw it
 
 
 def new_positions(batch: int, width: int, height: int) -> Positions:
@@ -71,6 +96,7 @@ def new_positions(batch: int, width: int, height: int) -> Positions:
         colors=np.zeros((batch, HISTORY), dtype=np.int32),
         forbidden=np.zeros((batch, n), dtype=np.uint8),
         pass_ends=np.zeros(batch, dtype=np.int32),
+        button=np.zeros(batch, dtype=np.int32),
         key=np.zeros(batch, dtype=np.uint64),
     )
 
@@ -94,8 +120,11 @@ def _mix(key: np.uint64, value: Any) -> Any:
 
 @kernel
 def set_key(positions: Positions, row: int) -> None:
-    """Compute `key` of a row from everything else in it."""
+    """Compute `key` of a row from everything else in it, prisoners included (under territory rules they are points)."""
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
+    key |= np.uint64(positions.button[row]) << np.uint64(16)
+    captured = board_of(positions, row, 0).info
+    key = _mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
     for ago in range(BOARDS):
         board = board_of(positions, row, wide(ago))
         key = _mix(key, board.hash[0])

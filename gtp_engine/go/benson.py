@@ -14,17 +14,21 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine._jit import kernel, wide
-from gtp_engine.go.board import STRIDE, Board, IntArray
+from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
 _VITAL_PER_REGION: Final = 4
 """A region is vital for at most the chains around one of its points."""
 
+_UNSEEN: Final = -1
+_NO_REGION: Final = -2
+"""In `LifeWork.region`: the point belongs to a region not numbered yet, or to none (a wall, a stone of the colour)."""
+
 
 class LifeWork(NamedTuple):
     """Work arrays, used again for every position; n is the padded length, R = n // 2 the most regions there can be."""
 
-    region: IntArray  # [n] number of the region a point belongs to, −1 if none
+    region: IntArray  # [n] number of the region a point belongs to, negative if none
     queue: IntArray  # [n] points of the regions, one region after the other
     start: IntArray  # [R + 1] where a region's points start in `queue`
     vital: IntArray  # [R, 4] heads of the chains a region is vital for
@@ -34,18 +38,22 @@ class LifeWork(NamedTuple):
     is_open: IntArray  # [R] 1 if a chain that is not pass-alive borders the region
     support: IntArray  # [head] vital regions of a chain that are not open
     is_dropped: IntArray  # [head] 1 if the chain is not pass-alive
+    heads: IntArray  # [n] heads of the colour's chains
 
 
 def new_life_work(width: int, height: int) -> LifeWork:
     """Return work arrays for boards of this size."""
     n = (width + 1) * (height + 2) + 1
     regions = n // 2 + 1
-    lengths = (n, n, regions + 1, regions, regions, regions, regions, n, n)
-    region, queue, start, vital_count, interior, holds_enemy, is_open, support, is_dropped = (
-        np.zeros(length, dtype=np.int32) for length in lengths
-    )
+    by_region = [np.zeros(regions, dtype=np.int32) for _ in range(4)]
+    by_point = [np.zeros(n, dtype=np.int32) for _ in range(5)]
+    vital_count, interior, holds_enemy, is_open = by_region
+    region, queue, support, is_dropped, heads = by_point
+    start = np.zeros(regions + 1, dtype=np.int32)
     vital = np.zeros((regions, _VITAL_PER_REGION), dtype=np.int32)
-    return LifeWork(region, queue, start, vital, vital_count, interior, holds_enemy, is_open, support, is_dropped)
+    return LifeWork(
+        region, queue, start, vital, vital_count, interior, holds_enemy, is_open, support, is_dropped, heads
+    )
 
 
 @kernel
@@ -54,16 +62,6 @@ def _touches_chain(board: Board, point: int, head: int) -> bool:
     stride = wide(board.info[STRIDE])
     for step in (-1, 1, -stride, stride):
         if board.head[point + step] == head:
-            return True
-    return False
-
-
-@kernel
-def _touches_color(board: Board, point: int, color: int) -> bool:
-    """Return whether a stone of `color` is next to `point`."""
-    stride = wide(board.info[STRIDE])
-    for step in (-1, 1, -stride, stride):
-        if board.color[point + step] == color:
             return True
     return False
 
@@ -113,17 +111,17 @@ def _fill_region(board: Board, color: int, suicide: bool, index: int, work: Life
         read += 1
         if board.color[point] != EMPTY:
             work.holds_enemy[index] = 1
-        if suicide or board.color[point] == EMPTY:
+        if work.vital_count[index] > 0 and (suicide or board.color[point] == EMPTY):
             _keep_vital(board, point, index, work)
-        if not _touches_color(board, point, color):
-            work.interior[index] += 1
+        touches = False
         for step in (-1, 1, -stride, stride):
             neighbor = point + step
-            stone = board.color[neighbor]
-            if stone != WALL and stone != color and work.region[neighbor] < 0:
+            touches |= board.color[neighbor] == color
+            if work.region[neighbor] == _UNSEEN:
                 work.region[neighbor] = index
                 work.queue[write] = neighbor
                 write += 1
+        work.interior[index] += wide(not touches)
     work.start[index + 1] = write
 
 
@@ -131,11 +129,13 @@ def _fill_region(board: Board, color: int, suicide: bool, index: int, work: Life
 def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> int:
     """Return the number of regions of `color`, described in `work`."""
     for point in range(board.color.size):
-        work.region[point] = -1
+        stone = board.color[point]
+        work.region[point] = _NO_REGION if stone == WALL or stone == color else _UNSEEN
     work.start[0] = 0
     count = wide(0)
-    for point in range(board.color.size):
-        if board.color[point] == EMPTY and work.region[point] < 0:
+    for i in range(board.info[EMPTY_COUNT]):
+        point = wide(board.empties[i])
+        if work.region[point] == _UNSEEN:
             _start_region(board, point, color, count, work)
             _fill_region(board, color, suicide, count, work)
             count += 1
@@ -168,19 +168,23 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
     bordered by no others.
     """
     regions = _find_regions(board, color, suicide, work)
+    chains = 0
     for point in range(board.color.size):
-        work.support[point] = 0
-        work.is_dropped[point] = 0
+        if board.color[point] == color and board.head[point] == point:
+            work.heads[chains] = point
+            work.support[point] = 0
+            work.is_dropped[point] = 0
+            chains += 1
     for index in range(regions):
         for i in range(work.vital_count[index]):
             work.support[work.vital[index, i]] += 1
     changed = True
     while changed:
         changed = False
-        for point in range(board.color.size):
-            is_head = board.color[point] == color and board.head[point] == point
-            if is_head and work.is_dropped[point] == 0 and work.support[point] < 2:
-                _drop_chain(board, point, work)
+        for i in range(chains):
+            head = wide(work.heads[i])
+            if work.is_dropped[head] == 0 and work.support[head] < 2:
+                _drop_chain(board, head, work)
                 changed = True
     return regions
 
@@ -210,9 +214,12 @@ def _mark_life(board: Board, color: int, suicide: bool, everything: bool, work: 
     for index in range(regions):
         is_closed = work.is_open[index] == 0
         is_plain = everything and work.holds_enemy[index] == 0
+        is_owned = is_closed and (work.interior[index] <= 1 or is_plain)
+        if not is_owned and not is_plain:
+            continue
         for i in range(work.start[index], work.start[index + 1]):
             point = work.queue[i]
-            if (is_closed and (work.interior[index] <= 1 or is_plain)) or (is_plain and out[point] == EMPTY):
+            if is_owned or out[point] == EMPTY:
                 out[point] = color
 
 

@@ -361,6 +361,24 @@ def liberties_into(board: Board, point: int, out: IntArray) -> int:
 
 
 @kernel
+def count_liberties(board: Board, out: IntArray) -> None:
+    """Set out[head] to the number of liberties of every chain, int32[n]; what is at other points means nothing.
+
+    For all chains at once: one look at each empty point, where `liberties_into` walks along one chain.
+    """
+    head, stride = board.head, wide(board.info[STRIDE])
+    for point in range(out.size):
+        out[point] = 0
+    for i in range(board.info[EMPTY_COUNT]):
+        point = wide(board.empties[i])
+        left, right, up, down = head[point - 1], head[point + 1], head[point - stride], head[point + stride]
+        out[left] += 1  # head 0, of walls and empty points, is nobody's
+        out[right] += wide(right != left)
+        out[up] += wide(up != left and up != right)
+        out[down] += wide(down != left and down != right and down != up)
+
+
+@kernel
 def hash_after(board: Board, point: int, color: int) -> Any:
     """Return the hash (uint64) that the position would have after `color` on `point`, an assumed legal move."""
     if point <= PASS:  # PASS and NULL_POINT change no stone

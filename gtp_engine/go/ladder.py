@@ -136,6 +136,59 @@ def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWo
 
 
 @inlined_kernel
+def _note(point: int, out: IntArray, count: int) -> int:
+    """Return how many points `out` holds after adding `point` to its first `count`, unless it is among them."""
+    for i in range(count):
+        if out[i] == point:
+            return count
+    out[count] = point
+    return count + 1
+
+
+@inlined_kernel
+def _room_after(board: Board, chain: int, point: int, taken: int, out: IntArray) -> int:
+    """Return the liberties, counted up to 3, that the chain named `chain` would have after extending to `point`.
+
+    The chain's only liberties are `point` and `taken`, which the attacker fills first (NULL_POINT: it has one liberty).
+    What either move captures is disregarded, so there may be more.  `out`, int32[3], is work.
+    """
+    stride = wide(board.info[STRIDE])
+    count = 0
+    for step in (-1, 1, -stride, stride):
+        if board.color[point + step] == EMPTY and point + step != taken:
+            count = _note(point + step, out, count)
+            if count == 3:
+                return 3
+    for step in (-1, 1, -stride, stride):
+        friend = point + step
+        if board.color[friend] != board.color[chain] or board.head[friend] == chain:
+            continue
+        stone = wide(friend)
+        while True:
+            for side in (-1, 1, -stride, stride):
+                neighbor = stone + side
+                if board.color[neighbor] == EMPTY and neighbor != point and neighbor != taken:
+                    count = _note(neighbor, out, count)
+                    if count == 3:
+                        return 3
+            stone = board.next_stone[stone]
+            if stone == friend:
+                break
+    return count
+
+
+@inlined_kernel
+def _would_capture(board: Board, point: int, color: int) -> bool:
+    """Return whether a stone of `color` on the empty `point` would capture anything."""
+    stride = wide(board.info[STRIDE])
+    enemy = BLACK + WHITE - color
+    for step in (-1, 1, -stride, stride):
+        if board.color[point + step] == enemy and is_in_atari(board, wide(board.head[point + step])):
+            return True
+    return False
+
+
+@inlined_kernel
 def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) -> int:
     """Return −1 if the attacker has lost, −2 if it has won, else the number of its moves written for this ply."""
     start = wide(work.plies[depth, _START])
@@ -147,15 +200,15 @@ def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) ->
     a, b = wide(work.liberties[0]), wide(work.liberties[1])
     if _is_double_ko_death(board, point, a, b, work, depth, start):
         return -2
+    head = wide(board.head[point])
+    fails_a = _room_after(board, head, b, a, work.liberties) >= 3  # the defender takes the other, roomy liberty
+    fails_b = _room_after(board, head, a, b, work.liberties) >= 3
+    if fails_a and fails_b:
+        return -1
+    if fails_a or fails_b:
+        work.moves[start] = b if fails_a else a
+        return 1
     room_a, room_b = count_empty_neighbors(board, a), count_empty_neighbors(board, b)
-    stride = wide(board.info[STRIDE])
-    distance = abs(wide(a) - wide(b))
-    if distance != 1 and distance != stride:  # filling one liberty takes no room from the other
-        if room_a >= 3 and room_b >= 3:
-            return -1
-        if room_a >= 3 or room_b >= 3:  # the defender must not get the roomy one
-            work.moves[start] = a if room_a >= 3 else b
-            return 1
     if room_b > room_a:
         a, b = b, a
     work.moves[start] = a
@@ -169,10 +222,14 @@ def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -
     if not is_in_atari(board, wide(board.head[point])) or board.info[KO_POINT] != NULL_POINT:
         return -2
     start = wide(work.plies[depth, _START])
-    count = _add_saving_captures(board, point, work, start)
-    extension = atari_liberty(board, wide(board.head[point]))
-    if count_empty_neighbors(board, extension) >= 3:
+    head = wide(board.head[point])
+    extension = atari_liberty(board, head)
+    room = _room_after(board, head, extension, wide(NULL_POINT), work.liberties)
+    if room >= 3:
         return -2
+    count = _add_saving_captures(board, point, work, start)
+    if count == 0 and room <= 1 and not _would_capture(board, extension, wide(board.color[point])):
+        return -1
     work.moves[start + count] = extension
     return count + 1
 
@@ -261,7 +318,9 @@ def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArr
         return 1
     found = 0
     for i in range(2):
-        move = first if i == 0 else second
+        move, other = (first, second) if i == 0 else (second, first)
+        if _room_after(board, wide(board.head[point]), other, move, work.liberties) >= 3:
+            continue
         if is_legal(board, move, attacker, False):
             record = work.records[work.records.shape[0] - 1]
             play_recorded(board, move, attacker, record)
@@ -304,3 +363,36 @@ def mark_chain(board: Board, point: int, value: int, out: IntArray) -> None:
         stone = board.next_stone[stone]
         if stone == point:
             break
+
+
+@kernel
+def mark_escapes(board: Board, point: int, work: LadderWork, out: IntArray) -> None:
+    """Set out[p] = 1, int32[n], for every legal move p that saves the chain on `point` from capture in a ladder.
+
+    The chain is in atari and its owner moves first, by extending or by capturing a chain beside it; there are such
+    moves exactly if `is_captured_defender_first` says no, but for moves that a ko forbids.  Other entries stay.
+    """
+    stride, enemy = wide(board.info[STRIDE]), BLACK + WHITE - wide(board.color[point])
+    _mark_if_escape(board, point, atari_liberty(board, wide(board.head[point])), work, out)
+    stone = wide(point)
+    while True:
+        for step in (-1, 1, -stride, stride):
+            neighbor = stone + step
+            if board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor])):
+                _mark_if_escape(board, point, atari_liberty(board, wide(board.head[neighbor])), work, out)
+        stone = board.next_stone[stone]
+        if stone == point:
+            break
+
+
+@kernel
+def _mark_if_escape(board: Board, point: int, move: int, work: LadderWork, out: IntArray) -> None:
+    """Set out[move] = 1 if the owner of the chain on `point` may play `move` and the chain then escapes."""
+    color = wide(board.color[point])
+    if out[move] != 0 or not is_legal(board, move, color, False):
+        return
+    record = work.records[work.records.shape[0] - 1]
+    play_recorded(board, move, color, record)
+    if not _read(board, point, False, work):
+        out[move] = 1
+    undo(board, record)

@@ -176,14 +176,23 @@ def _tactical_move(board: Board, color: int, last: int, work: RolloutWork, rng: 
 
 @kernel
 def play_out(
-    board: Board, color: int, last: int, policy: int, work: RolloutWork, rng: State, first_player: NDArray[np.int8]
+    board: Board,
+    color: int,
+    last: int,
+    policy: int,
+    work: RolloutWork,
+    rng: State,
+    first_player: NDArray[np.int8],
+    limit: int = 0,
 ) -> int:
     """Return the number of moves played from the position to the end of the game, leaving it on `board`.
 
     `color` is to play, `last` the opponent's last move (PASS and NULL_POINT allowed).  Sets first_player[p], int8[n],
-    where it is still 0, to the colour that first plays on p.
+    where it is still 0, to the colour that first plays on p.  At most `limit` moves are played; 0: as many as the
+    module's docstring says.
     """
-    limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
+    if limit == 0:
+        limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     color, last = wide(color), wide(last)
     passes = 0
     moves = 0

@@ -11,18 +11,21 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import SearchConfig
+from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.games import SUPERKO
 from gtp_engine.go import board as boards
-from gtp_engine.go.constants import BLACK, NULL_POINT, opponent
+from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
-from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.following import moves_since
+from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES, RolloutWork, new_rollout_work
 from gtp_engine.search.rollouts.select import (
-    ALGORITHMS,
     MAX_DEPTH,
+    RAVE,
+    UCT,
     Leaves,
     Params,
     Position,
@@ -85,8 +88,10 @@ class RolloutSearch:
         """Search the position of `game` (not changed) and return what was found.
 
         `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called; at least one
-        batch is always played, so that there is a move to choose.
+        batch is always played, so that there is a move to choose.  Raises ConfigError for restrictions, which this
+        search does not know.
         """
+        refuse_restrictions(limits.restrictions)
         start = time.perf_counter()
         self._stop.clear()
         color = game.to_play if to_play is None else to_play
@@ -94,6 +99,7 @@ class RolloutSearch:
         position, params = self._position(game, color), self._params(game)
         playouts = 0
         next_watch = 0.0
+        next_report = 0.0
         while True:
             count = workshop.leaves.depth.size
             if limits.visits is not None:
@@ -107,6 +113,9 @@ class RolloutSearch:
                 if limits.watcher(self._progress(color, playouts, seconds)):
                     break
                 next_watch = seconds + _WATCH_INTERVAL
+            if limits.reporting is not None and seconds >= next_report:
+                limits.reporting.receive(self._report(workshop, color, playouts, seconds))
+                next_report = seconds + limits.reporting.interval
         return self._report(workshop, color, playouts, time.perf_counter() - start)
 
     def stop(self) -> None:
@@ -144,17 +153,15 @@ class RolloutSearch:
 
     def _follow(self, game: Game, color: int) -> bool:
         """Return whether the tree's root could be moved to the position of `game` with `color` to play."""
-        root = self._root
-        if root is None or not _is_continued(root, game):
+        moves = moves_since(self._root, self._root_color, game, color)
+        if moves is None:
             return False
-        node, to_play = ROOT, self._root_color
-        for move in game.moves[len(root.moves) :]:
-            child = self._store.child_by_move(node, move.point)
-            if move.color != to_play or child is None:
+        node = ROOT
+        for point in moves:
+            child = self._store.child_by_move(node, point)
+            if child is None:
                 return False
-            node, to_play = child, opponent(to_play)
-        if to_play != color:
-            return False
+            node = child
         if node != ROOT:
             self._store.reroot(node)
         return True
@@ -171,9 +178,9 @@ class RolloutSearch:
 
     def _params(self, game: Game) -> Params:
         config = self.config
-        is_rave = config.search == "rave"
+        is_rave = config.search != "uct"  # without a network, auto is rave
         return Params(
-            algorithm=ALGORITHMS[config.search],
+            algorithm=RAVE if is_rave else UCT,
             exploration=config.exploration_rave if is_rave else config.exploration_uct,
             rave_equivalence=config.rave_equivalence,
             expand_visits=config.expand_visits,
@@ -276,11 +283,8 @@ class RolloutSearch:
         return tuple(moves)
 
 
-def _is_continued(root: Game, game: Game) -> bool:
-    """Return whether `game` is the game of `root`, played on under the same conditions."""
-    return (
-        (root.width, root.height, root.rules, root.setup_stones)
-        == (game.width, game.height, game.rules, game.setup_stones)
-        and (root.komi, root.handicap) == (game.komi, game.handicap)
-        and game.moves[: len(root.moves)] == root.moves
-    )
+def refuse_restrictions(restrictions: tuple[Restriction, ...]) -> None:
+    """Raise ConfigError if there are any: this search cannot leave moves out."""
+    if restrictions:
+        given = "moves to avoid or to allow, in a search without a network"
+        raise ConfigError(problem(given, advice="load one with --model FILE, or leave these moves out"))

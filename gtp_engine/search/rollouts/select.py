@@ -29,7 +29,6 @@ from gtp_engine.go.board import (
     IntArray,
     clear_ko,
     copy_board,
-    hash_after,
     play_assume_legal,
     view_storage_in_kernel,
 )
@@ -38,10 +37,10 @@ from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
 from gtp_engine.search.rollouts.tree import ROOT, USED, Tree
+from gtp_engine.search.superko import position_key, would_repeat
 
 UCT: Final = 0
 RAVE: Final = 1
-ALGORITHMS: Final = {"uct": UCT, "rave": RAVE}
 
 MAX_DEPTH: Final = 512
 """Longest path from the root; deeper nodes are leaves."""
@@ -115,39 +114,6 @@ def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
 
 
 @kernel
-def _is_known(keys: NDArray[np.uint64], key: np.uint64) -> bool:
-    """Return whether `key` is in the sorted array `keys`."""
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < keys.size and keys[low] == key
-
-
-@kernel
-def _key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
-    """Return the superko key of a position, as `game.key_of` does."""
-    return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
-
-
-@kernel
-def _would_repeat(
-    board: Board, move: int, color: int, superko: int, position: Position, leaves: Leaves, depth: int
-) -> bool:
-    """Return whether a move recreates a position of the game or of the path down to `depth`."""
-    key = _key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
-    if _is_known(position.history, key):
-        return True
-    for i in range(depth + 1):
-        if leaves.path_keys[i] == key:
-            return True
-    return False
-
-
-@kernel
 def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
     """Walk from the root to a leaf and leave its position in row `row`; expand it if it has enough visits."""
     board = view_storage_in_kernel(
@@ -157,7 +123,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
     node, depth = wide(ROOT), wide(0)
     color, last, passes = wide(position.color), wide(position.last), wide(position.passes)
     leaves.path[row, 0] = ROOT
-    leaves.path_keys[0] = _key(board, board.hash[0], color, params.superko)
+    leaves.path_keys[0] = position_key(board, board.hash[0], color, params.superko)
     while passes < 2 and depth < MAX_DEPTH - 1:
         if tree.first_child[node] == 0:
             if depth > 0 and tree.visits[node] < params.expand_visits:
@@ -171,7 +137,9 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
             clear_ko(board)
             passes += 1
         else:
-            if params.superko != 0 and _would_repeat(board, move, color, params.superko, position, leaves, depth):
+            if params.superko != 0 and would_repeat(
+                board, move, color, params.superko, position.history, leaves.path_keys, depth
+            ):
                 tree.move[child] = NULL_POINT
                 continue
             play_assume_legal(board, move, color)
@@ -179,7 +147,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
         color, last, node = BLACK + WHITE - color, move, child
         depth += 1
         leaves.path[row, depth] = node
-        leaves.path_keys[depth] = _key(board, board.hash[0], color, params.superko)
+        leaves.path_keys[depth] = position_key(board, board.hash[0], color, params.superko)
         tree.virtual_visits[node] += 1
     leaves.depth[row] = depth
     leaves.color[row] = color

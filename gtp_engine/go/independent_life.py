@@ -1,0 +1,75 @@
+"""Area under group tax: eyes count only where a group lives by itself, not in seki.
+
+What one colour owns by area (`benson.area_map`) falls apart into connected pieces of stones and eyes.  A piece that
+touches an empty point nobody owns, or one of whose stones is in atari, cannot do without what surrounds it and is taken
+for a seki: only its stones count.  Any other piece *lives independently* and counts in full; under rules that tax
+groups each of these pays two points.
+
+Method and corner cases follow KataGo (`calculateIndependentLifeArea` in its game/board.cpp), whose networks see these
+maps under such rules.
+"""
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.go.benson import LifeWork, area_map
+from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+
+_UNSEEN = -1
+
+
+@kernel
+def _needs_help(board: Board, point: int, area: IntArray) -> bool:
+    """Return whether the owned `point` holds its owner's stone in atari or touches an empty point nobody owns."""
+    if board.color[point] == area[point] and is_in_atari(board, wide(board.head[point])):
+        return True
+    stride = wide(board.info[STRIDE])
+    for step in (-1, 1, -stride, stride):
+        neighbor = point + step
+        if board.color[neighbor] == EMPTY and area[neighbor] == EMPTY:
+            return True
+    return False
+
+
+@kernel
+def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int:
+    """Return the number of points, written to work.queue, of the piece around `start`; minus that for a seki."""
+    stride = wide(board.info[STRIDE])
+    work.queue[0] = start
+    work.region[start] = start
+    read, write = 0, 1
+    is_seki = False
+    while read < write:
+        point = wide(work.queue[read])
+        read += 1
+        is_seki |= _needs_help(board, point, area)
+        for step in (-1, 1, -stride, stride):
+            neighbor = point + step
+            if area[neighbor] == area[start] and work.region[neighbor] == _UNSEEN:
+                work.region[neighbor] = start
+                work.queue[write] = neighbor
+                write += 1
+    return -write if is_seki else write
+
+
+@kernel
+def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, out: IntArray) -> int:
+    """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to the owner of p.
+
+    Owned are the independent pieces and, elsewhere, the stones that are not dead in pass-alive territory; all else is
+    EMPTY.  `area`, int32[n], receives the area without tax; `suicide` is as in `area_map`.
+    """
+    area_map(board, suicide, work, area)
+    for point in range(out.size):
+        out[point] = area[point] if area[point] == board.color[point] else EMPTY
+        work.region[point] = _UNSEEN
+    balance = 0
+    for start in range(out.size):
+        owner = area[start]
+        if owner == EMPTY or work.region[start] != _UNSEEN:
+            continue
+        size = _fill_piece(board, wide(start), area, work)
+        for i in range(size):
+            out[work.queue[i]] = owner
+        if size > 0:
+            balance += wide(owner == BLACK) - wide(owner == WHITE)
+    return balance

@@ -1,0 +1,48 @@
+"""Repetition inside a search: the keys of positions, and whether a key has occurred.  Kernels.
+
+A tree's node is reached in one way only, so what repeats a position there is known from the game's history and the path
+from the root.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel
+from gtp_engine.go.board import Board, hash_after
+from gtp_engine.go.constants import BLACK, WHITE
+
+Keys = NDArray[np.uint64]
+
+
+@kernel
+def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
+    """Return the superko key of a position, as `game.key_of` does; `superko` as in `Conditions`."""
+    return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
+
+
+@kernel
+def is_known(keys: Keys, key: np.uint64) -> bool:
+    """Return whether `key` is in the sorted array `keys`."""
+    low, high = 0, keys.size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < keys.size and keys[low] == key
+
+
+@kernel
+def would_repeat(board: Board, move: int, color: int, superko: int, history: Keys, path_keys: Keys, depth: int) -> bool:
+    """Return whether a move that is legal otherwise recreates a position.
+
+    Looked at are those of the game (`history`, uint64, sorted) and of the path, path_keys[0 … depth].
+    """
+    key = position_key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
+    if is_known(history, key):
+        return True
+    for i in range(depth + 1):
+        if path_keys[i] == key:
+            return True
+    return False
