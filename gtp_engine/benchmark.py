@@ -1,13 +1,17 @@
 """How fast this installation is on this machine: `gtp-engine benchmark`.
 
-Three kinds of numbers, each the median of several measurements:
+Three kinds of numbers, each the median of several measurements, and a fourth for a network:
 
     rollouts_per_s    {"9x9": {"uniform": …, "tactical": …}, "19x19": …}   played and counted, on one core
     playouts_per_s    {"9x9": {"rave": …, "uct": …}, "19x19": …}           of a search with all threads
     startup_s         {"name": …, "first_genmove": …}                      from the start of a process
+    network           {"name", "runtime", "board", "evaluations_per_s": {threads: {batch: …}},
+                       "playouts_per_s": {batch: …}, "recommended": {"network_threads", "eval_batch"}}
 
 Start-up is that of a real process with compiled code on disk: the time until `name` is answered, and until the first
-move on an empty 19×19 board at 10 visits.  Compare numbers only of one machine and one run.
+move on an empty 19×19 board at 10 visits.  Evaluations are those of positions that the network has not seen, features
+and all; playouts with a network are those of searches from the empty board, with the best number of threads.  Compare
+numbers only of one machine and one run.
 """
 
 import statistics
@@ -16,22 +20,36 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, Any, Final
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
-from gtp_engine.config import Config
+from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.errors import TengenError
+from gtp_engine.evaluation.evaluator import new_evaluation
+from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
-from gtp_engine.machine import describe_machine
+from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
 from gtp_engine.search.rollouts.search import RolloutSearch
+
+if TYPE_CHECKING:
+    from gtp_engine.nn.evaluator import NetworkEvaluator
 
 SIZES: Final = (9, 19)
 SEARCHES: Final = ("rave", "uct")
 
 STARTUP_VISITS: Final = 10
 """Visits of the first move whose time is measured."""
+
+CPU_BATCHES: Final = (1, 2, 4, 8, 16)
+GPU_BATCHES: Final = (1, 8, 16, 32, 64, 128)
+"""Numbers of positions together that are measured."""
+
+GOOD_ENOUGH: Final = 0.95
+"""Share of the best playouts a second at which the smaller batch is recommended: it knows more when it chooses."""
 
 _ANSWER_SECONDS: Final = 300.0
 """Longest wait for a started engine, which may have to compile first; then it is ended."""
@@ -44,11 +62,16 @@ class BenchmarkError(TengenError):
     """A measurement failed; the message says which and why."""
 
 
-def run_benchmark(*, seconds: float, repeats: int, progress: Callable[[str], None]) -> Report:
+def run_benchmark(
+    *, seconds: float, repeats: int, progress: Callable[[str], None], network: NetworkConfig | None = None
+) -> Report:
     """Return all numbers; each measurement takes about `seconds`.  `progress` gets a line before each kind.
 
-    Raises BenchmarkError when a started engine does not answer.
+    With `network`, how fast that one is run too.
+
+    Raises BenchmarkError when a started engine does not answer, ModelError when there is no such network.
     """
+    measured = {} if network is None else {"network": measure_network(network, seconds, repeats, progress)}
     progress("Rollouts on one core …")
     rollouts = _table(POLICIES, lambda size, policy: _rollouts_per_second(size, policy, seconds, repeats))
     progress("Search on all cores …")
@@ -60,7 +83,47 @@ def run_benchmark(*, seconds: float, repeats: int, progress: Callable[[str], Non
         "rollouts_per_s": rollouts,
         "playouts_per_s": playouts,
         "startup_s": measure_startup(repeats),
+        **measured,
     }
+
+
+def measure_network(config: NetworkConfig, seconds: float, repeats: int, progress: Callable[[str], None]) -> Report:
+    """Return how fast a network is run with each number of threads and positions, and which to take.
+
+    Raises ModelError when it cannot be loaded.
+    """
+    from gtp_engine.nn import load_evaluator
+
+    first = load_evaluator(config, log=progress)
+    runtime = first.networks[0].model.runtime
+    width, height = first.infos[0].sizes.usual
+    report: Report = {"name": first.name, "runtime": first.runtime_text, "board": f"{width}x{height}"}
+    first.close()
+    batches = CPU_BATCHES if runtime.provider.is_cpu else GPU_BATCHES
+    threads = _thread_counts() if runtime.provider.is_cpu and not config.network_threads else [config.network_threads]
+    evaluations: dict[str, dict[str, float]] = {str(count): {} for count in threads}
+    playouts: dict[str, float] = {}
+
+    def loaded(count: int, batch: int) -> "NetworkEvaluator":
+        settings = replace(config, network_threads=count)
+        return load_evaluator(settings, log=lambda line: None, board=(width, height), batch=batch)
+
+    for count in threads:
+        progress(f"Evaluations in {count or 'all'} threads …")
+        for batch in batches:
+            evaluator = loaded(count, batch)
+            evaluations[str(count)][str(batch)] = _evaluations_per_second(evaluator, width, height, seconds)
+            evaluator.close()
+    best = max(threads, key=lambda count: max(evaluations[str(count)].values()))
+    progress("Search with the network …")
+    for batch in batches:
+        evaluator = loaded(best, batch)
+        playouts[str(batch)] = _network_playouts_per_second(evaluator, Game(width, height), seconds, repeats)
+        evaluator.close()
+    enough = GOOD_ENOUGH * max(playouts.values())
+    smallest = next(batch for batch in batches if playouts[str(batch)] >= enough)
+    recommended = {"network_threads": best, "eval_batch": smallest}
+    return report | {"evaluations_per_s": evaluations, "playouts_per_s": playouts, "recommended": recommended}
 
 
 def measure_startup(repeats: int) -> dict[str, float]:
@@ -113,7 +176,67 @@ def format_report(report: Mapping[str, Any]) -> str:
         f"process start to name           {report['startup_s']['name']:8.2f} s",
         f"process start to first genmove  {report['startup_s']['first_genmove']:8.2f} s",
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(_network_lines(report["network"]) if "network" in report else [])])
+
+
+def _network_lines(network: Mapping[str, Any]) -> list[str]:
+    """Return the numbers of a network as lines: a column for each number of positions."""
+    evaluations, playouts = network["evaluations_per_s"], network["playouts_per_s"]
+    rows = {"positions together": {batch: batch for batch in playouts}}
+    rows |= {f"evaluations/s, {_threads_text(count)}": row for count, row in evaluations.items()}
+    rows["playouts/s"] = playouts
+    table = [
+        f"{label:<28}" + "".join(f"{value if isinstance(value, str) else f'{value:.1f}':>9}" for value in row.values())
+        for label, row in rows.items()
+    ]
+    best = network["recommended"]
+    return [
+        f"network {network['name']} on {network['board']}: {network['runtime']}",
+        *table,
+        f"best here: --network-threads {best['network_threads']} --eval-batch {best['eval_batch']}",
+    ]
+
+
+def _threads_text(count: str) -> str:
+    return "all threads" if count == "0" else f"{count} thread{'s' if count != '1' else ''}"
+
+
+def _thread_counts() -> list[int]:
+    """Return the powers of two below the number of cores, and that."""
+    cores = available_cores()
+    return [*(count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores), cores]
+
+
+def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: int, seconds: float) -> float:
+    """Return the positions a second that an evaluator judges in full batches, none of them remembered."""
+    game = Game(width, height)
+    positions, out = new_positions(evaluator.batch, width, height), new_evaluation(evaluator.batch, width, height)
+    for row in range(evaluator.batch):
+        write_game(positions, row, game)
+    conditions = conditions_of(game)
+    evaluator.evaluate(positions, evaluator.batch, conditions, out)  # loads the kernels
+    judged, started = 0, time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        positions.key[:] += 1  # another position, as far as the cache knows
+        evaluator.evaluate(positions, evaluator.batch, conditions, out)
+        judged += evaluator.batch
+    return judged / (time.perf_counter() - started)
+
+
+def _network_playouts_per_second(evaluator: "NetworkEvaluator", game: Game, seconds: float, repeats: int) -> float:
+    """Return the median playouts a second of searches, each with a new tree and nothing remembered."""
+    from gtp_engine.search.puct.search import PuctSearch
+
+    search = PuctSearch(Config(), evaluator)
+    search.run(game, Limits(visits=1))  # loads the kernels
+    rates = []
+    for _ in range(repeats):
+        search.clear()
+        evaluator.clear_cache()
+        report = search.run(game, Limits(watcher=lambda progress: progress.seconds >= seconds))
+        rates.append(report.playouts / report.seconds)
+    search.close()
+    return statistics.median(rates)
 
 
 def _rows(label: str, table: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -6,14 +6,18 @@ reported as unknown, a part that is broken as a problem, so that the report itse
 
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.machine import available_cores, describe_machine
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnxruntime", "sgfmill", "click", "rich")
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "rich")
+"""Packages that the engine needs, besides one of `RUNTIMES`."""
+
+RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml")
+"""Packages that are called `onnxruntime` when imported; exactly one may be installed."""
 
 COMPILE_SECONDS: Final = 40
 """Seconds the first start compiles, rounded up from 35 measured on a Zen 4 server core; for the report, not a limit."""
@@ -26,9 +30,11 @@ def examine() -> Findings:
     """Return what was found on this machine.
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
-    first_start), threads (of a search by default), providers (onnxruntime's), problems (sentences).
+    first_start), threads (of a search by default), providers (onnxruntime's), network (what runs one where nothing else
+    is asked for: provider, precision, both None if nothing can, and reasons in sentences), problems (sentences).
     """
     problems: list[str] = []
+    providers = _providers(problems)
     return {
         "version": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})",
@@ -36,7 +42,8 @@ def examine() -> Findings:
         "packages": _packages(problems),
         "kernels": _kernels(problems),
         "threads": available_cores(),
-        "providers": _providers(problems),
+        "providers": providers,
+        "network": _network(providers, problems),
         "problems": problems,
     }
 
@@ -60,6 +67,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "instructions": "unknown" if simd is None else " ".join(simd) or "none of those that help",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
+        "network": _network_text(findings["network"]),
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
@@ -68,15 +76,38 @@ def format_findings(findings: Mapping[str, Any]) -> str:
     return "\n".join([*text, *(problems or ["No problems found."])])
 
 
+def _network_text(network: Mapping[str, Any]) -> str:
+    """Return what runs a network, and why."""
+    found = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
+    return " ".join([found, *network["reasons"]])
+
+
 def _packages(problems: list[str]) -> dict[str, str | None]:
-    versions: dict[str, str | None] = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = None
+    """Return the version of each package; those of `RUNTIMES` only where they are installed."""
+    versions = {name: _version(name) for name in PACKAGES}
+    runtimes = {name: version for name in RUNTIMES if (version := _version(name)) is not None}
+    for name, version in versions.items():
+        if version is None:
             problems.append(f"the package {name} is not installed: run `python -m pip install {name}`")
-    return versions
+    if not runtimes:
+        problems.append(
+            "no onnxruntime is installed, so no network can be run: run `python -m pip install onnxruntime`"
+        )
+    if len(runtimes) > 1:
+        first = next(iter(runtimes))
+        problems.append(
+            f"{' and '.join(runtimes)} are installed together and overwrite each other's files: keep one, run "
+            f"`python -m pip uninstall {' '.join(runtimes)}`, then for example `python -m pip install {first}`"
+        )
+    return versions | runtimes
+
+
+def _version(package: str) -> str | None:
+    """Return the installed version of a package, or None."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _kernels(problems: list[str]) -> dict[str, Any]:
@@ -109,3 +140,21 @@ def _providers(problems: list[str]) -> list[str]:
         problems.append(f"onnxruntime cannot be used: {type(error).__name__}: {error}")
         return []
     return list(onnxruntime.get_available_providers())
+
+
+def _network(providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
+    """Return which of onnxruntime's providers runs a network that is not quantized, and why: each is tried."""
+    reasons: list[str] = []
+    if providers:
+        from gtp_engine.nn.onnx_model import try_provider
+        from gtp_engine.nn.providers import choose_runtimes
+
+        simd = describe_machine()["simd"]
+        for runtime in choose_runtimes("auto", "auto", network="float32", available=providers, simd=simd):
+            failure = try_provider(runtime)
+            if failure is None:
+                names = {"provider": runtime.provider.title, "precision": runtime.precision}
+                return {**names, "reasons": [*reasons, *runtime.reasons]}
+            reasons.append(f"{failure}.")
+        problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
+    return {"provider": None, "precision": None, "reasons": reasons}

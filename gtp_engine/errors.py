@@ -10,6 +10,7 @@
     ├── HandicapError        (ValueError)   a handicap the board cannot hold, or a bad list of stones
     ├── SgfError             (ValueError)   a record that cannot be read or written
     ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
+    ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
     ├── BoardNotEmptyError                  something that needs an empty board was asked for on another
     ├── CannotUndoError                     more moves to take back than were played
@@ -78,6 +79,10 @@ class SgfError(TengenError, ValueError):
 
 class ConfigError(TengenError, ValueError):
     """No such option, or a value outside its type, bounds or choices."""
+
+
+class ModelError(TengenError, ValueError):
+    """The network file cannot be read or used."""
 
 
 class TimeSettingsError(TengenError, ValueError):

@@ -2,13 +2,17 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nn import tiny_networks
 
 from gtp_engine import benchmark
 from gtp_engine.benchmark import BenchmarkError, format_report, run_benchmark, seconds_to_answer
 from gtp_engine.cli import cli
+from gtp_engine.config import NetworkConfig
+from gtp_engine.machine import available_cores
 
 REPORT = {
     "version": "0.1.0",
@@ -47,6 +51,49 @@ def test_report_for_people() -> None:
         "process start to name               0.10 s",
         "process start to first genmove      0.65 s",
     ]
+
+
+NETWORK = {
+    "name": "b6c96",
+    "runtime": "OpenVINO in bfloat16",
+    "board": "19x19",
+    "evaluations_per_s": {"1": {"1": 305.2, "2": 310.0}, "2": {"1": 600.0, "2": 612.34}},
+    "playouts_per_s": {"1": 580.0, "2": 605.0},
+    "recommended": {"network_threads": 2, "eval_batch": 1},
+}
+
+
+def test_report_of_a_network_for_people() -> None:
+    assert format_report(REPORT | {"network": NETWORK}).splitlines()[6:] == [
+        "network b6c96 on 19x19: OpenVINO in bfloat16",
+        "positions together                  1        2",
+        "evaluations/s, 1 thread         305.2    310.0",
+        "evaluations/s, 2 threads        600.0    612.3",
+        "playouts/s                      580.0    605.0",
+        "best here: --network-threads 2 --eval-batch 1",
+    ]
+
+
+def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "CPU_BATCHES", (1, 4))
+    path = tiny_networks.v7_network(tmp_path / "tiny.onnx", sizes="9x9")
+    lines: list[str] = []
+    report = benchmark.measure_network(NetworkConfig(model=str(path), provider="cpu"), 0.05, 1, lines.append)
+    assert json.loads(json.dumps(report)) == report
+    assert (report["name"], report["board"]) == ("tiny", "9x9")
+    assert str(available_cores()) in report["evaluations_per_s"]
+    for row in [*report["evaluations_per_s"].values(), report["playouts_per_s"]]:
+        assert list(row) == ["1", "4"]
+        assert all(value > 0 for value in row.values())
+    assert report["recommended"]["eval_batch"] in (1, 4)
+    assert str(report["recommended"]["network_threads"]) in report["evaluations_per_s"]
+    assert len(lines) == 2 + len(report["evaluations_per_s"])
+
+
+def test_a_network_that_cannot_be_loaded_is_an_error_of_the_command() -> None:
+    result = CliRunner().invoke(cli, ["benchmark", "--model", "no-such-network.onnx"])
+    assert result.exit_code == 2
+    assert "Error: network 'no-such-network.onnx': expected an ONNX file or a folder" in result.stderr
 
 
 def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:

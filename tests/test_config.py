@@ -139,7 +139,7 @@ def test_bounds_are_written_without_needless_zeros() -> None:
         ("search.visits", "1.5", "option search.visits = '1.5': expected an integer"),
         pytest.param("search.visits", "9" * 5000, "expected an integer from 0 to", id="long integer"),
         ("search.visits", "none", "option search.visits = 'none': expected an integer"),
-        ("search.search", "alphabeta", "option search.search = 'alphabeta': expected rave or uct"),
+        ("search.search", "alphabeta", "option search.search = 'alphabeta': expected auto or puct or rave or uct"),
         ("game.komi", "nan", "option game.komi = nan: expected a number (points), or none"),
         ("game.komi", "1e999", "option game.komi = inf: expected a number"),
         ("game.komi", "seven", "option game.komi = 'seven': expected a number"),
@@ -150,7 +150,7 @@ def test_bounds_are_written_without_needless_zeros() -> None:
         ("search.komi", "1", "option 'search.komi': expected a known option; did you mean game.komi?"),
         ("search.xyz", "1", "expected a known option; options of search are search, visits, threads"),
         ("serach.visits", "1", "section 'serach': expected a known section; did you mean search?"),
-        ("visits", "1", "section 'visits': expected a known section; sections are game, search, time"),
+        ("visits", "1", "section 'visits': expected a known section; sections are game, search, puct, network, time"),
         ("", "1", "section '': expected a known section"),
     ],
 )

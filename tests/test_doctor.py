@@ -10,18 +10,24 @@ from click.testing import CliRunner
 
 from gtp_engine import __version__, _jit
 from gtp_engine.cli import cli
-from gtp_engine.doctor import PACKAGES, examine, format_findings
+from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
+from gtp_engine.nn import onnx_model
+from gtp_engine.nn.providers import Runtime
 
 
 def test_findings_are_complete_and_json() -> None:
     findings = examine()
     assert json.loads(json.dumps(findings)) == findings
     assert findings["version"] == __version__
-    assert list(findings["packages"]) == list(PACKAGES)
+    *packages, runtime = findings["packages"]
+    assert packages == list(PACKAGES)
+    assert runtime in RUNTIMES
     assert findings["kernels"]["directory"]
     assert findings["threads"] == available_cores()
     assert "CPUExecutionProvider" in findings["providers"]
+    assert findings["network"]["precision"] in ("float32", "bfloat16")
+    assert findings["network"]["reasons"]
     assert findings["problems"] == []
 
 
@@ -31,6 +37,8 @@ def test_report_shows_the_findings() -> None:
     assert f"numba {metadata.version('numba')}" in text
     assert f"{findings['cores']['usable']} of {findings['cores']['online']} usable" in text
     assert findings["kernels"]["directory"] in text
+    network = findings["network"]
+    assert f"network        {network['provider']} in {network['precision']}. {network['reasons'][0]}" in text
     assert text.endswith("No problems found.")
 
 
@@ -56,10 +64,40 @@ def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) 
     findings = examine()
     assert findings["packages"]["no-such-package"] is None
     assert findings["providers"] == []
+    assert findings["network"]["provider"] is None
     text = format_findings(findings)
     assert "no-such-package MISSING" in text
     assert "PROBLEM        the package no-such-package is not installed" in text
     assert "PROBLEM        onnxruntime cannot be used: ModuleNotFoundError" in text
+    assert "network        cannot be run." in text
+
+
+def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_openvino(runtime: Runtime) -> str | None:
+        return "OpenVINO could not be started" if runtime.provider.name == "openvino" else None
+
+    monkeypatch.setattr(onnx_model, "try_provider", fail_openvino)
+    monkeypatch.setattr(
+        "onnxruntime.get_available_providers", lambda: ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
+    )
+    findings = examine()
+    assert findings["network"]["precision"] == "float32"
+    assert findings["network"]["reasons"][0] == "OpenVINO could not be started."
+    assert findings["problems"] == []
+    monkeypatch.setattr(onnx_model, "try_provider", lambda runtime: "broken")
+    assert any("none of onnxruntime's providers works: broken." in problem for problem in examine()["problems"])
+
+
+def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "1.24" if name in RUNTIMES[:2] else real(name))
+    problems = examine()["problems"]
+    assert any("onnxruntime-openvino and onnxruntime are installed together" in problem for problem in problems)
+
+
+def test_no_package_to_run_networks_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.doctor.RUNTIMES", ("no-such-package",))
+    assert any("no onnxruntime is installed" in problem for problem in examine()["problems"])
 
 
 def test_a_container_quota_is_shown() -> None:

@@ -26,19 +26,28 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
     type=click.IntRange(min=1, max=100),
     help="Measurements of each kind; their median is reported.",
 )
+@click.option("--model", metavar="PATH", help="Measure this network too, and which threads and batch suit it best.")
+@click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")
+@click.option("--precision", default="auto", show_default=True, help="What it calculates with, likewise.")
 @_AS_JSON
-def benchmark_command(seconds: float, repeats: int, as_json: bool) -> None:
+def benchmark_command(
+    seconds: float, repeats: int, model: str | None, provider: str, precision: str, as_json: bool
+) -> None:
     """Measure how fast the engine is on this machine.
 
     Rollouts a second on one core, search playouts a second on all cores, and the time from the start of a process
-    to its first answers. Takes about a minute; let nothing else run meanwhile.
+    to its first answers. With a network, also its evaluations a second by threads and positions together, and the
+    playouts a second of a search with it. Takes about a minute, with a network two; let nothing else run meanwhile.
     """
     from gtp_engine.benchmark import format_report, run_benchmark
+    from gtp_engine.config import NetworkConfig
+
+    network = None if model is None else NetworkConfig(model=model, provider=provider, precision=precision)
 
     def progress(text: str) -> None:
         click.echo(text, err=True)
 
-    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress)
+    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress, network=network)
     click.echo(json.dumps(report, indent=2) if as_json else format_report(report))
 
 

@@ -7,8 +7,10 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
-from gtp_engine.config.sections import GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
+from gtp_engine.config.puct import PuctConfig
+from gtp_engine.config.sections import AnalysisConfig, GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
 from gtp_engine.errors import ConfigError, problem, shown
 
 _SHOWN_PATH_LENGTH: Final = 1000
@@ -24,9 +26,12 @@ class Config:
 
     game: GameConfig = field(default_factory=GameConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    puct: PuctConfig = field(default_factory=PuctConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
     time: TimeConfig = field(default_factory=TimeConfig)
     play: PlayConfig = field(default_factory=PlayConfig)
     gtp: GtpConfig = field(default_factory=GtpConfig)
+    analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
 
     @staticmethod
     def from_toml(path: str | PathLike[str]) -> "Config":

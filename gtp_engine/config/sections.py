@@ -33,9 +33,10 @@ class SearchConfig(Section, name="search"):
     """How the engine searches."""
 
     search: str = option(
-        "rave",
-        "Search algorithm: rave shares results between positions in which the same move is played, uct does not.",
-        choices=("rave", "uct"),
+        "auto",
+        "Search algorithm: puct follows a network; rave plays positions out and shares results between those in which "
+        "the same move is played, uct plays out and shares nothing; auto is puct with a network and rave without.",
+        choices=("auto", "puct", "rave", "uct"),
     )
     visits: int = option(
         0,
@@ -168,6 +169,9 @@ class TimeConfig(Section, name="time"):
         low=0.5,
         high=1,
     )
+    ponder: bool = option(
+        False, "Go on thinking about the opponent's move after our own, until the next command comes."
+    )
 
 
 @dataclass(frozen=True)
@@ -201,3 +205,44 @@ class GtpConfig(Section, name="gtp"):
         False, "List and answer kgs-chat.  Off, because kgsGtp 3.5.20 and later break engines that list it."
     )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
+    # Side to move is what Sabaki, Lizzie and LizzieYzy take for granted; KataGo calls it reportAnalysisWinratesAs.
+    analysis_perspective: str = option(
+        "sidetomove",
+        "Whose winrate, score and ownership kata-analyze and its relatives report.",
+        choices=("sidetomove", "black", "white"),
+    )
+
+
+@dataclass(frozen=True)
+class AnalysisConfig(Section, name="analysis"):
+    """What `gtp-engine analysis` reports; a query may change it for itself."""
+
+    # 500 visits, 15 moves, wide root noise 0.04 and Black's view are those of KataGo's analysis_example.cfg.
+    analysis_visits: int = option(
+        500, "Visits of an analysis whose query names none.", unit="visits", low=1, high=2**50
+    )
+    analysis_time: float | None = option(
+        None, "Longest time for one position; not set: only its visits end an analysis.", unit="seconds", low=0.001
+    )
+    wide_root_noise: float = option(
+        0.04,
+        "Make an analysis look at more moves, less deeply; 0: it searches as for a move to play, 1: even at bad ones.",
+        low=0,
+        high=5,
+    )
+    pv_length: int = option(
+        15, "Longest continuation reported, not counting its first move.", unit="moves", low=1, high=1000
+    )
+    perspective: str = option(
+        "black",
+        "Whose winrate, score, utility and ownership it reports.",
+        choices=("black", "white", "sidetomove"),
+    )
+    # KaTrain has three at once: one without end, the position looked at, the rest of the game.
+    parallel: int = option(
+        4,
+        "Positions in analysis at once, a search tree for each; only long analyses share the processor.",
+        unit="positions",
+        low=1,
+        high=1024,
+    )

@@ -1,0 +1,112 @@
+"""The command `gtp-engine models quantize`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from gtp_engine.nn.quantize import Quantized
+
+_HELP = """Make an 8-bit network of NET, an ONNX file in float32.
+
+\b
+gtp-engine models quantize b15c192.onnx
+gtp-engine --model b15c192-int8.onnx
+
+The network plays games against itself, from which positions are taken to calibrate with and others to judge by; then
+every layer is tried. That takes from a minute to half an hour. The table at the end says how far bfloat16 and int8
+are from float32 and how fast each of them is on this machine; whether a quantized network plays better in the same
+time, only `gtp-engine match` can tell.
+"""
+
+
+@click.command("quantize", help=_HELP)
+@click.argument("source", metavar="NET", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    "target",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write. [default: the name of NET with -int8, in this folder]",
+)
+@click.option(
+    "--positions",
+    default=384,
+    show_default=True,
+    type=click.IntRange(min=48, max=100_000),
+    help="Positions to take from games: two thirds to calibrate with, one third to judge by.",
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the games.")
+@click.option(
+    "--float-share",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(min=0, max=1),
+    help="Largest part of the work that stays in floating point: layers that lose much more accuracy than others.",
+)
+@click.option(
+    "--provider",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="What runs the network meanwhile, as in `gtp-engine --provider`.",
+)
+@click.option("--threads", default=0, type=click.IntRange(min=0), help="Threads for it. [default: one for each core]")
+@click.option("-v", "--verbose", is_flag=True, help="Print what each layer costs.")
+def quantize_command(  # noqa: D103
+    source: Path,
+    target: Path | None,
+    positions: int,
+    seed: int,
+    float_share: float,
+    provider: str,
+    threads: int,
+    verbose: bool,
+) -> None:
+    from gtp_engine.nn.quantize import QuantizeSettings, quantize_file
+
+    settings = QuantizeSettings(positions, seed, float_share, provider, threads)
+    target = target or Path(f"{source.stem}-int8.onnx")
+
+    def log(text: str) -> None:
+        click.echo(text, err=True)
+
+    made = quantize_file(source, target, settings, log=log, progress=_show_progress)
+    if verbose:
+        click.echo(_format_sensitivities(made) + "\n")
+    click.echo(_format_comparison(made))
+    click.echo(f"\nWritten: {made.path} ({made.path.stat().st_size:,} bytes)")
+
+
+def _show_progress(done: int, total: int) -> None:
+    """Keep a line of progress on stderr, and end it with the last step."""
+    click.echo(f"\r{done} of {total}", nl=done == total, err=True)
+
+
+def _format_comparison(made: "Quantized") -> str:
+    """Return a table: a line for each precision."""
+    lines = [
+        f"With {made.provider}; differences from float32 on {made.differences['int8'].positions} held-out positions",
+        f"{'':<10}{'eval/s':>9}{'policy KL':>11}{'same first move':>17}{'win rate error':>16}",
+    ]
+    for name in sorted(made.speeds, key=lambda name: made.speeds[name]):
+        line = f"{name:<10}{made.speeds[name]:>9.1f}"
+        if found := made.differences.get(name):
+            line += f"{found.policy_kl:>11.5f}{found.same_first_move:>17.1%}{found.winrate_error:>16.4f}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _format_sensitivities(made: "Quantized") -> str:
+    """Return a table: a line for each layer, in the network's order, with what it costs to quantize it alone."""
+    work = sum(entry.layer.work for entry in made.sensitivities)
+    lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'win rate error':>16}"]
+    for entry in made.sensitivities:
+        lines.append(
+            f"{entry.layer.source:<24}{entry.layer.work / work:>8.1%}{entry.difference.policy_kl:>12.6f}"
+            f"{entry.difference.winrate_error:>16.5f}"
+            f"{'   left in floating point' if entry.layer.source in made.exact else ''}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,124 @@
+"""The 19 global values of KataGo's inputs, version 7: passes, komi, rules.
+
+     0–4   the last move, the one before, … (up to five, see `katago_planes.shown_moves`) was a pass
+     5     points the side to move gets beside what counts ("self komi"), in units of 20
+     6, 7  ko rule: simple 0, 0; positional superko 1, ½; situational superko 1, −½
+     8     suicide of several stones is legal
+     9     territory scoring
+    10, 11 tax: none 0, 0; on eyes in seki 1, 0; on each group 1, 1
+    12, 13 the phases of KataGo's territory rules after the passes: never here, dead stones are agreed upon
+    14     a pass now ends the game
+    15, 16 playout doubling advantage of the side to move: whether there is any, half of it
+    17     the button has not been taken yet
+    18     how much more komi helps, which with area scoring depends on the parity of komi and board
+
+Komi is White's and includes everything: handicap bonus, the button where it has been taken, and under territory scoring
+the stones Black has placed more than White, so that the network may count area in either case.
+"""
+
+from math import floor
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.evaluation.positions import (
+    GROUP_TAX,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SIMPLE_KO,
+    Conditions,
+    Positions,
+    board_of,
+)
+from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+
+GLOBALS: Final = 19
+
+_KOMI: Final = 5
+_KO_RULE: Final = 6
+_SUICIDE: Final = 8
+_TERRITORY: Final = 9
+_TAX: Final = 10
+_PASS_ENDS: Final = 14
+_ADVANTAGE: Final = 15
+_BUTTON: Final = 17
+_PARITY: Final = 18
+
+_KOMI_UNIT: Final = 20.0
+_KOMI_MARGIN: Final = 20.0
+"""Points: komi is clipped to the board's area and this much more (KataGo's KOMI_CLIP_RADIUS)."""
+_BUTTON_POINTS: Final = 0.5
+
+
+@inlined_kernel
+def _stones_placed(board: Board) -> int:
+    """Return the stones Black has put on the board, captured ones included, minus White's."""
+    balance = wide(board.info[CAPTURED + BLACK]) - wide(board.info[CAPTURED + WHITE])
+    for point in range(board.color.size):
+        balance += wide(board.color[point] == BLACK) - wide(board.color[point] == WHITE)
+    return balance
+
+
+@kernel
+def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
+    """Return the points that the side to move of a row gets beside the area of its stones and eyes."""
+    komi = conditions.komi
+    button = positions.button[row]
+    if button != 0:
+        komi += _BUTTON_POINTS if button == WHITE else -_BUTTON_POINTS
+    if conditions.territory:
+        komi += _stones_placed(board_of(positions, row, 0))
+    return komi if positions.to_play[row] == WHITE else -komi
+
+
+@inlined_kernel
+def _parity_wave(komi: float, area: int) -> float:
+    """Return a triangular wave of period 2 in komi, −½ to ½, rising through 0 where komi makes a draw possible.
+
+    With area scoring all points of the board go to one side or the other as a rule, so that the margin has the parity
+    of the board: komi matters between two such margins only.
+    """
+    offset = wide(area) % 2
+    delta = komi - offset - 2.0 * floor((komi - offset) / 2.0)
+    if delta < 0.5:
+        return delta
+    return 1.0 - delta if delta < 1.5 else delta - 2.0
+
+
+@inlined_kernel
+def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.float32]) -> None:
+    """Write what the rules alone decide."""
+    if conditions.superko != SIMPLE_KO:
+        values[_KO_RULE] = 1.0
+        values[_KO_RULE + 1] = 0.5 if conditions.superko == POSITIONAL_SUPERKO else -0.5
+    values[_SUICIDE] = 1.0 if conditions.suicide else 0.0
+    values[_TERRITORY] = 1.0 if conditions.territory else 0.0
+    values[_TAX] = 0.0 if conditions.tax == NO_TAX else 1.0
+    values[_TAX + 1] = 1.0 if conditions.tax == GROUP_TAX else 0.0
+    if conditions.playout_doubling_advantage != 0.0:
+        values[_ADVANTAGE] = 1.0
+        values[_ADVANTAGE + 1] = 0.5 * conditions.playout_doubling_advantage
+    values[_BUTTON] = 1.0 if has_button else 0.0
+
+
+@kernel
+def write_globals(
+    positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: NDArray[np.float32]
+) -> None:
+    """Fill `values`, float32[GLOBALS], for a row; told are `shown` of its last moves, and `pass_ends` as given."""
+    for i in range(GLOBALS):
+        values[i] = 0.0
+    for i in range(shown):
+        values[i] = 1.0 if positions.points[row, i] == PASS else 0.0
+    board = board_of(positions, row, 0)
+    area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
+    limit = area + _KOMI_MARGIN
+    komi = min(max(own_komi(positions, row, conditions), -limit), limit)
+    values[_KOMI] = komi / _KOMI_UNIT
+    values[_PASS_ENDS] = 1.0 if pass_ends else 0.0
+    _write_rules(conditions, conditions.has_free_button and positions.button[row] == 0, values)
+    if not conditions.territory:
+        values[_PARITY] = _parity_wave(komi, area)

@@ -1,0 +1,222 @@
+"""What a KataGo network consists of: layers, blocks, trunk and heads, as frozen dataclasses that hold float32 arrays.
+
+Shape letters: I input channels, O output channels, C channels, F a filter's height and width, P rotation pairs.
+Layers keep no name: messages about a layer are made where it is read.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gtp_engine.nn.metadata import Scales
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+
+class Activation(Enum):
+    """What follows a norm or a bias; the values are the words of the file format, less `ACTIVATION_`."""
+
+    IDENTITY = "IDENTITY"
+    RELU = "RELU"
+    MISH = "MISH"
+    SILU = "SILU"
+
+
+@dataclass(frozen=True, eq=False)
+class Conv:
+    """A convolution with zero padding that keeps the board's size, stride 1, without bias."""
+
+    weights: Floats
+    """[O, I, F, F]."""
+    dilation: tuple[int, int]
+    """Steps between the filter's rows and columns, in points."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchNorm:
+    """`x * scale + bias` for each channel: the running statistics of the file are merged into both."""
+
+    scale: Floats
+    """[C]."""
+    bias: Floats
+    """[C]."""
+
+
+@dataclass(frozen=True, eq=False)
+class RmsNorm:
+    """`x / sqrt(mean(x²) + epsilon) * scale + bias`; the mean over channels, and over the board too where `spatial`."""
+
+    epsilon: float
+    spatial: bool
+    scale: Floats
+    """[C]."""
+    bias: Floats | None
+    """[C], or None inside transformer blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatMul:
+    """`x @ weights`."""
+
+    weights: Floats
+    """[I, O]."""
+
+
+@dataclass(frozen=True, eq=False)
+class NormActConv:
+    """Norm, activation, convolution: the pre-activation order of all of KataGo's residual blocks."""
+
+    norm: BatchNorm
+    activation: Activation
+    conv: Conv
+
+
+@dataclass(frozen=True, eq=False)
+class PoolBranch:
+    """A convolution whose normed and activated output is pooled over the board."""
+
+    conv: Conv
+    norm: BatchNorm
+    activation: Activation
+
+
+@dataclass(frozen=True, eq=False)
+class OrdinaryBlock:
+    """`x + second(first(x))`."""
+
+    first: NormActConv
+    second: NormActConv
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalPoolingBlock:
+    """An ordinary block whose first convolution is joined by a bias made from `pool`, which shares its input."""
+
+    first: NormActConv
+    pool: PoolBranch
+    pool_to_bias: MatMul
+    second: NormActConv
+
+
+@dataclass(frozen=True, eq=False)
+class BottleneckBlock:
+    """`x + widen(blocks(narrow(x)))`."""
+
+    narrow: NormActConv
+    blocks: "tuple[Block, ...]"
+    widen: NormActConv
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionBlock:
+    """`x + attention(norm(x)) @ out`: softmax attention of every point to every point, in several heads.
+
+    A key/value head serves `heads / kv_heads` query heads, in order.  Queries and keys are rotated before they meet:
+    channels 2p and 2p+1 of a head turn by the angle x · frequencies[…, p, 0] + y · frequencies[…, p, 1], with x and
+    y counted in points from the upper left corner.  Products are divided by √query_channels.
+    """
+
+    norm: RmsNorm
+    query: MatMul
+    key: MatMul
+    value: MatMul
+    out: MatMul
+    heads: int
+    kv_heads: int
+    query_channels: int
+    """Channels of a query or key of one head."""
+    value_channels: int
+    """Channels of a value of one head."""
+    frequencies: Floats | None
+    """[kv_heads or 1, P, 2], in radians a point, or None without rotation."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForwardBlock:
+    """`x + (silu(n @ up) * (n @ gate)) @ down` with n = norm(x): a SwiGLU."""
+
+    norm: RmsNorm
+    up: MatMul
+    gate: MatMul
+    down: MatMul
+
+
+Block: TypeAlias = OrdinaryBlock | GlobalPoolingBlock | BottleneckBlock | AttentionBlock | FeedForwardBlock
+
+
+@dataclass(frozen=True, eq=False)
+class Trunk:
+    """`activation(norm(blocks(conv(spatial) + globals @ from_globals)))`."""
+
+    conv: Conv
+    from_globals: MatMul
+    blocks: tuple[Block, ...]
+    norm: BatchNorm | RmsNorm
+    activation: Activation
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyHead:
+    """Logits for each point and for passing, `channels` of each.
+
+    From pooled `pool` come a bias for `conv`'s output, which `norm`, `activation` and `to_logits` follow, and the
+    logits of passing: `pool_to_pass` alone, or with `pass_bias`, `pass_activation` and `pass_to_logits` after it.
+    """
+
+    conv: Conv
+    pool: PoolBranch
+    pool_to_bias: MatMul
+    norm: BatchNorm
+    activation: Activation
+    to_logits: Conv
+    pool_to_pass: MatMul
+    pass_bias: Floats | None
+    pass_activation: Activation
+    pass_to_logits: MatMul | None
+
+    @property
+    def channels(self) -> int:
+        """Return the number of policies in the file.
+
+        Channel 0 is the policy, 1 the optimistic policy; 2 and 3 are predictions of value and score by move.
+        """
+        return len(self.to_logits.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueHead:
+    """Value, scores and ownership; `hidden` is the pooled branch times a matrix, biased and activated."""
+
+    pool: PoolBranch
+    pool_to_hidden: MatMul
+    hidden_bias: Floats
+    hidden_activation: Activation
+    to_value: MatMul
+    value_bias: Floats
+    """[3]: win, loss, no result."""
+    to_misc: MatMul
+    misc_bias: Floats
+    """[4] or [6]: score mean and deviation, lead, time left, short-term errors of value and score."""
+    to_ownership: Conv
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network as its file has it."""
+
+    name: str
+    version: int
+    """KataGo's model version, 8 to 17."""
+    planes: int
+    globals_: int
+    scales: Scales
+    suicide_area: bool
+    """Whether the pass-alive areas of its input are those of rules that allow suicide, whatever the rules are."""
+    trunk: Trunk
+    policy: PolicyHead
+    value: ValueHead
+    parameters: int
+    """Learned numbers in the file."""

@@ -1,0 +1,214 @@
+"""The 22 planes of KataGo's inputs, version 7, which all its networks since 2019 look at.
+
+     0      on the board: 1 everywhere
+     1, 2   own stones, the opponent's stones
+     3–5    stones of chains with one, two, three liberties
+     6      points forbidden by ko or superko
+     7, 8   ko in the phases of KataGo's territory rules after the passes: never here
+     9–13   the last move, the one before, … where it was no pass
+    14–16   stones that a ladder captures: on this board, on that one move ago, on that two moves ago
+    17      moves that capture an opponent's chain of two liberties in a ladder
+    18, 19  own area, the opponent's area; with territory scoring empty
+    20, 21  stones at the start of KataGo's last phase: never here
+
+Everything is seen by the side to move.  The source is `fillRowV7` in KataGo's neuralnet/nninputs.cpp, version 1.17.2;
+what it does with the history is `shown_moves` here.  The other half of the input is `katago_globals`.
+
+B is the number of rows, A = H·W the points of the board, n its padded length, S the symmetries.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.evaluation.positions import (
+    ENDS,
+    GOES_ON,
+    GROUP_TAX,
+    IS_OVER,
+    NO_TAX,
+    Conditions,
+    Positions,
+    board_of,
+)
+from gtp_engine.go.benson import LifeWork, area_map, new_life_work
+from gtp_engine.go.board import Board, IntArray, count_liberties, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
+from gtp_engine.go.independent_life import taxed_area_map
+from gtp_engine.go.ladder_marks import CAPTURED, WORKS_FOR_BLACK, WORKS_FOR_WHITE, MarkArray
+from gtp_engine.nn.katago_globals import own_komi, write_globals
+from gtp_engine.nn.ladder_cache import LadderCache, find_ladders, new_ladder_cache
+
+PLANES: Final = 22
+
+_STONES: Final = 1
+_LIBERTIES: Final = 3
+_FORBIDDEN: Final = 6
+_MOVES: Final = 9
+_LADDERS: Final = 14
+_LADDER_MOVES: Final = 17
+_AREA: Final = 18
+
+_SHOWN_MOVES: Final = 5
+_LIBERTY_PLANES: Final = 3
+
+FloatArray = NDArray[np.float32]
+
+
+class EncoderWork(NamedTuple):
+    """Work arrays of one encoder, used by one thread at a time."""
+
+    life: LifeWork
+    ladders: LadderCache
+    liberties: IntArray  # [n] by head
+    area: IntArray  # [n]
+    taxed_area: IntArray  # [n]
+
+
+def new_encoder_work(width: int, height: int) -> EncoderWork:
+    """Return work arrays for boards of this size."""
+    n = padded_length(width, height)
+    liberties, area, taxed_area = (np.zeros(n, dtype=np.int32) for _ in range(3))
+    return EncoderWork(new_life_work(width, height), new_ladder_cache(width, height), liberties, area, taxed_area)
+
+
+@kernel
+def _write_stones(board: Board, color: int, cells: IntArray, work: EncoderWork, planes: FloatArray) -> None:
+    """Write the planes 0 to 5: the board, both sides' stones, their liberties."""
+    count_liberties(board, work.liberties)
+    for cell in range(planes.shape[1]):
+        planes[0, cell] = 1.0
+    for point in range(cells.size):
+        stone = board.color[point]
+        if stone == EMPTY or stone == WALL:
+            continue
+        planes[_STONES + wide(stone != color), cells[point]] = 1.0
+        liberties = work.liberties[board.head[point]]
+        if liberties <= _LIBERTY_PLANES:
+            planes[_LIBERTIES - 1 + liberties, cells[point]] = 1.0
+
+
+@kernel
+def _write_marks(marks: MarkArray, mark: int, cells: IntArray, plane: FloatArray) -> None:
+    """Write 1 to a plane where `marks`, by point, have the bit `mark`."""
+    for point in range(cells.size):
+        if marks[point] & mark:
+            plane[cells[point]] = 1.0
+
+
+@kernel
+def _write_ladders(
+    positions: Positions, row: int, shown: int, cells: IntArray, cache: LadderCache, planes: FloatArray
+) -> None:
+    """Write the planes 14 to 17; boards before the moves that are shown give way to the oldest one after them."""
+    for ago in range(3):
+        slot = find_ladders(board_of(positions, row, wide(min(ago, shown))), cache)
+        _write_marks(cache.marks[slot], CAPTURED, cells, planes[_LADDERS + ago])
+        if ago == 0:
+            works = WORKS_FOR_BLACK if positions.to_play[row] == BLACK else WORKS_FOR_WHITE
+            _write_marks(cache.marks[slot], works, cells, planes[_LADDER_MOVES])
+
+
+@kernel
+def _write_area(
+    board: Board, color: int, tax: int, suicide: bool, cells: IntArray, work: EncoderWork, planes: FloatArray
+) -> int:
+    """Return the area of the side to move minus the opponent's, tax paid, after writing the planes 18 and 19."""
+    if tax == NO_TAX:
+        area_map(board, suicide, work.life, work.area)
+        owners, margin = work.area, wide(0)
+    else:
+        groups = taxed_area_map(board, suicide, work.life, work.area, work.taxed_area)
+        owners = work.taxed_area
+        margin = wide(0) if tax != GROUP_TAX else (-2 * groups if color == BLACK else 2 * groups)
+    for point in range(cells.size):
+        owner = owners[point]
+        if owner != EMPTY:
+            planes[_AREA + wide(owner != color), cells[point]] = 1.0
+            margin += 1 if owner == color else -1
+    return margin
+
+
+@inlined_kernel
+def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: int) -> bool:
+    """Return whether a network is not to be told that a pass now would end the game; `margin` as `_write_area`'s."""
+    if conditions.territory or positions.pass_ends[row] == GOES_ON:
+        return False
+    if conditions.friendly_pass and positions.pass_ends[row] == ENDS:
+        return True
+    return conditions.passing_hacks and margin + own_komi(positions, row, conditions) <= 0.0
+
+
+@inlined_kernel
+def shown_moves(positions: Positions, row: int) -> int:
+    """Return how many of the last moves a network is told: five at most, as long as both sides took turns.
+
+    Of a game that passes have ended it is told the last pass.
+    """
+    limit = 1 if positions.pass_ends[row] == IS_OVER else _SHOWN_MOVES
+    color = BLACK + WHITE - wide(positions.to_play[row])
+    count = 0
+    while count < limit and positions.colors[row, count] == color:
+        color = BLACK + WHITE - color
+        count += 1
+    return count
+
+
+@kernel
+def _encode_row(
+    positions: Positions,
+    row: int,
+    conditions: Conditions,
+    suicide_area: bool,
+    cells: IntArray,
+    work: EncoderWork,
+    planes: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Fill the planes, float32[PLANES, A], and values, float32[GLOBALS], of one row; `cells` [n] are its symmetry's."""
+    board = board_of(positions, row, 0)
+    color = wide(positions.to_play[row])
+    for plane in range(PLANES):
+        for cell in range(planes.shape[1]):
+            planes[plane, cell] = 0.0
+    _write_stones(board, color, cells, work, planes)
+    for point in range(cells.size):
+        if positions.forbidden[row, point] != 0:
+            planes[_FORBIDDEN, cells[point]] = 1.0
+    margin = wide(0)
+    if not conditions.territory:
+        suicide = suicide_area or conditions.suicide
+        margin = _write_area(board, color, conditions.tax, suicide, cells, work, planes)
+    hides_pass = _hides_pass(positions, row, conditions, margin)
+    shown = wide(0) if hides_pass else shown_moves(positions, row)
+    for i in range(shown):
+        if positions.points[row, i] > PASS:
+            planes[_MOVES + i, cells[positions.points[row, i]]] = 1.0
+    _write_ladders(positions, row, shown, cells, work.ladders, planes)
+    pass_ends = positions.pass_ends[row] != GOES_ON and not hides_pass
+    write_globals(positions, row, conditions, shown, pass_ends, values)
+
+
+@kernel
+def encode_rows(
+    positions: Positions,
+    begin: int,
+    end: int,
+    conditions: Conditions,
+    suicide_area: bool,
+    symmetries: IntArray,
+    table: IntArray,
+    work: EncoderWork,
+    spatial: FloatArray,
+    globals_: FloatArray,
+) -> None:
+    """Fill the rows from `begin` up to, not including, `end` of `spatial` and `globals_`; every value is written.
+
+    `suicide_area` takes suicide for legal in the planes 18 and 19, whatever the rules are (some networks want that).
+    `symmetries` is int32[B], `table` int32[S, n] (`symmetry.cell_table`), `spatial` float32[B, PLANES, A], `globals_`
+    float32[B, GLOBALS].  The boards of `positions` are played on and restored.
+    """
+    for row in range(begin, end):
+        _encode_row(positions, row, conditions, suicide_area, table[symmetries[row]], work, spatial[row], globals_[row])

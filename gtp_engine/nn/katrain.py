@@ -1,0 +1,80 @@
+"""The KataGo networks that KaTrain, a program to study Go with, brings along: in its wheels on PyPI, or installed.
+
+They are the simplest way to a strong network that needs no account and no other site than the package index.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem, shown
+
+_NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
+_LICENSE_NAME: Final = "LICENSE"
+
+
+@dataclass(frozen=True)
+class Package:
+    """Files of a package.
+
+    `networks` are the paths of the KataGo networks in it; a path's name is that of the network's file.
+    """
+
+    name: str
+    license: str
+    """Text of its licence; empty if it has none inside."""
+    networks: tuple[Path | zipfile.Path, ...]
+
+
+def installed_katrain() -> Path:
+    """Return the folder of the installed package `katrain`, without importing it; raises ModelError."""
+    spec = find_spec("katrain")
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            problem("KaTrain is not installed here", advice="name a wheel: `pip download --no-deps katrain==1.20.0`")
+        )
+    return Path(spec.origin).parent
+
+
+@contextmanager
+def open_package(path: Path) -> Iterator[Package]:
+    """Open a wheel or a folder for as long as its networks are read; raises ModelError if there are none."""
+    if path.is_dir():
+        yield _package(path.resolve(), path.name)
+        return
+    try:
+        archive = zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ModelError(problem(f"{shown(str(path))}", expected="a wheel (.whl) or a folder")) from error
+    with archive:
+        yield _package(zipfile.Path(archive), path.name)
+
+
+def _package(root: Path | zipfile.Path, name: str) -> Package:
+    networks = tuple(sorted(_found(root, _NETWORK_ENDINGS), key=str))
+    if not networks:
+        endings = " or ".join(_NETWORK_ENDINGS)
+        raise ModelError(problem(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}"))
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in _licenses(root)]
+    return Package(name, texts[0].strip() if texts else "", networks)
+
+
+def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
+    """Return the licence files of a package; those of an installed one lie in a folder beside it."""
+    places = [root]
+    if isinstance(root, Path):
+        places += root.parent.glob(f"{root.name}-*.dist-info")
+    return [path for place in places for path in _found(place, (_LICENSE_NAME,))]
+
+
+def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Path | zipfile.Path]:
+    """Yield the files in a folder, at any depth, whose name ends so."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _found(entry, endings)
+        elif entry.name.endswith(endings):
+            yield entry

@@ -1,0 +1,256 @@
+"""What a network file says about itself: the `tengen.…` metadata properties of an ONNX file.
+
+    tengen.format         "1"
+    tengen.kind           policy, value, rollout or policy+value
+    tengen.encoder        katago-v7, alphago-48 or alphago-49: what its input planes are
+    tengen.planes         number of planes of the input `spatial`
+    tengen.globals        number of values of the input `globals`; "0" where there is none
+    tengen.sizes          boards it plays: "2-25" for any width and height in between, "9x9" for that one
+    tengen.name           its name, for people
+    tengen.precision      float32 or int8
+    tengen.pass           policy if the policy has an entry for passing, else none
+    tengen.model_version  KataGo's version of the outputs; "0" for other encoders
+    tengen.scales         JSON object of output multipliers, with the names of `Scales`
+    tengen.suicide_area   "1" if the encoder has to take suicide for legal in pass-alive areas, whatever the rules are
+    tengen.origin         where the weights are from, for people
+    tengen.license        their licence, for people
+    tengen.source_sha256  hash of the file they were converted from
+    tengen.quantization   how a network in int8 was made and how it compares: a JSON object (`nn.quantize`)
+
+The last seven may be missing.  Outputs are raw; their shapes are:
+
+    katago-v7       policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
+                    value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
+                    time left, short-term errors of win-loss and score; ownership [B, H·W] before tanh
+    alphago, policy and rollout   policy [B, H·W] or [B, H·W + 1] logits
+    alphago, value                value [B, 1], −1 to 1
+
+all for the side to move.  B, H and W are free dimensions called batch, height and width.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem, shown
+
+FORMAT: Final = "1"
+KINDS: Final = ("policy", "value", "rollout", "policy+value")
+ENCODERS: Final = ("katago-v7", "alphago-48", "alphago-49")
+PRECISIONS: Final = ("float32", "int8")
+PASSES: Final = ("policy", "none")
+
+_PREFIX: Final = "tengen."
+_REQUIRED: Final = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
+_HOW_TO_GET_ONE: Final = "import a KataGo network with `gtp-engine models import`"
+_SIZES: Final = re.compile(r"(\d{1,2})([-x])(\d{1,2})")
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What KataGo's outputs are multiplied by; the defaults are those before model version 13.
+
+    The unit is points for score_mean, score_stdev and lead, turns for time_left; the two errors scale squares.
+    """
+
+    score_mean: float = 20.0
+    score_stdev: float = 20.0
+    lead: float = 20.0
+    time_left: float = 40.0
+    winloss_error: float = 0.25
+    score_error: float = 30.0
+
+
+@dataclass(frozen=True)
+class BoardSizes:
+    """The boards a network plays: widths and heights from the first to the second of each pair, in points."""
+
+    widths: tuple[int, int]
+    heights: tuple[int, int]
+
+    def include(self, width: int, height: int) -> bool:
+        """Return whether a board of `width` by `height` is among them."""
+        return self.widths[0] <= width <= self.widths[1] and self.heights[0] <= height <= self.heights[1]
+
+    @property
+    def usual(self) -> tuple[int, int]:
+        """Width and height of the board it is most likely to play on: 19×19 if it can."""
+        (least_width, width), (least_height, height) = self.widths, self.heights
+        return min(max(19, least_width), width), min(max(19, least_height), height)
+
+    def __str__(self) -> str:
+        if self.widths == self.heights and self.widths[0] != self.widths[1]:
+            return f"{self.widths[0]}-{self.widths[1]}"
+        return f"{self.widths[0]}x{self.heights[0]}"
+
+
+ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
+"""Every board the engine plays on (`go.constants`)."""
+
+
+@dataclass(frozen=True)
+class NetworkInfo:
+    """The metadata of a network file, checked; the fields are explained above."""
+
+    kind: str
+    encoder: str
+    planes: int
+    globals_: int
+    sizes: BoardSizes
+    name: str
+    precision: str
+    passes: str
+    model_version: int = 0
+    scales: Scales = Scales()
+    suicide_area: bool = False
+    origin: str = ""
+    license: str = ""
+    source_sha256: str = ""
+
+    def properties(self) -> dict[str, str]:
+        """Return the metadata as a file holds it."""
+        values = {
+            "format": FORMAT,
+            "kind": self.kind,
+            "encoder": self.encoder,
+            "planes": str(self.planes),
+            "globals": str(self.globals_),
+            "sizes": str(self.sizes),
+            "name": self.name,
+            "precision": self.precision,
+            "pass": self.passes,
+            "model_version": str(self.model_version),
+            "scales": json.dumps(asdict(self.scales)),
+            "suicide_area": str(int(self.suicide_area)),
+            "origin": self.origin,
+            "license": self.license,
+            "source_sha256": self.source_sha256,
+        }
+        return {_PREFIX + key: value for key, value in values.items()}
+
+
+def info_of(properties: Mapping[str, str]) -> NetworkInfo:
+    """Return the metadata in the properties of a file; ModelError says what is missing or wrong."""
+    values = {key.removeprefix(_PREFIX): text for key, text in properties.items() if key.startswith(_PREFIX)}
+    if "format" not in values:
+        raise ModelError(problem("not a network of this engine: it has no tengen metadata", advice=_HOW_TO_GET_ONE))
+    if values["format"] != FORMAT:
+        raise ModelError(
+            problem(f"network format {shown(values['format'])}", expected=FORMAT, advice="another Tengen made it")
+        )
+    if missing := [_PREFIX + key for key in _REQUIRED if key not in values]:
+        raise ModelError(problem(f"the network's metadata lacks {', '.join(missing)}", advice=_HOW_TO_GET_ONE))
+    return NetworkInfo(
+        kind=_choice(values, "kind", KINDS),
+        encoder=_choice(values, "encoder", ENCODERS),
+        planes=_count(values, "planes", least=1),
+        globals_=_count(values, "globals"),
+        sizes=_sizes(values["sizes"]),
+        name=values["name"],
+        precision=_choice(values, "precision", PRECISIONS),
+        passes=_choice(values, "pass", PASSES),
+        model_version=_count(values, "model_version"),
+        scales=_scales(values.get("scales", "{}")),
+        suicide_area=_count(values, "suicide_area") == 1,
+        origin=values.get("origin", ""),
+        license=values.get("license", ""),
+        source_sha256=values.get("source_sha256", ""),
+    )
+
+
+def _wrong(key: str, text: str, expected: str) -> ModelError:
+    return ModelError(problem(f"the network's metadata {_PREFIX}{key} {shown(text)}", expected=expected))
+
+
+def _choice(values: Mapping[str, str], key: str, choices: tuple[str, ...]) -> str:
+    if values[key] not in choices:
+        raise _wrong(key, values[key], f"one of {', '.join(choices)}")
+    return values[key]
+
+
+def _count(values: Mapping[str, str], key: str, least: int = 0) -> int:
+    text = values.get(key, "0")
+    if not re.fullmatch(r"\d{1,6}", text, re.ASCII) or int(text) < least:
+        raise _wrong(key, text, f"a whole number from {least} up")
+    return int(text)
+
+
+def _sizes(text: str) -> BoardSizes:
+    if found := _SIZES.fullmatch(text):
+        first, second = int(found[1]), int(found[3])
+        if found[2] == "x" and first and second:
+            return BoardSizes((first, first), (second, second))
+        if found[2] == "-" and 0 < first <= second:
+            return BoardSizes((first, second), (first, second))
+    raise _wrong("sizes", text, "a range such as 2-25 or one size such as 9x9")
+
+
+def _scales(text: str) -> Scales:
+    names = {field.name for field in fields(Scales)}
+    try:
+        values = json.loads(text)
+        if not isinstance(values, dict) or not values.keys() <= names:
+            raise ValueError
+        return Scales(**{name: float(value) for name, value in values.items()})
+    except (ValueError, TypeError) as error:
+        raise _wrong("scales", text, f"a JSON object of numbers with the names {', '.join(sorted(names))}") from error
+
+
+# An ONNX file is a protocol buffer: fields, each a number and a value.  Reading the metadata alone takes no library
+# and skips the weights, so that a folder of networks can be listed at once.
+
+_METADATA_FIELD: Final = 14
+"""`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
+_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+
+
+def read_properties(path: str | Path) -> dict[str, str]:
+    """Return the metadata properties of an ONNX file, without its graph being read or checked."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown(str(path))} cannot be read ({error.strerror})")) from error
+    try:
+        pairs = [_fields(message) for number, message in _fields(data) if number == _METADATA_FIELD]
+        texts = [{number: text.decode() for number, text in pair} for pair in pairs]
+        return {text[1]: text.get(2, "") for text in texts}
+    except (IndexError, KeyError, ValueError) as error:
+        name = shown(Path(path).name)
+        raise ModelError(problem(f"{name} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE)) from error
+
+
+def _fields(data: bytes) -> list[tuple[int, bytes]]:
+    """Return number and content of the fields of a message that hold bytes, in order."""
+    found, position = [], 0
+    while position < len(data):
+        tag, position = _varint(data, position)
+        kind = tag & 7
+        if kind == _VARINT:
+            _, position = _varint(data, position)
+        elif kind == _BYTES:
+            length, position = _varint(data, position)
+            found.append((tag >> 3, data[position : position + length]))
+            position += length
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            position += 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"field of kind {kind}")
+    if position > len(data):
+        raise ValueError("cut off")
+    return found
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return a number of seven bits a byte, the lowest first, and the position after it."""
+    number = shift = 0
+    while True:
+        byte = data[position]
+        number |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return number, position
+        if shift > 63:
+            raise ValueError("number too long")

@@ -1,0 +1,245 @@
+"""A network file in ONNX Runtime: sessions, and arrays in and out.  The only file that runs onnxruntime.
+
+A session is made for one board size, with the dimensions fixed, so that it needs no mask and does no work for points
+that are not there.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU one session
+leaves it free and another is made for full batches, which are 5 % faster that way; elsewhere a call is filled up to a
+power of two, each with a session of its own.
+
+Sessions are made when they are first needed, or by `prepare`; those used least recently are given up when there are
+more than `MAX_SESSIONS`, because each holds the network's weights.
+"""
+
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import onnxruntime
+
+from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.machine import available_cores
+from gtp_engine.nn.metadata import NetworkInfo, info_of, read_properties
+from gtp_engine.nn.providers import Runtime, suitable_batch
+
+MAX_SESSIONS: Final = 6
+"""Sessions of one network at a time: three board sizes on a CPU."""
+
+ANY_BATCH: Final = 0
+"""In place of a number of positions: the session takes any."""
+
+_ERRORS_ONLY: Final = 3
+"""ONNX Runtime's log level: warnings about the graph mean nothing to a user."""
+
+_OUTPUTS: Final = ("policy", "value", "misc", "ownership")
+
+_SMALLEST_NETWORK: Final = bytes.fromhex(
+    "08083a320a0b0a017812017922034162731201675a0f0a0178120a0a08080112040a020801"
+    "620f0a0179120a0a08080112040a02080142040a00100d"
+)
+"""An ONNX file: y = |x| for one number (opset 13)."""
+
+
+class RawOutputs(NamedTuple):
+    """What came out of a network for K positions, as `metadata` describes it; None where it has no such output."""
+
+    policy: FloatArray | None  # [K, P, H·W (+ 1)]
+    value: FloatArray | None  # [K, 1 or 3]
+    misc: FloatArray | None  # [K, 4 or 6]
+    ownership: FloatArray | None  # [K, H·W]
+
+
+class OnnxModel:
+    """A network of one file, run by one provider; one thread uses it at a time.
+
+    `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
+
+    Raises ModelError if the file's metadata cannot be read or is not that of a network; what else is wrong with it
+    shows in `prepare`.
+    """
+
+    def __init__(self, path: Path, runtime: Runtime, *, threads: int = 0, batch: int = 0) -> None:
+        self.path = path
+        self.info = read_info(path)
+        self.runtime = runtime
+        self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
+        self._threads = threads
+        self._output_names: list[str] = []
+        self._sessions: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
+
+    def prepare(self, width: int, height: int) -> None:
+        """Make the sessions that boards of this size will need, so that no later call has to wait for them.
+
+        Raises ModelError if the network does not play this size, or the provider cannot run it.
+        """
+        for rows in {self.session_rows(1), self.session_rows(self.batch)}:
+            self._session(rows, width, height)
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1."""
+        count, _, height, width = spatial.shape
+        rows = self.session_rows(count)
+        session = self._session(rows, width, height)
+        feeds = {"spatial": spatial}
+        if self.info.globals_:
+            feeds["globals"] = globals_
+        if rows > count:
+            feeds = {name: _filled_up(array, rows) for name, array in feeds.items()}
+        found = dict(zip(self._output_names, session.run(self._output_names, feeds), strict=True))
+        outputs = RawOutputs(*(None if name not in found else found[name][:count] for name in _OUTPUTS))
+        if outputs.policy is not None and outputs.policy.ndim == 2:
+            return outputs._replace(policy=outputs.policy[:, None, :])
+        return outputs
+
+    def session_rows(self, count: int) -> int:
+        """Return for how many positions the session is made that serves `count` of them."""
+        if self.runtime.provider.takes_any_batch:
+            return self.batch if count == self.batch else ANY_BATCH
+        return 1 << (count - 1).bit_length()
+
+    def close(self) -> None:
+        """Free the sessions."""
+        self._sessions.clear()
+
+    def _session(self, rows: int, width: int, height: int) -> Any:
+        key = (rows, width, height)
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._new_session(rows, width, height)
+            self._sessions[key] = session
+            if len(self._sessions) > MAX_SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(key)
+        return session
+
+    def _new_session(self, rows: int, width: int, height: int) -> Any:
+        """Return a session for boards of this size; raises ModelError."""
+        name = shown(self.info.name)
+        if not self.info.sizes.include(width, height):
+            raise ModelError(
+                problem(f"network {name} on a board of {width}x{height}", expected=f"boards of {self.info.sizes}")
+            )
+        dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": rows})
+        try:
+            session = new_session(os.fspath(self.path), self.runtime, dimensions, threads=self._threads)
+        except ModelError as error:
+            raise ModelError(f"network {shown(self.path.name)}: {error}") from error
+        self._check_graph(session)
+        return session
+
+    def _check_graph(self, session: Any) -> None:
+        """Raise ModelError where inputs and outputs are not what the metadata promises."""
+        info = self.info
+        wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
+        inputs = {entry.name: entry.shape[1] for entry in session.get_inputs() if len(entry.shape) > 1}
+        if inputs != wanted:
+            raise self._wrong("inputs", inputs, wanted)
+        self._output_names = [entry.name for entry in session.get_outputs()]
+        needed = {kind for kind in ("policy", "value") if kind in info.kind} or {"policy"}
+        if info.encoder == "katago-v7" and "value" in info.kind:
+            needed |= {"misc", "ownership"}
+        if not needed <= set(self._output_names):
+            raise self._wrong("outputs", sorted(self._output_names), sorted(needed))
+
+    def _wrong(self, what: str, found: object, expected: object) -> ModelError:
+        return ModelError(
+            problem(
+                f"network {shown(self.path.name)} has the {what} {found}",
+                expected=f"{expected}, as its metadata says",
+                advice="import or train it again",
+            )
+        )
+
+
+def read_info(path: Path) -> NetworkInfo:
+    """Return what a network file says about itself; raises ModelError with the file's name."""
+    properties = read_properties(path)
+    try:
+        return info_of(properties)
+    except ModelError as error:
+        raise ModelError(f"{shown(path.name)}: {error}") from error
+
+
+def installed_providers() -> Sequence[str]:
+    """Return the names of the execution providers that onnxruntime was built with; each may still fail to load."""
+    return list(onnxruntime.get_available_providers())
+
+
+def new_session(
+    model: str | bytes, runtime: Runtime, dimensions: dict[str, int], *, threads: int = 0
+) -> onnxruntime.InferenceSession:
+    """Return a session of an ONNX file, or of its bytes, with free dimensions fixed by name.
+
+    Raises ModelError if ONNX Runtime cannot load the network, or not with this provider.
+    """
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _ERRORS_ONLY
+    for name, size in dimensions.items():
+        options.add_free_dimension_override_by_name(name, size)
+    provider = runtime.provider
+    settings: dict[str, str] = {}
+    if provider.name == "openvino":
+        settings = {"device_type": "CPU", "load_config": json.dumps({"CPU": _openvino_config(runtime, threads)})}
+    else:
+        options.intra_op_num_threads = _thread_count(threads)
+        # Threads that wait by spinning take the processor from a front end or an opponent on the same machine.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        session = onnxruntime.InferenceSession(
+            model, options, providers=[(provider.onnx_name, settings)], enable_fallback=0
+        )
+    except Exception as error:  # onnxruntime raises many kinds, and OpenVINO's own come as RuntimeError
+        reason = str(error).strip().split("\n")[0]
+        raise ModelError(f"{provider.title} cannot load it: {shown(reason, length=300)}") from error
+    if provider.onnx_name not in session.get_providers():
+        raise ModelError(problem(f"{provider.title} could not be started", advice=provider.advice))
+    return session
+
+
+def try_provider(runtime: Runtime) -> str | None:
+    """Return why a provider does not work at all, found by running the smallest network there is; None if it works."""
+    try:
+        session = new_session(_SMALLEST_NETWORK, runtime, {})
+        session.run(None, {"x": np.zeros(1, dtype=np.float32)})
+    except ModelError as error:
+        return str(error)
+    except Exception as error:  # as above
+        return f"{runtime.provider.title} fails: {shown(str(error), length=300)}"
+    return None
+
+
+def _openvino_config(runtime: Runtime, threads: int) -> dict[str, str]:
+    """Return OpenVINO's settings: one request at a time, with all cores, as quickly as possible.
+
+    Threads are not tied to cores, because two engines in a match would be tied to the same ones.
+    """
+    uses_bfloat16 = runtime.precision == "bfloat16" or runtime.has_bfloat16
+    config = {
+        "INFERENCE_PRECISION_HINT": "bf16" if uses_bfloat16 else "f32",
+        "PERFORMANCE_HINT": "LATENCY",
+        "NUM_STREAMS": "1",
+        "ENABLE_CPU_PINNING": "NO",
+    }
+    count = _thread_count(threads)
+    return config | ({"INFERENCE_NUM_THREADS": str(count)} if count else {})
+
+
+def _thread_count(threads: int) -> int:
+    """Return the number of threads to ask for; 0 leaves it to the library, which takes one for each physical core.
+
+    The library is not left alone where a container's quota allows less than the machine has.
+    """
+    if threads:
+        return threads
+    cores = available_cores()
+    return cores if cores < (os.cpu_count() or 1) else 0
+
+
+def _filled_up(array: FloatArray, rows: int) -> FloatArray:
+    """Return `array` with rows of zeros behind it."""
+    filled = np.zeros((rows, *array.shape[1:]), dtype=np.float32)
+    filled[: len(array)] = array
+    return filled

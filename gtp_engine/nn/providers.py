@@ -1,0 +1,219 @@
+"""What runs a network and with what numbers: ONNX Runtime's execution providers, which of them to take, and why.
+
+Decides from what is installed and what the processor has; loads nothing (`onnx_model` does) and measures nothing.
+
+Speed decided the order.  On two Zen 4 cores with AVX512-BF16, 19×19, evaluations/s of KataGo's b6c96 / b15c192 /
+b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 300 / 33 / 12, in bfloat16
+571 / 66 / 22; in bfloat16 the first move of the policy was the same in 99 % of positions.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem
+
+BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
+"""Instruction sets (`machine.SIMD_FLAGS`) with which OpenVINO calculates in bfloat16 faster than in float32."""
+
+AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu")
+"""What `auto` tries, best first.  TensorRT stands behind CUDA because it takes minutes to start."""
+
+GPU_BATCH: Final = 32
+"""Positions together on a GPU, which needs many to be busy at all (KataGo's guide suggests 16 to 64)."""
+
+LARGEST_CPU_BATCH: Final = 8
+"""Positions together on a processor at most: larger ones are no faster per position (b6c96: 612, 640, 639, 648 and 647
+evaluations/s with batches of 1, 2, 4, 8 and 16)."""
+
+_LONGEST_CALL: Final = 0.1
+"""Seconds that a batch on a processor should take at most: a slow network makes so few evaluations that each had better
+know the one before, and the first results of an analysis are to be there soon.  Below that, batches pay where the
+weights do not fit into the cache: with b18c384nbt, two positions took 8 % less processor time each than one."""
+
+_BYTES_PER_CORE_SECOND: Final = 1.2e9
+"""Evaluations/s in bfloat16 on 19×19 times bytes of the float32 file, for each core: 1.17e9, 1.31e9 and 1.15e9 were
+measured for b6c96, b15c192 and b18c384nbt on a Zen 4 core; 0.7e9 for the transformer b10c384h6nbttflrs."""
+
+_SLOWNESS: Final[Mapping[str, float]] = MappingProxyType({"bfloat16": 1.0, "float32": 2.0, "int8": 2.0})
+"""What that time is multiplied by in other precisions; a file of int8 has a quarter of the bytes and half the time."""
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One of ONNX Runtime's execution providers.
+
+    `takes_any_batch` tells whether one session serves any number of positions about as quickly as one made for that
+    number; otherwise a call is filled up to a few sizes that have sessions of their own.
+    """
+
+    name: str
+    onnx_name: str
+    title: str
+    advice: str
+    takes_any_batch: bool = False
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it runs on the processor, and so is known to agree with the plain CPU provider."""
+        return self.name in ("cpu", "openvino")
+
+
+_GPU_ADVICE: Final = "then `pip uninstall onnxruntime onnxruntime-openvino` and `pip install {}`"
+
+PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
+    {
+        provider.name: provider
+        for provider in (
+            Provider(
+                "cpu",
+                "CPUExecutionProvider",
+                "ONNX Runtime's own CPU provider",
+                "run `pip install --force-reinstall onnxruntime`",
+                takes_any_batch=True,
+            ),
+            Provider(
+                "openvino",
+                "OpenVINOExecutionProvider",
+                "OpenVINO",
+                "on Linux on x86-64 run `pip uninstall onnxruntime`, then `pip install onnxruntime-openvino`",
+                takes_any_batch=True,
+            ),
+            Provider(
+                "cuda",
+                "CUDAExecutionProvider",
+                "CUDA",
+                "install CUDA and cuDNN, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+            ),
+            Provider(
+                "tensorrt",
+                "TensorrtExecutionProvider",
+                "TensorRT",
+                "install CUDA, cuDNN and TensorRT, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+            ),
+            Provider("coreml", "CoreMLExecutionProvider", "Core ML", "it is part of onnxruntime on macOS"),
+            Provider(
+                "directml",
+                "DmlExecutionProvider",
+                "DirectML",
+                "on Windows run `pip uninstall onnxruntime`, then `pip install onnxruntime-directml`",
+            ),
+        )
+    }
+)
+"""By the name that the configuration uses."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
+
+    `precision` is float32, bfloat16 or int8.  `has_bfloat16` tells whether what an int8 network leaves in floating
+    point is calculated in bfloat16.
+    """
+
+    provider: Provider
+    precision: str
+    reasons: tuple[str, ...] = ()
+    has_bfloat16: bool = False
+
+
+def choose_runtimes(
+    provider: str, precision: str, *, network: str, available: Collection[str], simd: Collection[str] | None
+) -> tuple[Runtime, ...]:
+    """Return what may run a network, best first; more than one only for `provider` "auto".
+
+    `provider` and `precision` are the configuration's, `network` is the network's own precision (float32 or int8),
+    `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown).
+
+    Raises ModelError when what was asked for by name is not installed, or cannot calculate as asked.
+    """
+    _check_network_precision(precision, network)
+    has_bfloat16 = bool(BFLOAT16_FLAGS.intersection(simd or ()))
+    if provider != "auto":
+        chosen = PROVIDERS[provider]
+        if chosen.onnx_name not in available:
+            raise ModelError(
+                problem(f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice)
+            )
+        return (_runtime(chosen, precision, network, has_bfloat16, "It was asked for."),)
+    installed = [PROVIDERS[name] for name in AUTO_ORDER if PROVIDERS[name].onnx_name in available]
+    if not installed:
+        raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
+    able = [entry for entry in installed if precision != "bfloat16" or entry.name == "openvino"]
+    if not able:
+        raise ModelError(
+            problem(
+                "precision bfloat16 without OpenVINO", expected="auto or float32", advice=PROVIDERS["openvino"].advice
+            )
+        )
+    reasons = [_why(entry, has_openvino=PROVIDERS["openvino"] in installed) for entry in able]
+    return tuple(
+        _runtime(entry, precision, network, has_bfloat16, reason) for entry, reason in zip(able, reasons, strict=True)
+    )
+
+
+def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
+    """Return how many positions to give a network together: a power of two.
+
+    Estimated from the size of its file, not measured, so that searches repeat exactly on one machine.
+    """
+    if not runtime.provider.is_cpu:
+        return GPU_BATCH
+    seconds = file_bytes * _SLOWNESS[runtime.precision] / (_BYTES_PER_CORE_SECOND * cores)
+    batch = LARGEST_CPU_BATCH
+    while batch > 1 and batch * seconds > _LONGEST_CALL:
+        batch //= 2
+    return batch
+
+
+def _check_network_precision(precision: str, network: str) -> None:
+    """Raise ModelError where the network's own numbers rule out the precision that was asked for."""
+    if precision == "int8" and network != "int8":
+        raise ModelError(
+            problem(
+                "precision int8",
+                expected=f"a quantized network, this one is {network}",
+                advice="`gtp-engine models quantize` makes one",
+            )
+        )
+    if network == "int8" and precision not in ("auto", "int8"):
+        raise ModelError(
+            problem(f"precision {precision}", expected="int8 or auto, as the network is quantized to int8")
+        )
+
+
+def _runtime(provider: Provider, precision: str, network: str, has_bfloat16: bool, reason: str) -> Runtime:
+    """Return the provider with the precision it is to use; raises ModelError where it cannot."""
+    if network == "int8":
+        uses_bfloat16 = has_bfloat16 and provider.name == "openvino"
+        return Runtime(provider, "int8", (reason, "The network is quantized to int8."), uses_bfloat16)
+    if precision == "bfloat16" and not (provider.name == "openvino" and has_bfloat16):
+        needs = "a processor with AVX512-BF16 or AMX" if provider.name == "openvino" else "OpenVINO"
+        raise ModelError(
+            problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
+        )
+    if precision != "auto":
+        return Runtime(provider, precision, (reason, f"{precision} was asked for."))
+    if provider.name != "openvino":
+        return Runtime(provider, "float32", (reason, "It calculates in float32, as the network was trained."))
+    if has_bfloat16:
+        why = "The processor has instructions for bfloat16: about twice as fast as float32 and hardly different."
+        return Runtime(provider, "bfloat16", (reason, why))
+    return Runtime(provider, "float32", (reason, "The processor is not known to have instructions for bfloat16."))
+
+
+def _why(provider: Provider, *, has_openvino: bool) -> str:
+    """Return why `auto` takes the provider."""
+    if provider.name == "openvino":
+        return "OpenVINO is the fastest provider on x86-64 processors."
+    if provider.name == "cpu":
+        return "Nothing faster could be used." if has_openvino else "Nothing faster is installed."
+    return f"{provider.title} is installed and uses the graphics or neural processor."
+
+
+def _installed(available: Collection[str]) -> str:
+    """Return the installed providers in words."""
+    names = [name for name, provider in PROVIDERS.items() if provider.onnx_name in available]
+    return " or ".join(["auto", *names])

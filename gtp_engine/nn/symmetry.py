@@ -1,0 +1,81 @@
+"""The eight ways to look at a board, numbered as KataGo numbers them.
+
+A symmetry is three bits: 1 mirrors top and bottom, 2 mirrors left and right, 4 exchanges x and y after that.  On a
+board of W columns and H rows (N of both), with x from the left and y from the top:
+
+    ======  ==================  =================================
+    number  (x, y) goes to      in words
+    ======  ==================  =================================
+    0       x, y                as it is
+    1       x, H−1−y            mirrored top to bottom
+    2       W−1−x, y            mirrored left to right
+    3       W−1−x, H−1−y        half a turn
+    4       y, x                transposed
+    5       N−1−y, x            a quarter turn clockwise
+    6       y, N−1−x            a quarter turn counterclockwise
+    7       N−1−y, N−1−x        transposed along the other diagonal
+    ======  ==================  =================================
+
+Only square boards have the last four: the others would change their shape, which a network's input has fixed.  The
+numbers are those of `kata-raw-nn` (`SymmetryHelpers` in KataGo's neuralnet/nninputs.cpp), so that answers can be
+compared one by one.
+"""
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.go.board import IntArray, padded_length
+from gtp_engine.go.coords import board_points
+
+MIRROR_ROWS: Final = 1
+MIRROR_COLUMNS: Final = 2
+TRANSPOSE: Final = 4
+"""The bits of a symmetry's number: y is mirrored, x is mirrored, then both change places."""
+
+IDENTITY: Final = 0
+NO_CELL: Final = -1
+"""In a table: the point is not on the board."""
+
+
+def symmetry_count(width: int, height: int) -> int:
+    """Return how many symmetries a board has; they are the numbers from 0 on."""
+    return 8 if width == height else 4
+
+
+def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tuple[int, int]:
+    """Return where the symmetry takes column `x`, row `y` of the board; a transposition gives (row, column)."""
+    if symmetry & MIRROR_COLUMNS:
+        x = width - 1 - x
+    if symmetry & MIRROR_ROWS:
+        y = height - 1 - y
+    return (y, x) if symmetry & TRANSPOSE else (x, y)
+
+
+def inverse(symmetry: int) -> int:
+    """Return the symmetry that undoes this one."""
+    return {5: 6, 6: 5}.get(symmetry, symmetry)  # quarter turns; every other symmetry undoes itself
+
+
+def compose(first: int, then: int) -> int:
+    """Return the symmetry that does what `first` and after it `then` do."""
+    if first & TRANSPOSE:  # rows and columns have changed places, so that mirroring one now mirrors the other
+        then = (then & TRANSPOSE) | (then & MIRROR_COLUMNS) >> 1 | (then & MIRROR_ROWS) << 1
+    return first ^ then
+
+
+@cache
+def cell_table(width: int, height: int) -> IntArray:
+    """Return the cells of all points: int32[S, n], read only, S = `symmetry_count`, n the padded length of a board.
+
+    `table[symmetry, point]` is y * width + x of the place where the network sees the point, in its input planes and in
+    its outputs alike; NO_CELL (−1) for walls, PASS and NULL_POINT.
+    """
+    table = np.full((symmetry_count(width, height), padded_length(width, height)), NO_CELL, dtype=np.int32)
+    for symmetry in range(len(table)):
+        for action, point in enumerate(board_points(width, height)):
+            x, y = transform(action % width, action // width, symmetry, width=width, height=height)
+            table[symmetry, point] = y * width + x
+    table.flags.writeable = False
+    return table

@@ -1,0 +1,73 @@
+"""A trial of a provider on this machine: it has to answer as plain ONNX Runtime does, and sooner.
+
+Graphics and neural processors calculate with numbers of their own; some networks overflow them, and small networks may
+run faster without.  So a provider that `auto` picks has to show itself first.
+"""
+
+import time
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+
+LARGEST_DIFFERENCE: Final = 0.05
+"""Probability or result by which answers may differ: several times what bfloat16 makes, far less than a wrong one."""
+
+_STONES: Final = 0.2
+"""Share of ones in the planes of the trial."""
+
+_CALLS: Final = 3
+_SEED: Final = 1
+
+
+def disagreement(model: OnnxModel) -> str | None:
+    """Return why a model's provider is not to be used (the end of a sentence), or None if it is good.
+
+    Raises ModelError if a session cannot be made.
+    """
+    width, height = model.info.sizes.usual
+    random = np.random.default_rng(_SEED)
+    spatial = (random.random((model.batch, model.info.planes, height, width)) < _STONES).astype(np.float32)
+    spatial[:, 0] = 1.0  # KataGo's first plane says what is on the board
+    globals_ = np.zeros((model.batch, model.info.globals_), dtype=np.float32)
+    plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=model.batch)
+    found, seconds = _timed(model, spatial, globals_)
+    expected, plain_seconds = _timed(plain, spatial, globals_)
+    plain.close()
+    if not _largest_difference(found, expected) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+        return "gives other answers than the processor"
+    if seconds > plain_seconds:
+        return f"takes {seconds / plain_seconds:.1f} times as long as the processor"
+    return None
+
+
+def _timed(model: OnnxModel, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:
+    """Return a model's outputs, and the seconds of the quickest of a few calls after the first."""
+    outputs = model.run(spatial, globals_)
+    seconds = []
+    for _ in range(_CALLS):
+        started = time.perf_counter()
+        model.run(spatial, globals_)
+        seconds.append(time.perf_counter() - started)
+    return outputs, min(seconds)
+
+
+def _largest_difference(a: RawOutputs, b: RawOutputs) -> float:
+    """Return by how much probabilities of moves, or results, of two sets of outputs differ at most."""
+    differences = [0.0]
+    if a.policy is not None and b.policy is not None:
+        differences.append(float(np.abs(_softmax(a.policy[:, 0]) - _softmax(b.policy[:, 0])).max()))
+    if a.value is not None and b.value is not None:
+        is_katago = a.value.shape[1] > 1
+        results = [_softmax(value) if is_katago else value for value in (a.value, b.value)]
+        differences.append(float(np.abs(results[0] - results[1]).max()))
+    return float(np.max(differences))  # NaN if one is
+
+
+def _softmax(logits: FloatArray) -> FloatArray:
+    """Return probabilities along the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True), dtype=np.float32)

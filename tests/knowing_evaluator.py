@@ -1,0 +1,79 @@
+"""Evaluators for tests of the engine: one that knows what Benson's algorithm proves, one that takes its time."""
+
+import time
+
+import numpy as np
+
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board, view_storage
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.nn.fakes import UniformEvaluator
+
+SURE = 0.97
+"""Ownership of what is proved; real networks do not say 1 either."""
+
+PRISONER_SIGN = {BLACK: 1, WHITE: -1}
+
+
+class KnowingEvaluator(UniformEvaluator):
+    """Knows the owners of pass-alive chains and territory, thinks other stones alive, and counts; likes every move."""
+
+    def evaluate(
+        self,
+        positions: Positions,
+        count: int,
+        conditions: Conditions,
+        out: Evaluation,
+        *,
+        symmetry: int = ANY_SYMMETRY,
+        optimism: float | None = None,
+    ) -> None:
+        """Write the answers."""
+        super().evaluate(positions, count, conditions, out)
+        for row in range(count):
+            board = view_storage(
+                positions.storage[row, 0], positions.hash[row, 0], positions.zobrist, positions.forbidden.shape[1]
+            )
+            owners = np.zeros(board.color.size, dtype=np.int32)
+            size = int(board.info[WIDTH]), int(board.info[HEIGHT])
+            pass_alive_map(board, conditions.suicide, new_life_work(*size), owners)
+            stones = np.where(board.color <= WHITE, board.color, EMPTY)
+            owners = np.where(owners == EMPTY, stones, owners)
+            black = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)
+            out.ownership_black[row] = SURE * black
+            lead = black.sum() - conditions.komi - (_placed(board) if conditions.territory else 0)
+            if conditions.has_free_button:
+                lead += 0.5 if positions.to_play[row] == BLACK else -0.5
+            out.lead_black[row] = out.score_black[row] = lead
+            out.win_black[row] = 0.5 + 0.49 * np.sign(lead)
+            out.loss_black[row] = 1.0 - out.win_black[row]
+
+
+def _placed(board: Board) -> int:
+    """Return how many stones more Black has placed than White, those that were captured included."""
+    on_board = {color: int(np.count_nonzero(board.color == color)) for color in (BLACK, WHITE)}
+    return sum(sign * (on_board[c] + int(board.info[CAPTURED + c])) for c, sign in PRISONER_SIGN.items())
+
+
+class SlowEvaluator(UniformEvaluator):
+    """Takes `delay` seconds for every call, as a large network does for a batch."""
+
+    def __init__(self, delay: float, batch: int = 8) -> None:
+        super().__init__(batch)
+        self.delay = delay
+
+    def evaluate(
+        self,
+        positions: Positions,
+        count: int,
+        conditions: Conditions,
+        out: Evaluation,
+        *,
+        symmetry: int = ANY_SYMMETRY,
+        optimism: float | None = None,
+    ) -> None:
+        """Write the answers, after a while."""
+        time.sleep(self.delay)
+        super().evaluate(positions, count, conditions, out)

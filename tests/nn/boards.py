@@ -1,0 +1,26 @@
+"""Positions of random games in rows, for tests of evaluators."""
+
+import random
+
+from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+
+
+def random_rows(
+    count: int, width: int, height: int | None = None, *, rules: str = "chinese", seed: int = 1
+) -> tuple[Positions, Conditions, list[Game]]:
+    """Return `count` positions of one random game, a few moves apart, the rules, and the games as they stood."""
+    height = width if height is None else height
+    rng = random.Random(seed)
+    game = Game(width, height, Rules.parse(rules))
+    positions, games = new_positions(count, width, height), []
+    for row in range(count):
+        for _ in range(rng.randrange(1, 8)):
+            moves = [point for point in game.legal_points() if point != PASS]
+            game.play(rng.choice(moves) if moves else PASS)
+        write_game(positions, row, game)
+        games.append(game.copy())
+    return positions, conditions_of(game), games

@@ -1,0 +1,80 @@
+"""The table of remembered answers: what is found again, what is forgotten, how exact it is."""
+
+import numpy as np
+import pytest
+
+from gtp_engine.evaluation.evaluator import Evaluation, new_evaluation
+from gtp_engine.go.board import padded_length
+from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
+
+N = padded_length(5, 5)
+SALT = np.uint64(7)
+
+
+def random_answers(rows: int, seed: int = 0) -> Evaluation:
+    random = np.random.default_rng(seed)
+    out = new_evaluation(rows, 5, 5)
+    for field in out:
+        field[...] = random.standard_normal(field.shape)
+    out.policy[...] = random.dirichlet(np.full(N, 0.05), size=rows)
+    out.policy[:, :10] = 0
+    out.ownership_black[...] = np.tanh(out.ownership_black)
+    return out
+
+
+def look_up(cache: Cache, keys: list[int], salt: np.uint64 = SALT) -> tuple[Evaluation, list[int]]:
+    """Return what is found, and the rows of what is not."""
+    out, missing = new_evaluation(len(keys), 5, 5), np.zeros(len(keys), dtype=np.int32)
+    count = find(cache, np.array(keys, dtype=np.uint64), len(keys), salt, out, missing)
+    return out, missing[:count].tolist()
+
+
+def remember(cache: Cache, keys: list[int], answers: Evaluation, salt: np.uint64 = SALT) -> None:
+    store(cache, np.array(keys, dtype=np.uint64), np.arange(len(keys), dtype=np.int32), salt, answers)
+
+
+def test_answers_come_back_as_they_were_left() -> None:
+    cache, answers = new_cache(64, N), random_answers(3)
+    before = [field.copy() for field in answers]
+    remember(cache, [1, 2, 0], answers)
+    found, missing = look_up(cache, [0, 3, 1])
+    assert missing == [1]
+    for field, left, old in zip(found, answers, before, strict=True):
+        assert np.array_equal(field[0], left[2])
+        assert np.array_equal(field[2], left[0])
+        assert left == pytest.approx(old, abs=2e-5)
+    assert np.array_equal(answers.policy > 0, before[0] > 0), "rounding makes no move illegal"
+
+
+def test_other_conditions_are_other_answers() -> None:
+    cache = new_cache(64, N)
+    remember(cache, [1], random_answers(1))
+    assert look_up(cache, [1], np.uint64(8))[1] == [0]
+
+
+def test_the_least_recently_used_is_forgotten() -> None:
+    cache = new_cache(WAYS, N)  # so that all keys share their places
+    keys = list(range(1, WAYS + 1))
+    for key in keys:
+        remember(cache, [key], random_answers(1, key))
+    assert look_up(cache, keys)[1] == []
+    look_up(cache, [1])
+    for key in keys[2:]:
+        look_up(cache, [key])
+    remember(cache, [100], random_answers(1))
+    assert look_up(cache, [*keys, 100])[1] == [1]
+
+
+def test_an_answer_is_replaced_in_its_place() -> None:
+    cache = new_cache(WAYS, N)
+    remember(cache, [5, 5, 5], random_answers(3))
+    assert np.count_nonzero(cache.key) == 1
+
+
+def test_half_a_table_is_remembered_whole() -> None:
+    cache = new_cache(1000, N)
+    keys = np.random.default_rng(0).integers(2**64, size=500, dtype=np.uint64)
+    answers = random_answers(1)
+    for key in keys:
+        remember(cache, [int(key)], answers)
+    assert len(look_up(cache, keys.tolist())[1]) <= 5

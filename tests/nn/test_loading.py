@@ -1,0 +1,163 @@
+"""From a configuration to an evaluator: files and folders, falling back, plain words for what does not work."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nn import tiny_networks
+from nn.boards import random_rows
+
+from gtp_engine.config import NetworkConfig
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluator import new_evaluation
+from gtp_engine.nn import load_evaluator, loading, onnx_model
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
+from gtp_engine.nn.trial import disagreement
+
+CPU = Runtime(PROVIDERS["cpu"], "float32")
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a network of each kind."""
+    folder = tmp_path_factory.mktemp("networks")
+    tiny_networks.v7_network(folder / "katago.onnx")
+    tiny_networks.v7_network(folder / "katago-int8.onnx", precision="int8")
+    tiny_networks.v7_network(folder / "small.onnx", sizes="9x9")
+    tiny_networks.alphago_policy(folder / "policy.onnx", name="p")
+    tiny_networks.alphago_value(folder / "value.onnx", name="v")
+    tiny_networks.alphago_policy(folder / "rollout.onnx", name="r", kind="rollout")
+    return folder
+
+
+def folder_of(tmp_path: Path, networks: Path, *names: str) -> Path:
+    for name in names:
+        shutil.copy(networks / f"{name}.onnx", tmp_path)
+    return tmp_path
+
+
+def config(path: Path, **options: str) -> NetworkConfig:
+    return NetworkConfig(model=str(path), network_threads=1, **{"provider": "cpu"} | options)  # type: ignore[arg-type]
+
+
+def test_a_file_makes_an_evaluator_that_says_what_it_is(networks: Path) -> None:
+    lines: list[str] = []
+    evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
+    assert lines == ["Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time."]
+    positions, conditions, _ = random_rows(1, 9)
+    out = new_evaluation(1, 9, 9)
+    evaluator.evaluate(positions, 1, conditions, out)
+    assert out.policy.sum() == pytest.approx(1, abs=1e-4)
+    evaluator.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "name"), [(["policy", "value"], "p + v"), (["policy", "value", "rollout"], "p + v + r")]
+)
+def test_a_folder_may_hold_a_network_for_each_purpose(
+    tmp_path: Path, networks: Path, files: list[str], name: str
+) -> None:
+    evaluator = load_evaluator(config(folder_of(tmp_path, networks, *files)), log=print, board=(9, 9))
+    assert evaluator.name == name
+    assert (evaluator.rollout is not None) == ("rollout" in files)
+
+
+@pytest.mark.parametrize(("precision", "chosen"), [("auto", "float32"), ("float32", "float32"), ("int8", "int8")])
+def test_precision_chooses_between_two_forms_of_a_network(
+    tmp_path: Path, networks: Path, precision: str, chosen: str
+) -> None:
+    folder = folder_of(tmp_path, networks, "katago", "katago-int8")
+    evaluator = load_evaluator(config(folder, precision=precision), log=print, board=(9, 9))
+    assert [info.precision for info in evaluator.infos] == [chosen]
+
+
+def test_a_network_for_other_boards_is_loaded_all_the_same(networks: Path) -> None:
+    evaluator = load_evaluator(config(networks / "small.onnx"), log=print)
+    evaluator.prepare(9, 9)
+    with pytest.raises(ModelError, match="on a board of 19x19"):
+        evaluator.prepare(19, 19)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([], "holds no ONNX file; convert it with `gtp-engine models import`"),
+        (["policy"], "is for policy: expected one for value too; put the files into one folder"),
+        (["value", "rollout"], "is for rollout, value: expected one for policy too"),
+        (["katago", "policy"], r"has several policy networks \(katago.onnx, policy.onnx\): expected one for each"),
+    ],
+)
+def test_folders_that_make_no_evaluator(tmp_path: Path, networks: Path, files: list[str], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load_evaluator(config(folder_of(tmp_path, networks, *files)), log=print)
+
+
+def test_files_that_are_no_networks(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"absent\.onnx': expected an ONNX file or a folder"):
+        load_evaluator(config(tmp_path / "absent.onnx"), log=print)
+    katago = tmp_path / "kata1-b18.bin.gz"
+    katago.touch()
+    with pytest.raises(ModelError, match=r"'kata1-b18.bin.gz': expected an ONNX file; convert it with"):
+        load_evaluator(config(katago), log=print)
+    with pytest.raises(ModelError, match="no network: expected a file or folder; name one with --model"):
+        load_evaluator(NetworkConfig(), log=print)
+
+
+def test_a_provider_that_does_not_load_is_replaced_and_named(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = onnx_model.new_session
+
+    def without_openvino(model: str | bytes, runtime: Runtime, *rest: object, **how: object) -> object:
+        if runtime.provider.name == "openvino":
+            raise ModelError("OpenVINO could not be started")
+        return real(model, runtime, *rest, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(onnx_model, "new_session", without_openvino)
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider", "CPUExecutionProvider"])
+    lines: list[str] = []
+    load_evaluator(config(networks / "katago.onnx", provider="auto"), log=lines.append, board=(5, 5))
+    assert len(lines) == 2
+    assert "OpenVINO could not be started. ONNX Runtime's own CPU provider runs the network instead." in lines[0]
+    with pytest.raises(ModelError, match="OpenVINO could not be started"):
+        load_evaluator(config(networks / "katago.onnx", provider="openvino"), log=print, board=(5, 5))
+
+
+# --- Providers on trial
+
+
+class Strange(OnnxModel):
+    """Answers with something else, or slowly."""
+
+    factor = 1.0
+
+    def run(self, spatial: np.ndarray, globals_: np.ndarray) -> RawOutputs:
+        raw = super().run(spatial, globals_)
+        assert raw.policy is not None
+        return raw._replace(policy=raw.policy * self.factor)
+
+
+@pytest.mark.parametrize("factor", [-100.0, float("nan")])
+def test_a_provider_with_other_answers_is_not_trusted(networks: Path, factor: float) -> None:
+    model = Strange(networks / "small.onnx", CPU, batch=2)
+    model.factor = factor
+    assert disagreement(model) == "gives other answers than the processor"
+
+
+def test_a_provider_slower_than_the_processor_is_not_taken(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = OnnxModel(networks / "small.onnx", CPU, batch=2)
+    clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
+    monkeypatch.setattr("gtp_engine.nn.trial.time.perf_counter", lambda: next(clock))
+    assert disagreement(model) == "takes 3.0 times as long as the processor"
+
+
+def test_a_graphics_processor_is_tried_before_it_is_trusted(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
+    monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
+    monkeypatch.setattr(loading, "disagreement", lambda model: "gives other answers than the processor")
+    lines: list[str] = []
+    evaluator = load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
+    assert lines[0] == (
+        "CUDA gives other answers than the processor. ONNX Runtime's own CPU provider runs the network instead."
+    )
+    assert evaluator.runtime_text == "ONNX Runtime's own CPU provider in float32"

@@ -1,0 +1,135 @@
+"""Network files in ONNX Runtime: sessions, batches, and one clear sentence for every kind of broken file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nn import tiny_networks
+
+from gtp_engine.errors import ModelError
+from gtp_engine.nn import onnx_model
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
+from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
+
+CPU = Runtime(PROVIDERS["cpu"], "float32")
+FIXED = Runtime(Provider("cpu", "CPUExecutionProvider", "CPU", ""), "float32")
+"""As a provider that wants a session for each number of positions."""
+needs_openvino = pytest.mark.skipif(
+    "OpenVINOExecutionProvider" not in installed_providers(), reason="onnxruntime without OpenVINO is installed"
+)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_networks.v7_network(tmp_path_factory.mktemp("networks") / "tiny.onnx")
+
+
+def inputs(count: int, width: int = 9, height: int = 7, planes: int = 22) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(count)
+    spatial = random.random((count, planes, height, width)).astype(np.float32)
+    return spatial, random.random((count, 19)).astype(np.float32)
+
+
+def assert_alike(a: RawOutputs, b: RawOutputs, tolerance: float = 1e-4) -> None:
+    for one, other in zip(a, b, strict=True):
+        assert one is not None
+        assert other is not None
+        assert one == pytest.approx(other, abs=tolerance)
+
+
+def test_outputs_have_the_shapes_of_the_format(network: Path) -> None:
+    outputs = OnnxModel(network, CPU).run(*inputs(3))
+    shapes = [array.shape for array in outputs if array is not None]
+    assert shapes == [(3, 2, 64), (3, 3), (3, 6), (3, 63)]
+
+
+@pytest.mark.parametrize("runtime", [CPU, FIXED], ids=["any batch", "sessions for each batch"])
+def test_a_row_is_answered_alike_in_every_batch(network: Path, runtime: Runtime) -> None:
+    model = OnnxModel(network, runtime, batch=4)
+    spatial, globals_ = inputs(7)
+    whole = model.run(spatial, globals_)
+    for count in (1, 2, 3, 4, 5):
+        part = model.run(spatial[:count], globals_[:count])
+        assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)))
+
+
+def test_calls_are_filled_up_to_powers_of_two(network: Path) -> None:
+    model = OnnxModel(network, FIXED, batch=8)
+    assert [model.session_rows(count) for count in (1, 2, 3, 5, 8, 9)] == [1, 2, 4, 8, 8, 16]
+
+
+def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, int]] = []
+    real = onnx_model.new_session
+
+    def counted(model: str | bytes, runtime: Runtime, dimensions: dict[str, int], *, threads: int = 0) -> object:
+        made.append(dimensions)
+        return real(model, runtime, dimensions, threads=threads)
+
+    monkeypatch.setattr(onnx_model, "new_session", counted)
+    model = OnnxModel(network, CPU, batch=4)
+    model.prepare(9, 7)
+    for count in (1, 2, 3, 4):
+        model.run(*inputs(count))
+    assert sorted(made, key=len) == [{"height": 7, "width": 9}, {"height": 7, "width": 9, "batch": 4}]
+    for size in range(3, 3 + onnx_model.MAX_SESSIONS):
+        model.run(*inputs(1, size, size))
+    assert len(model._sessions) == onnx_model.MAX_SESSIONS
+
+
+@needs_openvino
+def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
+    openvino = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    for count in (1, 2):
+        assert_alike(openvino.run(*inputs(count)), OnnxModel(network, CPU).run(*inputs(count)), 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: b"", "'broken.onnx': not a network of this engine"),
+        (lambda data: b"PK\x03\x04 not a network at all", "damaged or no ONNX file"),
+        (lambda data: data[: len(data) // 2], "damaged or no ONNX file"),
+        (lambda data: data[:200] + b"\xff" * 40 + data[240:], "network 'broken.onnx': .* cannot load it: "),
+    ],
+    ids=["empty", "something else", "truncated", "overwritten"],
+)
+def test_damaged_files_are_reported(network: Path, tmp_path: Path, damage: object, message: str) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(damage(network.read_bytes()))  # type: ignore[operator]
+    with pytest.raises(ModelError, match=message) as caught:
+        OnnxModel(broken, CPU).prepare(9, 9)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"planes": "21"}, r"has the inputs .*'spatial': 22.*: expected .*'spatial': 21"),
+        ({"globals": "0"}, r"has the inputs"),
+        ({"format": "2"}, r"'odd.onnx': network format '2': expected 1"),
+        ({"encoder": "v9"}, r"'odd.onnx': the network's metadata tengen.encoder 'v9': expected one of katago-v7"),
+        ({"sizes": "13x13"}, r"network 'tiny' on a board of 9x9: expected boards of 13x13"),
+    ],
+)
+def test_files_that_break_their_promise_are_reported(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+    odd = tiny_networks.v7_network(tmp_path / "odd.onnx", **changes)
+    with pytest.raises(ModelError, match=message):
+        OnnxModel(odd, CPU).prepare(9, 9)
+
+
+def test_missing_outputs_are_reported(tmp_path: Path) -> None:
+    policy_only = tiny_networks.alphago_policy(tmp_path / "policy.onnx", kind="policy+value")
+    with pytest.raises(ModelError, match=r"has the outputs \['policy'\]: expected \['policy', 'value'\]"):
+        OnnxModel(policy_only, CPU).prepare(9, 9)
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        OnnxModel(tmp_path / "no.onnx", CPU)
+
+
+def test_providers_can_be_tried_without_a_network() -> None:
+    assert try_provider(CPU) is None
+    absent = Runtime(Provider("cuda", "NoSuchExecutionProvider", "No Such", "get it"), "float32")
+    assert "No Such" in str(try_provider(absent))

@@ -1,0 +1,94 @@
+"""Which provider and which precision are chosen, in every combination that machines have."""
+
+import pytest
+
+from gtp_engine.errors import ModelError
+from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch
+
+OPENVINO = ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
+PLAIN = ["CPUExecutionProvider"]
+CUDA = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]
+ZEN4 = ["avx2", "avx512f", "avx512_bf16"]
+MB = 1_000_000
+
+
+def chosen(
+    provider: str = "auto",
+    precision: str = "auto",
+    *,
+    network: str = "float32",
+    available: list[str] = OPENVINO,
+    simd: list[str] | None = ZEN4,
+) -> list[tuple[str, str]]:
+    runtimes = choose_runtimes(provider, precision, network=network, available=available, simd=simd)
+    return [(runtime.provider.name, runtime.precision) for runtime in runtimes]
+
+
+def test_bfloat16_where_the_processor_has_it() -> None:
+    assert chosen() == [("openvino", "bfloat16"), ("cpu", "float32")]
+    assert chosen(simd=["amx_bf16"])[0] == ("openvino", "bfloat16")
+    assert chosen(simd=["avx2"]) == [("openvino", "float32"), ("cpu", "float32")]
+    assert chosen(simd=None)[0] == ("openvino", "float32")
+
+
+def test_a_graphics_processor_comes_first() -> None:
+    assert chosen(available=CUDA) == [("cuda", "float32"), ("tensorrt", "float32"), ("cpu", "float32")]
+    assert chosen(available=PLAIN, simd=["asimd", "bf16"]) == [("cpu", "float32")]
+
+
+def test_what_is_asked_for_is_taken_alone() -> None:
+    assert chosen("cpu") == [("cpu", "float32")]
+    assert chosen("openvino", "float32") == [("openvino", "float32")]
+    assert chosen("auto", "bfloat16") == [("openvino", "bfloat16")]
+
+
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_quantized_networks_are_calculated_in_int8(precision: str) -> None:
+    assert chosen(precision=precision, network="int8") == [("openvino", "int8"), ("cpu", "int8")]
+    runtime, plain = choose_runtimes("auto", precision, network="int8", available=OPENVINO, simd=ZEN4)
+    assert runtime.has_bfloat16
+    assert not plain.has_bfloat16
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"provider": "cuda"}, r"provider cuda is not installed: expected auto or cpu or openvino; .*onnxruntime-gpu"),
+        ({"provider": "openvino", "available": PLAIN}, r"expected auto or cpu; .*onnxruntime-openvino"),
+        ({"precision": "int8"}, r"precision int8: expected a quantized network.*models quantize"),
+        ({"precision": "float32", "network": "int8"}, r"precision float32: expected int8 or auto"),
+        (
+            {"provider": "cpu", "precision": "bfloat16"},
+            r"bfloat16 on ONNX Runtime's own CPU provider: expected OpenVINO",
+        ),
+        ({"precision": "bfloat16", "simd": ["avx2"]}, r"bfloat16 on OpenVINO: expected a processor with AVX512-BF16"),
+        ({"precision": "bfloat16", "available": PLAIN}, r"precision bfloat16 without OpenVINO: .*onnxruntime-openvino"),
+        ({"available": []}, r"no provider is installed; run"),
+    ],
+)
+def test_what_cannot_be_is_said_plainly(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        chosen(**given)  # type: ignore[arg-type]
+
+
+def test_every_choice_has_reasons_in_sentences() -> None:
+    for available in (OPENVINO, PLAIN, CUDA):
+        for runtime in choose_runtimes("auto", "auto", network="float32", available=available, simd=ZEN4):
+            assert len(runtime.reasons) == 2
+            assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
+
+
+@pytest.mark.parametrize(
+    ("provider", "precision", "size", "cores", "batch"),
+    [
+        ("openvino", "bfloat16", 4 * MB, 2, 8),  # b6c96
+        ("openvino", "bfloat16", 40 * MB, 2, 4),  # b15c192
+        ("openvino", "bfloat16", 105 * MB, 2, 2),  # b18c384nbt
+        ("openvino", "bfloat16", 105 * MB, 16, 8),
+        ("cpu", "float32", 40 * MB, 2, 2),
+        ("cpu", "float32", 105 * MB, 1, 1),
+        ("cuda", "float32", 105 * MB, 2, 32),
+    ],
+)
+def test_slow_networks_get_small_batches(provider: str, precision: str, size: int, cores: int, batch: int) -> None:
+    assert suitable_batch(Runtime(PROVIDERS[provider], precision), size, cores) == batch

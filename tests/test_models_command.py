@@ -1,0 +1,165 @@
+"""The commands `gtp-engine models …`: files made, described and listed; mistakes answered with one sentence."""
+
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from nn.katago_files import NetworkFile
+
+from gtp_engine.cli import cli
+from gtp_engine.nn.metadata import info_of, read_properties
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def models(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["models", *arguments], prog_name="gtp-engine")
+
+
+def succeed(*arguments: str) -> str:
+    result = models(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def fail(*arguments: str) -> str:
+    """Return the one line that a command which goes wrong puts on stderr."""
+    result = models(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def write_network(name: str = "tiny.bin.gz") -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(NetworkFile(15).bytes(gzipped=True))
+    return path
+
+
+class TestImport:
+    @pytest.mark.parametrize("name", ["tiny.bin.gz", "tiny.txt.gz", "tiny.gz", "tiny.bin", "tiny"])
+    def test_the_result_lies_here(self, here: Path, name: str) -> None:
+        write_network(f"elsewhere/{name}")
+        output = succeed("import", f"elsewhere/{name}")
+        assert "name          tiny-network" in output
+        assert "katago-v7, model version 15" in output
+        assert "written       tiny.onnx" in output
+        assert info_of(read_properties("tiny.onnx")).origin == name
+
+    def test_a_name_for_the_result(self) -> None:
+        write_network()
+        succeed("import", "tiny.bin.gz", "-o", "other.onnx")
+        assert Path("other.onnx").exists()
+
+    def test_missing_file(self) -> None:
+        assert fail("import", "missing.bin.gz").startswith("Error: network file 'missing.bin.gz' cannot be read")
+
+    def test_truncated_file(self) -> None:
+        path = write_network()
+        path.write_bytes(path.read_bytes()[:-500])
+        assert fail("import", "tiny.bin.gz").startswith("Error: tiny.bin.gz: damaged gzip data")
+        assert not Path("tiny.onnx").exists()
+
+    def test_some_other_file(self) -> None:
+        Path("game.sgf").write_text("(;GM[1]SZ[19])")
+        assert "Error: game.sgf: " in fail("import", "game.sgf")
+
+    def test_missing_onnx(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        write_network()
+        monkeypatch.setitem(sys.modules, "onnx.helper", None)
+        assert "the package onnx is missing; install it: pip install onnx" in fail("import", "tiny.bin.gz")
+
+
+class TestInfo:
+    def test_onnx_file(self) -> None:
+        write_network()
+        succeed("import", "tiny.bin.gz")
+        output = succeed("info", "tiny.onnx")
+        for line in ("name          tiny-network", "boards        2-25", "origin        tiny.bin.gz"):
+            assert line in output
+
+    def test_katago_file(self) -> None:
+        write_network()
+        output = succeed("info", "tiny.bin.gz")
+        assert "KataGo, model version 15" in output
+        assert "parameters" in output
+
+    @pytest.mark.parametrize("name", ["missing.onnx", "missing.bin.gz"])
+    def test_missing_file(self, name: str) -> None:
+        assert "cannot be read" in fail("info", name)
+
+    def test_junk(self) -> None:
+        Path("junk.onnx").write_bytes(b"junk")
+        assert "is damaged or no ONNX file" in fail("info", "junk.onnx")
+
+
+class TestList:
+    def test_default_folders(self) -> None:
+        write_network()
+        Path("models").mkdir()
+        succeed("import", "tiny.bin.gz", "-o", "models/tiny.onnx")
+        Path("junk.onnx").write_bytes(b"junk")
+        output = succeed("list")
+        assert "tiny-network (policy+value, katago-v7, float32, boards 2-25)" in output
+        assert "junk.onnx  unusable: " in output
+
+    def test_no_networks(self) -> None:
+        Path("empty").mkdir()
+        assert "No networks found" in succeed("list", "empty")
+
+
+class TestFromWheel:
+    @pytest.fixture
+    def wheel(self) -> str:
+        network = write_network("elsewhere/net.bin.gz")
+        with zipfile.ZipFile("katrain-1-py3-none-any.whl", "w") as archive:
+            archive.write(network, "katrain/models/net.bin.gz")
+            archive.writestr("katrain/__init__.py", "")
+            archive.writestr("katrain-1.dist-info/licenses/LICENSE", "Use it as\nyou like.\n")
+        return "katrain-1-py3-none-any.whl"
+
+    def test_networks_and_licence(self, wheel: str) -> None:
+        output = succeed("from-wheel", wheel)
+        assert "    Use it as\n    you like.\n" in output
+        assert "written       net.onnx" in output
+        info = info_of(read_properties("net.onnx"))
+        assert info.origin == f"net.bin.gz in {wheel}"
+        assert info.license.endswith("Use it as\nyou like.")
+
+    def test_another_folder(self, wheel: str) -> None:
+        Path("nets").mkdir()
+        succeed("from-wheel", wheel, "--folder", "nets")
+        assert Path("nets/net.onnx").exists()
+
+    def test_unpacked_or_installed_package(self, wheel: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        zipfile.ZipFile(wheel).extractall("site")
+        assert "you like" in succeed("from-wheel", "site/katrain")
+        monkeypatch.syspath_prepend(str(here / "site"))
+        assert "net.bin.gz in katrain" in succeed("from-wheel")
+
+    def test_no_katrain_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gtp_engine.nn.katrain.find_spec", lambda name: None)
+        assert "KaTrain is not installed here; name a wheel" in fail("from-wheel")
+
+    def test_wheels_without_networks(self) -> None:
+        with zipfile.ZipFile("other.whl", "w") as archive:
+            archive.writestr("other/__init__.py", "")
+        assert "'other.whl' holds no KataGo network" in fail("from-wheel", "other.whl")
+
+    @pytest.mark.parametrize("name", ["missing.whl", "junk.whl"])
+    def test_no_wheels(self, name: str) -> None:
+        Path("junk.whl").write_bytes(b"junk")
+        assert "expected a wheel (.whl) or a folder" in fail("from-wheel", name)
+
+
+def test_help_says_where_networks_are() -> None:
+    output = succeed("--help")
+    assert "pip download --no-deps katrain==1.20.0" in output
