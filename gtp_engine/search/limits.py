@@ -46,6 +46,8 @@ class Restriction:
 class Reporting:
     """Somebody looks on: `receive` is called from the searching thread every `interval` seconds; it must be quick.
 
+    The first time is as soon as a move has been tried.
+
     The report at the end of the search goes to whoever called `run`, not here.
     """
 

@@ -50,6 +50,7 @@ class MoveReport:
     symmetry_of: int | None = None
     """The point that this move mirrors in a position with symmetries, where only one of both was searched."""
     ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    ownership_stdev: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,133 @@
+"""From what was found about the root's moves to their order.
+
+Mostly the one with the most visits (weighted) is best, with three corrections of KataGo's (`getPlaySelectionValues` in
+cpp/search/searchresults.cpp): visits that, in retrospect, a move would not get again are taken off; the move whose
+utility is best even if its mean is `lcb_stdevs` standard deviations off is preferred as far as that evidence goes; and
+what has hardly been looked at does not count.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config import PuctConfig
+from gtp_engine.go.constants import BLACK
+from gtp_engine.search.puct.leaves import Root
+from gtp_engine.search.puct.select import exploration
+from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
+from gtp_engine.search.puct.utility import Params
+
+Floats = NDArray[np.float64]
+
+_PRIOR_SHARE: Final = 2.0
+"""Visits that a prior of 1 is worth when the best explored move is looked for (KataGo's)."""
+
+_LARGEST_GAIN: Final = 5.0
+"""The preference for the best lower bound multiplies a move's standard deviations at most by this (KataGo's)."""
+
+_LEAST_WEIGHT: Final = 1.0
+_LEAST_SHARE: Final = 1.0 / 64.0
+"""Moves with fewer visits than this, and than this share of the best one's, are not chosen (KataGo's)."""
+
+_LEAST_VARIANCE: Final = 1e-8
+
+
+class RootMoves(NamedTuple):
+    """The root's moves that were tried and judged, k of them, side by side."""
+
+    nodes: NDArray[np.int64]  # [k]
+    points: NDArray[np.int64]  # [k] or PASS
+    priors: Floats  # [k] as the search used them
+    visits: NDArray[np.int64]  # [k]
+    means: Floats  # [k, MEAN_COLUMNS]
+    utilities: Floats  # [k] for the side to play, with what holds moves back at the end of a game
+    radius: Floats  # [k] what `lcb_stdevs` standard deviations are
+
+
+def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> RootMoves:
+    """Return the root's moves that were tried, are allowed and have been judged."""
+    first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
+    edges = slice(first, first + tried)
+    nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
+    kept = (tree.visits[nodes] > 0) & (root.until[root.color, points] <= 0)
+    nodes, points = nodes[kept], points[kept]
+    means = tree.mean[nodes]
+    sign = 1.0 if root.color == BLACK else -1.0
+    radius = 1.0 + params.static_weight + params.dynamic_weight
+    return RootMoves(
+        nodes=nodes,
+        points=points,
+        priors=tree.prior[edges][kept].astype(np.float64),
+        visits=tree.visits[nodes],
+        means=means,
+        utilities=sign * (means[:, UTILITY] + root.bonus[points]),
+        radius=config.lcb_stdevs * _deviations(means, radius),
+    )
+
+
+def _deviations(means: Floats, utility_radius: float) -> Floats:
+    """Return the standard deviation of each mean utility.
+
+    The variance is measured, with a little of the largest possible mixed in, which matters for few visits only.
+    """
+    weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
+    utility = means[:, UTILITY]
+    samples = weight * weight / squares
+    prior = weight / samples**3
+    square = np.maximum(means[:, UTILITY_SQUARE], utility * utility + _LEAST_VARIANCE)
+    square = (square * weight + (square + utility_radius * utility_radius) * prior) / (weight + prior)
+    weight += prior
+    squares += prior * prior
+    return np.sqrt((square - utility * utility) * squares / (weight * weight))
+
+
+def selection_weights(moves: RootMoves, tree: Tree, params: Params, config: PuctConfig) -> Floats:
+    """Return how much speaks for each move, [k], in visits; the largest is the move to play.  k must not be 0."""
+    weights = moves.means[:, WEIGHT].copy()
+    explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + _PRIOR_SHARE * moves.priors
+    best = int(np.argmax(explored))
+    most = float(weights[best])
+    weights = _in_retrospect(moves, weights, best, exploration(tree, ROOT, float(weights.sum()), params))
+    if config.lcb:
+        _prefer_sure(moves, weights, config.lcb_min_share * most)
+    if weights.max() <= 0.0:
+        return moves.priors
+    weights[weights < min(_LEAST_WEIGHT, float(weights.max()) * _LEAST_SHARE)] = 0.0
+    return weights
+
+
+def _in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling: float) -> Floats:
+    """Return the weights that moves would get now that their utilities are known, none larger than before."""
+    reached = scaling * moves.priors[best] / (1.0 + weights[best]) + moves.utilities[best]
+    gap = reached - moves.utilities
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wanted = np.where(gap > 0.0, np.maximum(0.0, scaling * moves.priors / gap - 1.0), np.inf)
+    reduced = np.ceil(np.minimum(weights, wanted))
+    reduced[best] = weights[best]
+    return reduced
+
+
+def _prefer_sure(moves: RootMoves, weights: Floats, least: float) -> None:
+    """Raise the weight of the move with the best lower bound among those with the weight `least` at least.
+
+    A move that is worse by its bound would have to be so many times less certain to be as good: as the standard
+    deviation falls with the root of the visits, that says how many more visits the better one deserves.
+    """
+    lcb = moves.utilities - moves.radius
+    eligible = (weights > 0.0) & (weights >= least)
+    if not eligible.any():
+        return
+    best = int(np.argmax(np.where(eligible, lcb, -np.inf)))
+    excess = lcb[best] - lcb
+    factor = (moves.radius + excess) / (moves.radius + excess / _LARGEST_GAIN)
+    deserved = np.where(excess > 0.0, factor * factor * weights, 0.0)
+    weights[best] = max(float(weights[best]), float(deserved.max()))
+
+
+def draw(weights: Floats, temperature: float, random: np.random.Generator) -> int:
+    """Return the index of a move drawn with probability weight^(1/temperature); of the best one if that is tiny."""
+    if temperature <= 1e-4:
+        return int(np.argmax(weights))
+    chances = (weights / weights.max()) ** (1.0 / temperature)
+    return int(random.choice(weights.size, p=chances / chances.sum()))

@@ -1,0 +1,294 @@
+"""What the answers for a batch add to the tree: moves, what was said of positions, visits, ownership.  Kernels.
+
+All of it is Black's view, in float64 where it is summed up.
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
+from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.board import (
+    HEIGHT,
+    STRIDE,
+    WIDTH,
+    IntArray,
+    is_legal,
+    padded_length,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, OVER, Leaves
+from gtp_engine.search.puct.means import MeansWork, new_means_work, update_means
+from gtp_engine.search.puct.select import release
+from gtp_engine.search.puct.tree import (
+    CLOSED,
+    EDGES,
+    LEAD,
+    NEW,
+    NO_RESULT,
+    OPEN,
+    PENDING,
+    SCORE,
+    SCORE_SQUARE,
+    UTILITY,
+    VALUE,
+    WEIGHT,
+    Tree,
+    promote_untried,
+)
+from gtp_engine.search.puct.utility import Params, judgement_weight, score_utility
+from gtp_engine.search.rng import State
+from gtp_engine.search.rollouts.rollout import RolloutWork, new_rollout_work, play_out
+
+
+class Ownership(NamedTuple):
+    """Weighted sums of the ownership at the leaves of a search; n is the padded length."""
+
+    weight: NDArray[np.float64]  # [1]
+    samples: NDArray[np.int64]  # [1]
+    total: NDArray[np.float64]  # [n]
+    squares: NDArray[np.float64]  # [n]
+    move_weight: NDArray[np.float64]  # [n] of those below the root move on a point
+    moves: NDArray[np.float64]  # [n, n] their sums, by the root move's point; [1, n] where not wanted
+
+
+class LeafWork(NamedTuple):
+    """Work arrays; n is the padded length."""
+
+    means: MeansWork
+    queue: IntArray  # [n]
+    owner: IntArray  # [n]
+    first_player: NDArray[np.int8]  # [n] which rollouts fill
+    rollout: RolloutWork
+    rng: State  # [1]
+
+
+def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
+    """Return sums of nothing."""
+    n = padded_length(width, height)
+    return Ownership(
+        weight=np.zeros(1),
+        samples=np.zeros(1, dtype=np.int64),
+        total=np.zeros(n),
+        squares=np.zeros(n),
+        move_weight=np.zeros(n),
+        moves=np.zeros((n if with_moves else 1, n)),
+    )
+
+
+def new_leaf_work(width: int, height: int, rng: State) -> LeafWork:
+    """Return work arrays for boards of this size."""
+    n = padded_length(width, height)
+    return LeafWork(
+        means=new_means_work(width * height + 1),
+        queue=np.zeros(n, dtype=np.int32),
+        owner=np.zeros(n, dtype=np.int32),
+        first_player=np.zeros(n, dtype=np.int8),
+        rollout=new_rollout_work(width, height),
+        rng=rng,
+    )
+
+
+# --- the leaf ---
+
+
+@kernel
+def _expand(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
+    """Give `node` an edge for every legal move, or none if there is no room."""
+    board, color = board_of(positions, slot, 0), wide(positions.to_play[slot])
+    area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
+    first = wide(tree.info[EDGES])
+    if first + area + 1 > tree.move.size:
+        tree.state[node] = CLOSED
+        return
+    edge, stride = first, wide(board.info[STRIDE])
+    for point in range(stride, stride + area + wide(board.info[HEIGHT])):
+        if board.color[point] != EMPTY or positions.forbidden[slot, point] != 0:
+            continue
+        if is_legal(board, point, color, suicide):
+            tree.move[edge] = point
+            tree.prior[edge] = evaluation.policy[slot, point]
+            tree.child[edge] = 0
+            edge += 1
+    tree.move[edge] = PASS
+    tree.prior[edge] = evaluation.policy[slot, PASS]
+    tree.child[edge] = 0
+    tree.info[EDGES] = edge + 1
+    tree.first_edge[node] = first
+    tree.edges[node] = edge + 1 - first
+    tree.state[node] = OPEN
+    promote_untried(tree, node)
+
+
+@inlined_kernel
+def _say(
+    tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
+) -> None:
+    """Note what is said of a position, without its weight."""
+    own = tree.own
+    own[node, VALUE] = value
+    own[node, NO_RESULT] = no_result
+    own[node, SCORE] = score
+    own[node, SCORE_SQUARE] = score * score + stdev * stdev
+    own[node, LEAD] = lead
+    own[node, UTILITY] = value + score_utility(score, stdev, params)
+
+
+@kernel
+def say_what_was_judged(tree: Tree, node: int, evaluation: Evaluation, slot: int, params: Params) -> None:
+    """Note what the evaluator said of a node's position."""
+    score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
+    lead = np.float64(evaluation.lead_black[slot])
+    _say(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
+    winloss_error, score_error = evaluation.winloss_error[slot], evaluation.score_error[slot]
+    weight = judgement_weight(score, np.float64(winloss_error), np.float64(score_error), params)
+    tree.own[node, WEIGHT] = weight
+
+
+@kernel
+def say_result(tree: Tree, node: int, margin: float, params: Params) -> None:
+    """Note that the game is over at a node and Black wins by `margin` points (negative: loses)."""
+    value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
+    _say(tree, node, value, 0.0, margin, 0.0, margin, params)
+    tree.own[node, WEIGHT] = params.sure_weight
+
+
+@kernel
+def _mix_rollout(
+    tree: Tree,
+    node: int,
+    positions: Positions,
+    evaluation: Evaluation,
+    slot: int,
+    komi: float,
+    params: Params,
+    work: LeafWork,
+) -> None:
+    """Play the position of a slot out and mix the result into what was said of the node, and into its ownership.
+
+    The board of the slot is used up.
+    """
+    board, color, last = board_of(positions, slot, 0), wide(positions.to_play[slot]), wide(positions.points[slot, 0])
+    play_out(board, color, last, params.rollout_policy, work.rollout, work.rng, work.first_player, params.rollout_limit)
+    margin = area_margin(board, work.queue, work.owner) - komi
+    value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
+    share, own = params.rollout_share, tree.own
+    kept = 1.0 - share
+    score = kept * own[node, SCORE] + share * margin
+    square = kept * own[node, SCORE_SQUARE] + share * margin * margin
+    mixed = kept * own[node, VALUE] + share * value
+    stdev = sqrt(max(0.0, square - score * score))
+    lead = kept * own[node, LEAD] + share * margin
+    _say(tree, node, mixed, kept * own[node, NO_RESULT], score, stdev, lead, params)
+    own[node, WEIGHT] = kept * own[node, WEIGHT] + share
+    for point in range(work.owner.size):
+        owned = wide(work.owner[point] == BLACK) - wide(work.owner[point] == WHITE)
+        mixed_owner = share * owned
+        if params.has_ownership:
+            mixed_owner += kept * evaluation.ownership_black[slot, point]
+        evaluation.ownership_black[slot, point] = mixed_owner
+
+
+# --- the path ---
+
+
+@kernel
+def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: LeafWork) -> None:
+    """Count a playout in all nodes on its path."""
+    color = wide(leaves.color[row])
+    for at in range(wide(leaves.depth[row]), -1, -1):
+        node = wide(leaves.path[row, at])
+        tree.visits[node] += 1
+        if at > 0:
+            tree.virtual_visits[node] -= 1
+        update_means(tree, node, color, params, work.means)
+        color = BLACK + WHITE - color
+
+
+# --- ownership ---
+
+
+@kernel
+def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray[np.float32]) -> None:
+    """Add the ownership at a leaf; `move` is the root move that led there, or the leaf is the root if it is 0."""
+    with_move = move > 0 and ownership.moves.shape[0] > 1
+    for point in range(value.size):
+        owned = weight * value[point]
+        ownership.total[point] += owned
+        ownership.squares[point] += owned * value[point]
+        if with_move:
+            ownership.moves[move, point] += owned
+    ownership.weight[0] += weight
+    ownership.samples[0] += 1
+    ownership.move_weight[move] += weight
+
+
+@kernel
+def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: IntArray) -> None:
+    """Add who owns what where the game is over; as `add_ownership`, `owner` int32[n] holding colours."""
+    with_move = move > 0 and ownership.moves.shape[0] > 1
+    for point in range(owner.size):
+        owned = weight * (wide(owner[point] == BLACK) - wide(owner[point] == WHITE))
+        ownership.total[point] += owned
+        ownership.squares[point] += abs(owned)
+        if with_move:
+            ownership.moves[move, point] += owned
+    ownership.weight[0] += weight
+    ownership.samples[0] += 1
+    ownership.move_weight[move] += weight
+
+
+# --- the batch ---
+
+
+@kernel
+def expand_and_back_up(
+    tree: Tree,
+    params: Params,
+    leaves: Leaves,
+    rows: int,
+    positions: Positions,
+    evaluation: Evaluation,
+    ownership: Ownership,
+    work: LeafWork,
+) -> None:
+    """Add the first `rows` rows to the tree, one after the other; `evaluation` answers the positions of the batch."""
+    for row in range(rows):
+        kind, slot = wide(leaves.kind[row]), wide(leaves.slot[row])
+        if kind == COLLISION:
+            release(tree, leaves, row)
+            continue
+        node = wide(leaves.path[row, leaves.depth[row]])
+        move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
+        if kind == EVALUATE:
+            say_what_was_judged(tree, node, evaluation, slot, params)
+            if leaves.passes[row] >= 2:
+                tree.state[node] = CLOSED  # the rules leave the rest to the players' agreement
+            else:
+                _expand(tree, node, positions, evaluation, slot, params.suicide)
+            if params.rollout_share > 0.0:
+                komi = params.komi - leaves.button[row]
+                _mix_rollout(tree, node, positions, evaluation, slot, komi, params, work)
+            if params.has_ownership or params.rollout_share > 0.0:
+                add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), evaluation.ownership_black[slot])
+        elif kind == OVER:
+            if tree.state[node] != CLOSED:
+                say_result(tree, node, leaves.margin[row], params)
+                tree.state[node] = CLOSED
+            _add_final_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), leaves.owner[row])
+        _back_up_path(tree, leaves, row, params, work)
+
+
+@kernel
+def abandon(tree: Tree, leaves: Leaves, rows: int) -> None:
+    """Take the first `rows` rows back as if they had never been selected."""
+    for row in range(rows):
+        release(tree, leaves, row)
+        node = leaves.path[row, leaves.depth[row]]
+        if leaves.kind[row] == EVALUATE and tree.state[node] == PENDING:
+            tree.state[node] = NEW

@@ -1,0 +1,215 @@
+"""Batches of leaves: the paths to them, and their positions as rows for the evaluator.  Kernels.
+
+A walk down the tree needs no board (edges hold legal moves only), so a leaf's position is made afterwards, by playing
+the moves of its path from the root's board.  B is the number of rows of a batch, n the padded length of a board.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel, wide
+from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, Positions, board_of, set_key
+from gtp_engine.go.board import (
+    EMPTY_COUNT,
+    KO_COLOR,
+    KO_POINT,
+    Board,
+    IntArray,
+    clear_ko,
+    copy_board,
+    has_empty_neighbor,
+    is_legal,
+    padded_length,
+    play_assume_legal,
+)
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.search.superko import position_key, would_repeat
+
+MAX_DEPTH: Final = 500
+"""Longest path from the root, moves."""
+
+EVALUATE: Final = 0
+"""A row whose position the evaluator judges."""
+OVER: Final = 1
+"""A row in which the game is over, so that the rules judge it."""
+AGAIN: Final = 2
+"""A row that ends at a node judged before which gets no moves: what was said of it counts once more."""
+COLLISION: Final = 3
+"""A row that ends at a node being judged for another row: no playout, but while it lasts walks go elsewhere."""
+
+
+class Root(NamedTuple):
+    """The position that is searched."""
+
+    positions: Positions  # a single row
+    color: int  # to play
+    passes: int  # passes in a row before it, 0 or 1
+    free_button: bool  # whether the next pass takes the button
+    history: NDArray[np.uint64]  # [any] sorted: keys of positions that may not occur again
+    occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
+    until: IntArray  # [3, n] until[color, move]: the move is left out at depths below this
+    deepest: int  # the largest of these
+    bonus: NDArray[np.float64]  # [n] what is added to the utility of the root's moves once they were tried
+
+
+class Leaves(NamedTuple):
+    """A batch of playouts on their way, one to a row."""
+
+    path: IntArray  # [B, MAX_DEPTH + 1] nodes from the root to the leaf
+    moves: NDArray[np.int16]  # [B, MAX_DEPTH] moves between them
+    depth: IntArray  # [B] index of the leaf in its path
+    color: IntArray  # [B] to play at the leaf
+    kind: IntArray  # [B] EVALUATE, OVER, AGAIN or COLLISION
+    slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
+    passes: IntArray  # [B] passes in a row before the leaf
+    button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
+    margin: NDArray[np.float64]  # [B] points Black wins by where the game is over
+    owner: IntArray  # [B, n] whose point it is where the game is over: BLACK, WHITE or EMPTY
+
+
+class PathWork(NamedTuple):
+    """Work arrays for a path."""
+
+    keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] superko keys of its positions, the root's first
+    occupied: NDArray[np.uint8]  # [n] as in Root, with the path
+    queue: IntArray  # [n]
+
+
+def new_leaves(rows: int, width: int, height: int) -> Leaves:
+    """Return room for `rows` playouts on boards of this size."""
+    return Leaves(
+        path=np.zeros((rows, MAX_DEPTH + 1), dtype=np.int32),
+        moves=np.zeros((rows, MAX_DEPTH), dtype=np.int16),
+        depth=np.zeros(rows, dtype=np.int32),
+        color=np.zeros(rows, dtype=np.int32),
+        kind=np.zeros(rows, dtype=np.int32),
+        slot=np.zeros(rows, dtype=np.int32),
+        passes=np.zeros(rows, dtype=np.int32),
+        button=np.zeros(rows),
+        margin=np.zeros(rows),
+        owner=np.zeros((rows, padded_length(width, height)), dtype=np.int32),
+    )
+
+
+def new_path_work(width: int, height: int) -> PathWork:
+    """Return work arrays for boards of this size."""
+    n = padded_length(width, height)
+    keys = np.zeros(MAX_DEPTH + 1, dtype=np.uint64)
+    return PathWork(keys, np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.int32))
+
+
+@kernel
+def _play_path(
+    board: Board, root: Root, superko: int, leaves: Leaves, row: int, begin: int, end: int, work: PathWork
+) -> None:
+    """Play the moves begin … end − 1 of a row's path, and note what superko has to know of them."""
+    color = root.color if begin % 2 == 0 else BLACK + WHITE - root.color
+    for i in range(begin, end):
+        move = wide(leaves.moves[row, i])
+        if move == PASS:
+            clear_ko(board)
+        else:
+            play_assume_legal(board, move, color)
+        color = BLACK + WHITE - color
+        if superko != 0:
+            if move != PASS:
+                work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
+            work.keys[i + 1] = position_key(board, board.hash[0], color, superko)
+
+
+@kernel
+def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: Positions, work: PathWork) -> None:
+    """Write the positions at the leaf and one and two moves before it into the row's slot of `positions`.
+
+    Before the root they are the root's.  Fills `work` for the path.
+    """
+    slot, depth = wide(leaves.slot[row]), wide(leaves.depth[row])
+    here, before, earlier = board_of(positions, slot, 0), board_of(positions, slot, 1), board_of(positions, slot, 2)
+    start = board_of(root.positions, wide(0), 0)
+    if superko != 0:
+        work.keys[0] = position_key(start, start.hash[0], root.color, superko)
+        for point in range(work.occupied.size):
+            work.occupied[point] = root.occupied[point]
+    if depth >= 2:
+        copy_board(earlier, start)
+        _play_path(earlier, root, superko, leaves, row, wide(0), depth - 2, work)
+        copy_board(before, earlier)
+        _play_path(before, root, superko, leaves, row, depth - 2, depth - 1, work)
+    elif depth == 1:
+        copy_board(earlier, board_of(root.positions, wide(0), 1))
+        copy_board(before, start)
+    else:
+        copy_board(earlier, board_of(root.positions, wide(0), 2))
+        copy_board(before, board_of(root.positions, wide(0), 1))
+    if depth >= 1:
+        copy_board(here, before)
+        _play_path(here, root, superko, leaves, row, depth - 1, depth, work)
+    else:
+        copy_board(here, start)
+
+
+@kernel
+def write_rest(
+    root: Root, superko: int, suicide: bool, leaves: Leaves, row: int, positions: Positions, work: PathWork
+) -> None:
+    """Write the rest of a row whose boards are there: the last moves, what ko forbids, whether a pass ends the game."""
+    slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
+    positions.to_play[slot] = color
+    mover = BLACK + WHITE - color
+    for ago in range(HISTORY):
+        if ago < depth:
+            positions.points[slot, ago] = leaves.moves[row, depth - 1 - ago]
+            positions.colors[slot, ago] = mover
+            mover = BLACK + WHITE - mover
+        else:
+            positions.points[slot, ago] = root.positions.points[0, ago - depth]
+            positions.colors[slot, ago] = root.positions.colors[0, ago - depth]
+    _write_passes(root, leaves, row, positions)
+    _write_forbidden(root, superko, suicide, positions, slot, color, depth, work)
+    set_key(positions, slot)
+
+
+@kernel
+def _write_passes(root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
+    """Write what follows from passes: who has the button, whether a pass ends the game, or the game is over."""
+    slot, passes, button = wide(leaves.slot[row]), leaves.passes[row], leaves.button[row]
+    positions.button[slot] = 0 if button == 0.0 else (BLACK if button > 0.0 else WHITE)
+    positions.pass_ends[slot] = GOES_ON
+    if wide(leaves.depth[row]) == 0:
+        positions.pass_ends[slot] = root.positions.pass_ends[0]
+    elif passes == 1 and not (root.free_button and button == 0.0):
+        positions.pass_ends[slot] = ENDS
+    elif passes >= 2:
+        positions.pass_ends[slot] = IS_OVER
+        for ago in range(1, HISTORY):  # a game that goes on after two passes begins with the second one
+            positions.points[slot, ago] = NULL_POINT
+            positions.colors[slot, ago] = 0
+
+
+@kernel
+def _write_forbidden(
+    root: Root, superko: int, suicide: bool, positions: Positions, slot: int, color: int, depth: int, work: PathWork
+) -> None:
+    """Write the map of the points where ko or superko forbids `color` to play.
+
+    A move that stays on the board can recreate a position only where that colour had a stone before; one that does not,
+    the suicide of several stones, has no empty point beside it.
+    """
+    board, forbidden = board_of(positions, slot, 0), positions.forbidden
+    for point in range(forbidden.shape[1]):
+        forbidden[slot, point] = 0
+    ko = board.info[KO_POINT]
+    if ko != NULL_POINT and board.info[KO_COLOR] == color:
+        forbidden[slot, ko] = 1
+    if superko == 0:
+        return
+    for i in range(board.info[EMPTY_COUNT]):
+        point = wide(board.empties[i])
+        if (
+            (work.occupied[point] & color != 0 or (suicide and not has_empty_neighbor(board, point)))
+            and is_legal(board, point, color, suicide)
+            and would_repeat(board, point, color, superko, root.history, work.keys, depth)
+        ):
+            forbidden[slot, point] = 1

@@ -1,0 +1,136 @@
+"""The means of a node: computed anew from its children and its own judgement whenever a playout comes back.  Kernels.
+
+With all weights 1 and nothing left out that is the mean over its playouts.  Two things make it better than that, both
+KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.cpp):
+
+- *Noise pruning.*  A child that got more than twice its share of the visits, compared with likelier siblings that did
+  better, was explored in vain; most of its surplus is left out.
+- *Value weighting.*  Children that look worse than the mean by the standards of their own uncertainty count less: the
+  weight is multiplied by a power of the probability, by Student's t with 3 degrees of freedom, of doing no better.
+
+Means, sums and weights are float64, all of them Black's view.
+"""
+
+from math import atan, exp, pi, pow, sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.go.constants import BLACK
+from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
+from gtp_engine.search.puct.utility import Params
+
+_LENIENCE: Final = 2.0
+"""Times its share of the visits that a child may have before noise pruning looks at it (KataGo's)."""
+
+_LEAST_PRIOR: Final = 1e-30
+"""Prior a child is taken to have at least in that comparison."""
+
+_VISITS_PER_VARIANCE: Final = 1.5
+"""A child's utility is taken to have the variance 1 / (1.5 sqrt(weight)) in value weighting (KataGo's)."""
+
+_QUICK_EXPONENT: Final = 0.25
+"""The usual exponent of value weighting, for which there is something quicker than a power."""
+
+_LEAST_VARIANCE: Final = 1e-8
+_LEAST_CHANCE: Final = 1e-4
+"""Added to that variance and to the probability, so that neither vanishes (KataGo's)."""
+
+
+class MeansWork(NamedTuple):
+    """Work arrays; m is the most moves a position can have."""
+
+    weights: NDArray[np.float64]  # [m] of the children of a node
+    utilities: NDArray[np.float64]  # [m] of the children of a node, for the side to play there
+
+
+def new_means_work(moves: int) -> MeansWork:
+    """Return work arrays for positions with so many moves at most."""
+    return MeansWork(np.zeros(moves), np.zeros(moves))
+
+
+@inlined_kernel
+def _chance(z: float) -> float:
+    """Return the probability that a variable with Student's t distribution, 3 degrees of freedom, is below z."""
+    x = z / sqrt(3.0)
+    return 0.5 + (x / (1.0 + x * x) + atan(x)) / pi
+
+
+@kernel
+def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWork) -> float:
+    """Return the sum of the weights of the children after taking off most of what was spent in vain."""
+    utility_sum, weight_sum, prior_sum = 0.0, 0.0, 0.0
+    for i in range(count):
+        prior = max(_LEAST_PRIOR, np.float64(tree.prior[first + i]))
+        weight, utility = work.weights[i], work.utilities[i]
+        if weight_sum > 0.0 and weight > 0.0:
+            gap = utility_sum / weight_sum - utility
+            surplus = weight - _LENIENCE * weight_sum * prior / prior_sum
+            if gap > 0.0 and surplus > 0.0:
+                weight -= surplus * (1.0 - exp(-gap / scale))
+                work.weights[i] = weight
+        if weight > 0.0:
+            utility_sum += utility * weight
+            weight_sum += weight
+            prior_sum += prior
+    return weight_sum
+
+
+@kernel
+def _weigh_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
+    """Shift weight from children that look worse than the mean; the sum stays `total`."""
+    mean = 0.0
+    for i in range(count):
+        mean += work.utilities[i] * work.weights[i]
+    mean /= total
+    new_total = 0.0
+    for i in range(count):
+        weight = work.weights[i]
+        if weight > 0.0:
+            stdev = sqrt(_LEAST_VARIANCE + 1.0 / (_VISITS_PER_VARIANCE * sqrt(weight)))
+            chance = _chance((work.utilities[i] - mean) / stdev) + _LEAST_CHANCE
+            work.weights[i] = weight * (sqrt(sqrt(chance)) if exponent == _QUICK_EXPONENT else pow(chance, exponent))
+            new_total += work.weights[i]
+    for i in range(count):
+        work.weights[i] *= total / new_total
+
+
+@kernel
+def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansWork) -> None:
+    """Compute the means of a node with `color` to play, whose children and `visits` are up to date."""
+    first, count = wide(tree.first_edge[node]), wide(tree.tried[node])
+    mean, own = tree.mean, tree.own
+    sign = 1.0 if color == BLACK else -1.0
+    own_visits, total, with_weight = wide(tree.visits[node]), 0.0, 0
+    for i in range(count):
+        child = wide(tree.child[first + i])
+        work.weights[i] = mean[child, WEIGHT]
+        work.utilities[i] = sign * mean[child, UTILITY]
+        own_visits -= tree.visits[child]
+        total += work.weights[i]
+        with_weight += wide(work.weights[i] > 0.0)
+    if with_weight > 1:
+        if params.noise_pruning_scale > 0.0:
+            total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
+        if params.value_weight_exponent > 0.0:
+            _weigh_by_value(count, total, params.value_weight_exponent, work)
+    weight = own_visits * np.float64(own[node, WEIGHT])
+    total += weight
+    for column in range(WEIGHT):
+        mean[node, column] = weight * own[node, column]
+    mean[node, UTILITY_SQUARE] = weight * own[node, UTILITY] * own[node, UTILITY]
+    mean[node, WEIGHT] = total
+    mean[node, WEIGHT_SQUARE] = weight * own[node, WEIGHT]
+    for i in range(count):
+        child, weight = wide(tree.child[first + i]), work.weights[i]
+        if weight > 0.0:
+            for column in range(WEIGHT):
+                mean[node, column] += weight * mean[child, column]
+            mean[node, UTILITY_SQUARE] += weight * mean[child, UTILITY_SQUARE]
+            share = weight / mean[child, WEIGHT]
+            mean[node, WEIGHT_SQUARE] += share * share * mean[child, WEIGHT_SQUARE]
+    for column in range(WEIGHT):
+        mean[node, column] /= total
+    mean[node, UTILITY_SQUARE] /= total

@@ -1,0 +1,60 @@
+"""Moves that mirror each other in a symmetric position, so that a search looks at one of them only."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gtp_engine.evaluation.positions import Positions
+from gtp_engine.go.board import KO_POINT
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT
+from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.game import Game
+
+Mirror = tuple[int, ...]
+"""Where a symmetry of the board takes each point, by point; PASS, NULL_POINT and the wall stay where they are."""
+
+
+def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
+    """Return the symmetries of the position in row 0 of `root` but the identity; none while ko forbids a move."""
+    if game.board.info[KO_POINT] != NULL_POINT or root.forbidden[0].any():
+        return []
+    colors = game.board.color
+    return [mirror for mirror in _mirrors(game.width, game.height) if np.array_equal(colors[list(mirror)], colors)]
+
+
+def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
+    """Return the empty points that mirror an earlier one, so that one of each kind is left.
+
+    The one left is on the right for Black and on the left for White, the upper one of two for Black, as manners have it
+    for the first move (KataGo's order).
+    """
+    xs, ys = range(game.width), range(game.height)
+    columns = reversed(xs) if color == BLACK else iter(xs)
+    found: set[int] = set()
+    for x in columns:
+        for y in ys if color == BLACK else reversed(ys):
+            point = xy_to_point(x, y, width=game.width)
+            if point not in found and game.board.color[point] == EMPTY:
+                found.update(mirror[point] for mirror in mirrors if mirror[point] != point)
+    return found
+
+
+def _mirrors(width: int, height: int) -> Iterator[Mirror]:
+    """Yield the symmetries of a board of this size but the identity."""
+    length = (width + 1) * (height + 2) + 1
+    for number in range(1, 8 if width == height else 4):
+        points = list(range(length))
+        for y in range(height):
+            for x in range(width):
+                point = xy_to_point(x, y, width=width)
+                points[point] = xy_to_point(*_image(x, y, number, width, height), width=width)
+        yield tuple(points)
+
+
+def _image(x: int, y: int, number: int, width: int, height: int) -> tuple[int, int]:
+    """Return where symmetry `number` takes a point: bit 0 turns the rows round, bit 1 the columns, bit 2 swaps them."""
+    if number & 1:
+        y = height - 1 - y
+    if number & 2:
+        x = width - 1 - x
+    return (y, x) if number & 4 else (x, y)

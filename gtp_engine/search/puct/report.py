@@ -1,0 +1,237 @@
+"""What a search found out, from the tree to `SearchReport`, and how it is doing, to `Progress`."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config import PuctConfig
+from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
+from gtp_engine.go.constants import BLACK
+from gtp_engine.search.limits import Progress
+from gtp_engine.search.puct.choose import RootMoves, draw, root_moves, selection_weights
+from gtp_engine.search.puct.expand import Ownership
+from gtp_engine.search.puct.leaves import Root
+from gtp_engine.search.puct.mirrors import Mirror
+from gtp_engine.search.puct.tree import (
+    LEAD,
+    NO_RESULT,
+    NODES,
+    ROOT,
+    SCORE,
+    SCORE_SQUARE,
+    UTILITY,
+    VALUE,
+    WEIGHT,
+    Tree,
+    write_pv,
+)
+from gtp_engine.search.puct.utility import Params, utility_radius
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
+
+PV_LENGTH: Final = 100
+"""Longest continuation reported, moves."""
+
+_POLICY_MOVES: Final = 10
+"""Moves reported, by the policy alone, of a search that tried none."""
+
+
+class View(NamedTuple):
+    """Everything a report is made from."""
+
+    tree: Tree
+    root: Root
+    params: Params
+    config: PuctConfig
+    raw: RawEvaluation
+    ownership: Ownership
+    mirrors: list[Mirror]
+    duplicates: set[int]
+    memory: float  # MiB
+
+
+def raw_evaluation(evaluation: Evaluation, row: int) -> RawEvaluation:
+    """Return a row of an evaluation as a value of its own."""
+    value, drawn = value_black(evaluation, row), no_result(evaluation, row)
+    return RawEvaluation(
+        winrate_black=winrate_of(float(value), BLACK),
+        lead_black=float(evaluation.lead_black[row]),
+        score_black=float(evaluation.score_black[row]),
+        score_stdev=float(evaluation.score_stdev[row]),
+        no_result=float(drawn),
+        winloss_error=float(evaluation.winloss_error[row]),
+        score_error=float(evaluation.score_error[row]),
+        time_left=float(evaluation.time_left[row]),
+        policy=evaluation.policy[row].copy(),
+        ownership_black=evaluation.ownership_black[row].copy(),
+    )
+
+
+def progress_of(view: View, playouts: int, seconds: float) -> Progress:
+    """Return how a search is doing; before the first move was tried, the leader is one without visits."""
+    tree, root, color = view.tree, view.root, view.root.color
+    moves = root_moves(tree, root, view.params, view.config)
+    order = np.argsort(-moves.visits, kind="stable")[:2]
+    first = int(tree.first_edge[ROOT])
+    points = tree.move[first : first + int(tree.edges[ROOT])]
+    return Progress(
+        seconds=seconds,
+        visits=int(tree.visits[ROOT]),
+        playouts=playouts,
+        leader_visits=int(moves.visits[order[0]]) if order.size > 0 else 0,
+        runner_up_visits=int(moves.visits[order[1]]) if order.size > 1 else 0,
+        leader_is_best_value=order.size < 2 or bool(moves.utilities[order[0]] >= moves.utilities[order[1]]),
+        winrate=winrate_of(float(moves.means[order[0], VALUE] if order.size else tree.mean[ROOT, VALUE]), color),
+        choices=int(np.count_nonzero(root.until[color, points] <= 0)),
+    )
+
+
+def report_of(
+    view: View, playouts: int, seconds: float, temperature: float = 0.0, random: np.random.Generator | None = None
+) -> SearchReport:
+    """Return the state of a search, its moves in the order in which they would be played.
+
+    With a generator, the first one is drawn with `temperature`, and the best of the others follow.
+    """
+    tree, mean, ownership = view.tree, view.tree.mean[ROOT], view.ownership
+    owned, deviation = _means(ownership)
+    return SearchReport(
+        to_play=view.root.color,
+        visits=int(tree.visits[ROOT]),
+        playouts=playouts,
+        seconds=seconds,
+        value_black=float(mean[VALUE]),
+        moves=tuple(_with_mirrors(_moves(view, temperature, random), view)),
+        ownership_samples=int(ownership.samples[0]),
+        ownership_black=owned,
+        nodes=int(tree.info[NODES]),
+        memory=view.memory,
+        utility_black=float(mean[UTILITY]),
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
+        no_result=float(mean[NO_RESULT]),
+        weight=float(mean[WEIGHT]),
+        ownership_stdev=deviation,
+        raw=view.raw,
+    )
+
+
+def _means(ownership: Ownership) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of the ownership, float64[n]; zeros without samples."""
+    weight = max(1e-9, float(ownership.weight[0]))
+    mean = ownership.total / weight
+    return mean, np.sqrt(np.maximum(0.0, ownership.squares / weight - mean * mean))
+
+
+def _stdev(mean: NDArray[np.float64]) -> float:
+    """Return the standard deviation of the score, from a node's means."""
+    return float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE])))
+
+
+def _moves(view: View, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
+    """Return the root's moves, the best or the one drawn first."""
+    moves = root_moves(view.tree, view.root, view.params, view.config)
+    if moves.nodes.size == 0:
+        return _policy_moves(view)
+    weights = selection_weights(moves, view.tree, view.params, view.config)
+    order = np.lexsort((-moves.priors, -moves.visits, -weights)).tolist()
+    if random is not None:
+        chosen = draw(weights, temperature, random)
+        order.remove(chosen)
+        order.insert(0, chosen)
+    return [_move(view, moves, i) for i in order]
+
+
+def _move(view: View, moves: RootMoves, i: int) -> MoveReport:
+    """Return what was found about move i."""
+    tree, params, mean = view.tree, view.params, moves.means[i]
+    point, visits = int(moves.points[i]), int(moves.visits[i])
+    line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
+    length = write_pv(tree, int(moves.nodes[i]), line, line_visits)
+    radius = float(moves.radius[i])
+    return MoveReport(
+        point=point,
+        visits=visits,
+        value_black=float(mean[VALUE]),
+        expected_black=float(mean[VALUE]),
+        pv=(point, *line[:length].tolist()),
+        pv_visits=(visits, *line_visits[:length].tolist()),
+        prior=float(view.raw.policy[point]),
+        lcb=winrate_of(float(mean[VALUE]), view.root.color) - 0.5 * radius / utility_radius(params),
+        utility_black=float(mean[UTILITY]),
+        utility_lcb=float(moves.utilities[i]) - radius,
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
+        no_result=float(mean[NO_RESULT]),
+        weight=float(mean[WEIGHT]),
+        ownership_black=_move_ownership(view.ownership, point),
+    )
+
+
+def _move_ownership(ownership: Ownership, point: int) -> NDArray[np.float32] | None:
+    """Return the mean ownership below a root move; None if it was not wanted or there is no sample."""
+    if ownership.moves.shape[0] == 1 or ownership.move_weight[point] <= 0.0:
+        return None
+    mean: NDArray[np.float32] = (ownership.moves[point] / ownership.move_weight[point]).astype(np.float32)
+    return mean
+
+
+def _policy_moves(view: View) -> list[MoveReport]:
+    """Return the likeliest moves by the policy, for a search that was stopped before it tried one."""
+    tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
+    first = int(tree.first_edge[ROOT])
+    edges = range(first, first + int(tree.edges[ROOT]))
+    allowed = [edge for edge in edges if root.until[root.color, tree.move[edge]] <= 0]
+    allowed.sort(key=lambda edge: -float(tree.prior[edge]))
+    value, utility = float(mean[VALUE]), float(mean[UTILITY])
+    sign = 1.0 if root.color == BLACK else -1.0
+    return [
+        MoveReport(
+            point=int(tree.move[edge]),
+            visits=0,
+            value_black=value,
+            expected_black=value,
+            pv=(int(tree.move[edge]),),
+            pv_visits=(0,),
+            prior=float(view.raw.policy[tree.move[edge]]),
+            utility_black=utility,
+            utility_lcb=sign * utility - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
+            score_black=float(mean[SCORE]),
+            score_stdev=_stdev(mean),
+            lead_black=float(mean[LEAD]),
+            no_result=float(mean[NO_RESULT]),
+        )
+        for edge in allowed[:_POLICY_MOVES]
+    ]
+
+
+def _with_mirrors(moves: list[MoveReport], view: View) -> Iterator[MoveReport]:
+    """Yield moves, each followed by those that were left out because they mirror it."""
+    told: set[int] = set()
+    for move in moves:
+        yield move
+        for mirror in view.mirrors:
+            point = mirror[move.point]
+            if point in view.duplicates and point not in told:
+                told.add(point)
+                yield replace(
+                    move,
+                    point=point,
+                    pv=tuple(mirror[step] for step in move.pv),
+                    prior=float(view.raw.policy[point]),
+                    symmetry_of=move.point,
+                    ownership_black=_mirrored(move.ownership_black, mirror),
+                )
+
+
+def _mirrored(ownership: NDArray[np.float32] | None, mirror: Mirror) -> NDArray[np.float32] | None:
+    """Return an ownership, float32[n], as the mirrored position has it."""
+    if ownership is None:
+        return None
+    result = np.empty_like(ownership)
+    result[list(mirror)] = ownership
+    return result

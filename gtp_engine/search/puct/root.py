@@ -1,0 +1,168 @@
+"""The root of a search: its position for the kernels, what may be played there, and its prior made flatter or noisy."""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config import PuctConfig
+from gtp_engine.evaluation.positions import Positions
+from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.board import KO_POINT
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Scoring
+from gtp_engine.go.tactics import captures_something
+from gtp_engine.search.limits import Restriction
+from gtp_engine.search.puct.leaves import Root
+
+_OWNED: Final = 0.95
+"""Ownership from which a point is settled (KataGo's)."""
+
+_PASS_SHARE: Final = 2.0 / 3.0
+"""Share of the ending bonus by which passing is held back under territory rules, so that neutral points are filled
+first (KataGo's)."""
+
+_BUTTON_SHARE: Final = 0.5
+"""The same for a pass that takes the button (KataGo's)."""
+
+_NOISE_CAP: Final = 0.01
+"""Prior above which moves get no larger share of the noise (KataGo's)."""
+
+_TINY: Final = 1e-20
+
+
+def new_root(
+    game: Game,
+    color: int,
+    positions: Positions,
+    *,
+    restrictions: Iterable[Restriction],
+    duplicates: Collection[int],
+    bonus: NDArray[np.float64],
+) -> Root:
+    """Return the root for a search with `color` to play; row 0 of `positions` holds its position.
+
+    `duplicates` are left out at the root, `bonus` float64[n] is added to the utility of its moves.
+    """
+    until = np.zeros((3, game.board.color.size), dtype=np.int32)
+    for restriction in restrictions:
+        points = list(restriction.points)
+        until[restriction.color, points] = np.maximum(until[restriction.color, points], restriction.depth)
+    until[color, list(duplicates)] = np.maximum(until[color, list(duplicates)], 1)
+    return Root(
+        positions=positions,
+        color=color,
+        passes=0 if game.is_over else game.consecutive_passes,
+        free_button=game.rules.has_button and game.button_black == 0.0,
+        history=np.sort(game.superko_keys()),
+        occupied=_occupied(game),
+        until=until,
+        deepest=int(until.max()),
+        bonus=bonus,
+    )
+
+
+def _occupied(game: Game) -> NDArray[np.uint8]:
+    """Return, uint8[n], bit 0 where Black ever had a stone and bit 1 where White had."""
+    occupied = np.zeros(game.board.color.size, dtype=np.uint8)
+    for color, point in (*game.setup_stones, *game.moves):
+        if point != PASS:
+            occupied[point] |= color
+    return occupied
+
+
+# --- the prior ---
+
+
+def early_value(config: PuctConfig, game: Game, *, early: float, late: float) -> float:
+    """Return a value that goes from `early` at the first move to `late` with the configured half-life."""
+    halves = len(game.moves) / config.temperature_halflife * 19.0 / np.sqrt(game.width * game.height)
+    return float(late + (early - late) * 0.5**halves)
+
+
+def root_policy(
+    policy: NDArray[np.float32], legal: NDArray[np.int16], config: PuctConfig, game: Game, random: np.random.Generator
+) -> NDArray[np.float32]:
+    """Return a policy, float32[n] by point, as the root's prior: flattened and with noise as configured.
+
+    `legal` are the moves that have a share in both.
+    """
+    prior = policy[legal].astype(np.float64)
+    temperature = early_value(config, game, early=config.root_temperature_early, late=config.root_temperature)
+    if temperature != 1.0 and prior.max() > 0.0:
+        prior = (prior / prior.max()) ** (1.0 / temperature)
+        prior /= prior.sum()
+    if config.noise > 0.0:
+        noise = random.gamma(noise_shares(prior) * config.noise_concentration)
+        prior += config.noise * (noise / max(_TINY, noise.sum()) - prior)
+    changed = np.zeros_like(policy)
+    changed[legal] = prior
+    return changed
+
+
+def noise_shares(prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how the Dirichlet distribution's concentration is shared among moves with these probabilities.
+
+    One half evenly, the other by how much more likely than usual a move is, on a logarithmic scale: noise that is all
+    the same hardly ever finds a blind spot among 300 moves (KataGo's, docs/KataGoMethods.md).
+    """
+    logs = np.log(np.minimum(_NOISE_CAP, prior) + _TINY)
+    shaped = np.maximum(0.0, logs - logs.mean())
+    even = np.full(prior.size, 1.0 / prior.size)
+    return even if shaped.sum() <= 0.0 else 0.5 * (even + shaped / shaped.sum())
+
+
+# --- the end of a game ---
+
+
+def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], points: float) -> NDArray[np.float64]:
+    """Return, float64[n] by point, how many points (0 or negative) `color`'s moves are held back by.
+
+    Held back by up to `points` are moves that change nothing: in the opponent's settled territory without a capture
+    (threats, but not while a ko is fought), and in one's own without touching a stone of the opponent or connecting
+    something that still needs it.  So neutral points are filled and dead stones captured first.  KataGo's rule
+    (`getEndingWhiteScoreBonus` in cpp/search/searchhelpers.cpp).
+    """
+    bonus = np.zeros(ownership_black.size)
+    is_area = game.rules.scoring is Scoring.AREA
+    if is_area:
+        bonus[PASS] = -points * _BUTTON_SHARE if game.rules.has_button and game.button_black == 0.0 else 0.0
+    else:
+        bonus[PASS] = -points * _PASS_SHARE
+    owned = ownership_black if color == BLACK else -ownership_black
+    if points == 0.0 or game.board.info[KO_POINT] != NULL_POINT or np.abs(owned).max() < _OWNED:
+        return bonus
+    alive = np.zeros(ownership_black.size, dtype=np.int32)
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
+    for point in board_points(game.width, game.height):
+        share = (abs(float(owned[point])) - _OWNED) / (1.0 - _OWNED)
+        if game.board.color[point] != EMPTY or share <= 0.0:
+            continue
+        if owned[point] < 0.0:
+            useful = is_area and captures_something(game.board, point, color) > 0
+        else:
+            useful = _touches(game, point, opponent(color)) or _connects(game, point, color, alive)
+        if not useful:
+            bonus[point] = -points * share
+    return bonus
+
+
+def _neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
+    return point - 1, point + 1, point - game.width - 1, point + game.width + 1
+
+
+def _touches(game: Game, point: int, color: int) -> bool:
+    """Return whether a stone of `color` is next to a point."""
+    return any(game.board.color[neighbor] == color for neighbor in _neighbors(game, point))
+
+
+def _connects(game: Game, point: int, color: int, alive: NDArray[np.int32]) -> bool:
+    """Return whether a move connects chains of which one at least is not pass-alive."""
+    if alive[point] == color:
+        return False
+    own = [neighbor for neighbor in _neighbors(game, point) if game.board.color[neighbor] == color]
+    heads = {int(game.board.head[stone]) for stone in own}
+    return len(heads) > 1 and any(alive[stone] == EMPTY for stone in own)

@@ -1,0 +1,243 @@
+"""Walking down the tree: which move a playout takes, and a batch of such walks.  Kernels.
+
+At a node whose tried moves have the weights w (visits, weighted), W their sum, the side to play takes the move with the
+largest
+
+    u + C sqrt(W + ε) p / (1 + w),   C = (c + c_log ln((W + c_base) / c_base)) (1 + s (d / d₀ − 1))
+
+with p the prior, u the mean utility for that side and d the standard deviation of the utility below the node (PUCT:
+Rosin 2011, Silver et al. 2016; growth of C: Silver et al. 2018; the factor with d and all constants: KataGo,
+`cpp/search/searchexplorehelpers.cpp`).  A move not tried yet has for u what the node itself is worth, less a reduction
+that grows with the root of the prior tried so far (first-play urgency); all untried ones have the same u, so only the
+one with the largest prior needs to be looked at.  Playouts on their way count as lost visits of the moves they took, so
+that the next walk goes elsewhere.
+"""
+
+from math import cos, log, pi, pow, sqrt
+from typing import Final
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.search.puct.leaves import (
+    AGAIN,
+    COLLISION,
+    EVALUATE,
+    OVER,
+    Leaves,
+    PathWork,
+    Root,
+    write_boards,
+    write_rest,
+)
+from gtp_engine.search.puct.tree import (
+    CLOSED,
+    NEW,
+    NODES,
+    PENDING,
+    ROOT,
+    UTILITY,
+    UTILITY_SQUARE,
+    WEIGHT,
+    Tree,
+    try_edge,
+)
+from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
+from gtp_engine.search.rng import State, random_below
+
+_FIRST_WEIGHT: Final = 0.01
+"""ε above, visits: lets the prior decide where nothing was tried (KataGo's)."""
+
+_LEAST_VIRTUAL_SHARE: Final = 0.25
+"""Visits a move is taken to have at least when lost ones are added to its mean (KataGo's)."""
+
+_RANDOM_STEPS: Final = 1 << 24
+"""A uniform random number in (0, 1] is one of so many."""
+
+_BUTTON_POINTS: Final = 0.5
+
+
+@inlined_kernel
+def _first_play_urgency(tree: Tree, node: int, sign: float, mass: float, params: Params) -> float:
+    """Return the utility, for the side to play, of a move not tried yet; `mass` is the prior tried so far."""
+    parent: float = tree.mean[node, UTILITY]
+    if params.fpu_parent_power > 0.0:
+        share = min(1.0, pow(mass, params.fpu_parent_power))
+        parent = share * parent + (1.0 - share) * tree.own[node, UTILITY]
+    reduction = params.root_fpu_reduction if node == ROOT else params.fpu_reduction
+    return sign * parent - reduction * sqrt(mass)
+
+
+@kernel
+def exploration(tree: Tree, node: int, total: float, params: Params) -> float:
+    """Return C sqrt(W + ε) of the module's docstring; `total` is W."""
+    mean = tree.mean
+    stdev = utility_stdev(mean[node, UTILITY], mean[node, UTILITY_SQUARE], mean[node, WEIGHT], params)
+    factor = 1.0 + params.stdev_scale * (stdev / params.stdev_prior - 1.0)
+    growth = log((total + params.c_puct_base) / params.c_puct_base)
+    return (params.c_puct + params.c_puct_log * growth) * sqrt(total + _FIRST_WEIGHT) * factor
+
+
+@kernel
+def _wide_noise(noise: float, rng: State) -> float:
+    """Return what an analysis that should look at more moves adds to a utility: half of the time nothing, else |N|."""
+    if random_below(rng, 2) == 0:
+        return 0.0
+    radius = sqrt(-2.0 * log((1 + random_below(rng, _RANDOM_STEPS)) / _RANDOM_STEPS))
+    return noise * abs(radius * cos(2.0 * pi * random_below(rng, _RANDOM_STEPS) / _RANDOM_STEPS))
+
+
+@inlined_kernel
+def _score(prior: float, weight: float, utility: float, scaling: float, noise: float, rng: State) -> float:
+    """Return the number to maximise; `noise` is the wide root noise, which flattens the prior as well."""
+    if noise > 0.0:
+        prior = pow(prior, 1.0 / (4.0 * noise + 1.0))
+        utility += _wide_noise(noise, rng)
+    return utility + scaling * prior / (1.0 + weight)
+
+
+@kernel
+def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> int:
+    """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
+    begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
+    end = wide(tree.first_edge[node]) + wide(tree.edges[node])
+    if begin >= end or depth >= root.deepest:
+        return begin if begin < end else 0
+    best, best_prior = wide(0), -1.0
+    for edge in range(begin, end):
+        if tree.prior[edge] > best_prior and root.until[color, tree.move[edge]] <= depth:
+            best, best_prior = edge, tree.prior[edge]
+    return best
+
+
+@kernel
+def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params: Params, rng: State) -> int:
+    """Return the edge of an open node that `color` should try next; 0 if none is allowed or the tree is full."""
+    sign = 1.0 if color == BLACK else -1.0
+    first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
+    total, mass = 0.0, 0.0
+    for edge in range(first, first + tried):
+        total += tree.mean[tree.child[edge], WEIGHT]
+        mass += tree.prior[edge]
+    urgency = _first_play_urgency(tree, node, sign, mass, params)
+    scaling = exploration(tree, node, total, params)
+    radius = utility_radius(params)
+    noise = params.wide_root_noise if node == ROOT else 0.0
+    best, best_score = wide(0), -1e30
+    for edge in range(first, first + tried):
+        if depth < root.deepest and root.until[color, tree.move[edge]] > depth:
+            continue
+        child = tree.child[edge]
+        weight = tree.mean[child, WEIGHT]
+        utility = urgency
+        if weight > 0.0:
+            utility = sign * tree.mean[child, UTILITY]
+            if node == ROOT:
+                utility += sign * root.bonus[tree.move[edge]]
+        pending = tree.virtual_visits[child] * params.virtual_weight
+        if pending > 0.0:
+            share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
+            utility -= (radius + utility) * share
+            weight += pending
+        score = _score(tree.prior[edge], weight, utility, scaling, noise, rng)
+        if score > best_score:
+            best, best_score = edge, score
+    if tree.info[NODES] < tree.state.size:
+        edge = _best_untried(tree, node, depth, color, root)
+        if edge > 0 and _score(tree.prior[edge], 0.0, urgency, scaling, noise, rng) > best_score:
+            best = edge
+    return best
+
+
+@kernel
+def _walk(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
+    """Return the kind of row `row` after filling its path from the root to a leaf, with virtual visits on it."""
+    node, depth, color = wide(ROOT), wide(0), wide(root.color)
+    passes, button = wide(root.passes), 0.0
+    kind = wide(AGAIN)
+    leaves.path[row, 0] = ROOT
+    while True:
+        state = tree.state[node]
+        if passes >= 2 and params.counts_area:
+            kind = OVER
+            break
+        if state == NEW or state == PENDING:
+            kind = EVALUATE if state == NEW else COLLISION
+            break
+        if state == CLOSED or depth >= params.max_depth:
+            break
+        edge = best_edge(tree, node, depth, color, root, params, rng)
+        if edge == 0:
+            break
+        move = wide(tree.move[edge])
+        child = wide(tree.child[edge])
+        node = child if child > 0 else try_edge(tree, node, edge)
+        if move != PASS:
+            passes = 0
+        elif root.free_button and button == 0.0:
+            passes, button = 0, _BUTTON_POINTS if color == BLACK else -_BUTTON_POINTS
+        else:
+            passes += 1
+        leaves.moves[row, depth] = move
+        depth += 1
+        leaves.path[row, depth] = node
+        tree.virtual_visits[node] += 1
+        color = BLACK + WHITE - color
+    leaves.depth[row], leaves.color[row] = depth, color
+    leaves.passes[row], leaves.button[row] = passes, button
+    leaves.kind[row] = kind
+    return kind
+
+
+@kernel
+def release(tree: Tree, leaves: Leaves, row: int) -> None:
+    """Take back the virtual visits on a row's path."""
+    for at in range(1, leaves.depth[row] + 1):
+        tree.virtual_visits[leaves.path[row, at]] -= 1
+
+
+@kernel
+def _score_game(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
+    """Count the area of a row in which the game is over."""
+    board = board_of(positions, wide(leaves.slot[row]), 0)
+    margin = area_margin(board, work.queue, leaves.owner[row])
+    leaves.margin[row] = margin - params.komi + leaves.button[row]
+
+
+@kernel
+def select_batch(
+    tree: Tree,
+    root: Root,
+    params: Params,
+    leaves: Leaves,
+    positions: Positions,
+    count: int,
+    work: PathWork,
+    rng: State,
+    filled: IntArray,
+) -> None:
+    """Fill rows of `leaves` until they hold `count` playouts, and the first rows of `positions` for the evaluator.
+
+    filled[0] becomes the number of rows, filled[1] that of positions to be judged, filled[2] that of playouts.  There
+    may be fewer, as the rows of `leaves` have to hold the collisions as well.  Positions in which the game is over are
+    kept in the last rows of `positions`.
+    """
+    rows, slots, playouts, games_over = wide(0), wide(0), wide(0), wide(0)
+    while playouts < count and rows < leaves.kind.size:
+        kind = _walk(tree, root, params, leaves, rows, rng)
+        leaves.slot[rows] = slots
+        if kind == EVALUATE:
+            tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
+            write_boards(root, params.superko, leaves, rows, positions, work)
+            write_rest(root, params.superko, params.suicide, leaves, rows, positions, work)
+            slots += 1
+        elif kind == OVER:
+            games_over += 1
+            leaves.slot[rows] = positions.to_play.size - games_over
+            write_boards(root, params.superko, leaves, rows, positions, work)
+            _score_game(leaves, rows, positions, params, work)
+        rows += 1
+        playouts += wide(kind != COLLISION)
+    filled[0], filled[1], filled[2] = rows, slots, playouts

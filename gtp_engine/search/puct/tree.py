@@ -1,0 +1,284 @@
+"""The search tree as arrays: nodes with what is known about them, edges for their moves.
+
+A node's edges lie side by side.  Those that were tried come first, each with the node it leads to; then the untried one
+with the largest prior, then the rest in no order.  So a walk looks at the tried edges and at one more, whatever the
+number of legal moves, and trying that one costs a single pass over the rest (`promote_untried`).
+
+A node's values are means over its playouts for Black, in float64, weighted by how sure the network was; `own` is what
+the network (or the rules, at the end of a game) said of the position itself.  Both are rows of a matrix: a walk needs
+most columns of a node at once, and so touches one or two cache lines for it.
+
+Node 0 is the root.  The colour to play at a node follows from its depth.  It is a tree, not a graph: a position reached
+in two ways is two nodes, because superko and the last moves make them different; the evaluator's cache makes the second
+one cheap.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import inlined_kernel, kernel, wide
+
+ROOT: Final = 0
+
+NODES: Final = 0
+"""info[NODES]: number of nodes in use."""
+EDGES: Final = 1
+"""info[EDGES]: number of edges in use; number 0 is not one, so that it can mean "none"."""
+
+NEW: Final = 0
+"""State of a node that nothing is known about."""
+PENDING: Final = 1
+"""State of a node that the evaluator is judging."""
+OPEN: Final = 2
+"""State of a node that was judged and has edges."""
+CLOSED: Final = 3
+"""State of a node that was judged and gets no edges: the game is over there, or the tree is full."""
+
+VALUE: Final = 0  # win − loss, in [−1, 1]
+NO_RESULT: Final = 1  # probability of it
+SCORE: Final = 2  # points
+SCORE_SQUARE: Final = 3  # mean of the square of the final score, points²
+LEAD: Final = 4  # points
+UTILITY: Final = 5
+WEIGHT: Final = 6  # of one judgement in `own`, their sum in `mean`
+OWN_COLUMNS: Final = 7
+UTILITY_SQUARE: Final = 7
+WEIGHT_SQUARE: Final = 8  # sum of the squares of all weights
+MEAN_COLUMNS: Final = 9
+
+_INITIAL_NODES: Final = 1 << 12
+_GROWTH: Final = 4
+"""Arrays of zeros take no memory until they are written to, so large steps cost nothing but save much copying."""
+
+_LEAST_NODES: Final = 256
+"""Nodes there is room for, however little memory is allowed."""
+
+
+class Tree(NamedTuple):
+    """The arrays of a tree with room for N nodes and E edges."""
+
+    info: NDArray[np.int64]  # [2]
+    first_edge: NDArray[np.int32]  # [N] 0: no edges
+    edges: NDArray[np.int16]  # [N] number of edges
+    tried: NDArray[np.int16]  # [N] number of edges that lead to a node
+    state: NDArray[np.int8]  # [N] NEW, PENDING, OPEN or CLOSED
+    visits: NDArray[np.int64]  # [N] playouts through the node
+    virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not come back yet
+    own: NDArray[np.float32]  # [N, OWN_COLUMNS] what was said of the position itself
+    mean: NDArray[np.float64]  # [N, MEAN_COLUMNS] means over the playouts through the node
+    move: NDArray[np.int16]  # [E] a point or PASS
+    prior: NDArray[np.float32]  # [E] the policy's probability
+    child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
+
+
+_NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean")
+_EDGE_ARRAYS: Final = ("move", "prior", "child")
+
+
+def new_tree(nodes: int, edges: int) -> Tree:
+    """Return a tree that consists of a new root."""
+    return Tree(
+        info=np.ones(2, dtype=np.int64),
+        first_edge=np.zeros(nodes, dtype=np.int32),
+        edges=np.zeros(nodes, dtype=np.int16),
+        tried=np.zeros(nodes, dtype=np.int16),
+        state=np.zeros(nodes, dtype=np.int8),
+        visits=np.zeros(nodes, dtype=np.int64),
+        virtual_visits=np.zeros(nodes, dtype=np.int32),
+        own=np.zeros((nodes, OWN_COLUMNS), dtype=np.float32),
+        mean=np.zeros((nodes, MEAN_COLUMNS), dtype=np.float64),
+        move=np.zeros(edges, dtype=np.int16),
+        prior=np.zeros(edges, dtype=np.float32),
+        child=np.zeros(edges, dtype=np.int32),
+    )
+
+
+def _bytes(names: tuple[str, ...]) -> int:
+    """Return what one entry of these arrays takes."""
+    tree = new_tree(1, 1)
+    return sum(getattr(tree, name).nbytes for name in names)
+
+
+_NODE_BYTES: Final = _bytes(_NODE_ARRAYS)
+_EDGE_BYTES: Final = _bytes(_EDGE_ARRAYS)
+
+
+class TreeStore:
+    """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
+
+    A full tree is searched on: leaves are judged as long as there are nodes, but get no moves, then what is there is
+    visited again.  While it grows or is re-rooted, the old arrays and the new ones exist side by side for a moment.
+    """
+
+    def __init__(self, max_memory: int, moves: int) -> None:
+        self._moves: Final = moves
+        self._max_nodes: Final = max(_LEAST_NODES, max_memory * 2**20 // (_NODE_BYTES + moves * _EDGE_BYTES))
+        self.tree = self._empty()
+
+    def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
+        nodes = min(nodes, self._max_nodes)
+        return new_tree(nodes, 1 + nodes * self._moves)
+
+    @property
+    def used(self) -> int:
+        """The number of nodes in use, the root among them."""
+        return int(self.tree.info[NODES])
+
+    @property
+    def memory(self) -> float:
+        """The memory that nodes and edges in use take, MiB."""
+        return (self.used * _NODE_BYTES + int(self.tree.info[EDGES]) * _EDGE_BYTES) / 2**20
+
+    def clear(self) -> None:
+        """Drop everything but a new root."""
+        self.tree = self._empty()
+
+    def make_room(self, nodes: int) -> None:
+        """Grow the arrays so that there is room for `nodes` more, each with its edges, as far as the memory allows.
+
+        Nodes and edges grow together: most nodes are judged, and then have an edge for each legal move.
+        """
+        tree = self.tree
+        needed = min(self._max_nodes, self.used + nodes)
+        used_edges = int(tree.info[EDGES])
+        fits = needed <= tree.state.size and used_edges + nodes * self._moves <= tree.move.size
+        if fits or tree.state.size >= self._max_nodes:
+            return
+        larger = self._empty(max(_GROWTH * tree.state.size, needed))
+        larger.info[:] = tree.info
+        for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
+            for name in names:
+                getattr(larger, name)[:count] = getattr(tree, name)[:count]
+        self.tree = larger
+
+    def reroot(self, node: int) -> None:
+        """Make `node` the root and forget everything that is not below it; nothing may be on the way."""
+        smaller = new_tree(self.tree.state.size, self.tree.move.size)
+        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
+        self.tree = smaller
+
+    def child_by_move(self, node: int, move: int) -> int | None:
+        """Return the node that `move` (a point or PASS) leads to, or None if it was not tried."""
+        first = int(self.tree.first_edge[node])
+        for edge in range(first, first + int(self.tree.tried[node])):
+            if self.tree.move[edge] == move:
+                return int(self.tree.child[edge])
+        return None
+
+
+@inlined_kernel
+def add_node(tree: Tree) -> int:
+    """Return the number of a node just made; the caller has made sure of the room."""
+    node = wide(tree.info[NODES])
+    tree.info[NODES] = node + 1
+    tree.first_edge[node] = 0
+    tree.edges[node] = 0
+    tree.tried[node] = 0
+    tree.state[node] = NEW
+    tree.visits[node] = 0
+    tree.virtual_visits[node] = 0
+    for column in range(MEAN_COLUMNS):
+        tree.mean[node, column] = 0.0
+    return node
+
+
+@inlined_kernel
+def swap_edges(tree: Tree, a: int, b: int) -> None:
+    """Exchange two edges of a node."""
+    tree.move[a], tree.move[b] = tree.move[b], tree.move[a]
+    tree.prior[a], tree.prior[b] = tree.prior[b], tree.prior[a]
+    tree.child[a], tree.child[b] = tree.child[b], tree.child[a]
+
+
+@kernel
+def promote_untried(tree: Tree, node: int) -> None:
+    """Bring the untried edge with the largest prior to its place, the first after those tried.
+
+    Of several with the same prior the one that comes first stays first.
+    """
+    begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
+    end = wide(tree.first_edge[node]) + wide(tree.edges[node])
+    best, best_prior = begin, np.float32(-1.0)
+    for edge in range(begin, end):
+        if tree.prior[edge] > best_prior:
+            best, best_prior = edge, tree.prior[edge]
+    if best != begin and begin < end:
+        swap_edges(tree, begin, best)
+
+
+@kernel
+def set_priors(tree: Tree, node: int, policy: NDArray[np.float32]) -> None:
+    """Give the edges of a node these priors, float32[n] by the move's point."""
+    first = wide(tree.first_edge[node])
+    for edge in range(first, first + tree.edges[node]):
+        tree.prior[edge] = policy[tree.move[edge]]
+    promote_untried(tree, node)
+
+
+@kernel
+def try_edge(tree: Tree, node: int, edge: int) -> int:
+    """Return the new node that an untried edge of `node` leads to from now on; the caller has made sure of the room."""
+    place = wide(tree.first_edge[node]) + wide(tree.tried[node])
+    if edge != place:
+        swap_edges(tree, edge, place)
+    child = add_node(tree)
+    tree.child[place] = child
+    tree.tried[node] += 1
+    promote_untried(tree, node)
+    return child
+
+
+@kernel
+def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np.int64]) -> int:
+    """Return how many moves follow `node` in the line of the largest weights, written with their visits."""
+    length = wide(0)
+    while length < moves.size:
+        first = wide(tree.first_edge[node])
+        best, best_weight = wide(0), 0.0
+        for edge in range(first, first + tree.tried[node]):
+            weight = tree.mean[tree.child[edge], WEIGHT]
+            if weight > best_weight:
+                best, best_weight = edge, weight
+        if best == 0:
+            break
+        node = wide(tree.child[best])
+        moves[length] = tree.move[best]
+        visits[length] = tree.visits[node]
+        length += 1
+    return length
+
+
+@kernel
+def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32]) -> int:
+    """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
+
+    `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
+    """
+    origin[ROOT] = node
+    nodes, edges, place = wide(1), wide(1), wide(0)
+    while place < nodes:
+        old = wide(origin[place])
+        target.edges[place] = source.edges[old]
+        target.tried[place] = source.tried[old]
+        target.state[place] = source.state[old]
+        target.visits[place] = source.visits[old]
+        for column in range(OWN_COLUMNS):
+            target.own[place, column] = source.own[old, column]
+        for column in range(MEAN_COLUMNS):
+            target.mean[place, column] = source.mean[old, column]
+        first, count, tried = wide(source.first_edge[old]), wide(source.edges[old]), wide(source.tried[old])
+        target.first_edge[place] = edges if first > 0 else 0
+        for i in range(count):
+            target.move[edges + i] = source.move[first + i]
+            target.prior[edges + i] = source.prior[first + i]
+            if i < tried:
+                target.child[edges + i] = nodes
+                origin[nodes] = source.child[first + i]
+                nodes += 1
+        edges += count
+        place += 1
+    target.info[NODES] = nodes
+    target.info[EDGES] = edges
+    return nodes

@@ -1,0 +1,130 @@
+"""What a search maximises: winning, and on top of it a little for the score.  Kernels; all values are Black's.
+
+    utility = win − loss + S f(score; 0, 2 b) + D f(score; c, s b),   f(x; c, s) = 2/π E[atan((x − c) / s)]
+
+with b the side of the board in points (the root of its area), c what the root expects, drawn towards 0, and x normally
+distributed with the mean and deviation the network gives.  So points count most where the game is, the more so the
+closer to c, and hardly at all far from there.  The form and its constants are KataGo's (Wu, "Accelerating Self-Play
+Learning in Go", 2019, section on score maximization; `ScoreValue` in cpp/neuralnet/nninputs.cpp).
+"""
+
+from math import atan, exp, pi, pow, sqrt
+from typing import Final, NamedTuple
+
+from gtp_engine._jit import inlined_kernel, kernel
+
+STATIC_SCALE: Final = 2.0
+"""Points, per point of the board's side, by which the score has to change to count, seen from 0 (KataGo's)."""
+
+_STEP: Final = 0.25
+_REACH: Final = 16
+_DENSITY: Final = tuple(exp(-0.5 * (_STEP * i) ** 2) for i in range(-_REACH, _REACH + 1))
+_TOTAL_DENSITY: Final = sum(_DENSITY)
+"""The mean over the normal distribution is taken at steps of a quarter of a deviation up to four deviations away; finer
+steps change it by less than 10⁻³ while the deviation is at most three times s."""
+
+_CERTAIN: Final = 0.1
+"""Points; a score with a smaller deviation is taken as it is."""
+
+
+class Params(NamedTuple):
+    """Numbers that a search is run with; scalars.  Those of `PuctConfig` unless said otherwise."""
+
+    c_puct: float
+    c_puct_log: float
+    c_puct_base: float
+    stdev_prior: float
+    stdev_prior_weight: float
+    stdev_scale: float
+    fpu_reduction: float
+    root_fpu_reduction: float
+    fpu_parent_power: float
+    virtual_weight: float
+    value_weight_exponent: float
+    noise_pruning_scale: float
+    uncertainty: float
+    uncertainty_exponent: float
+    uncertainty_max_weight: float
+    static_weight: float
+    static_scale: float  # points
+    dynamic_weight: float
+    dynamic_scale: float  # points
+    dynamic_center: float  # points for Black
+    wide_root_noise: float  # of the limits
+    rollout_share: float
+    rollout_limit: int  # moves
+    rollout_policy: int  # rollout.UNIFORM or TACTICAL
+    max_depth: int  # moves, at most leaves.MAX_DEPTH
+    sure_weight: float  # of a judgement that cannot be wrong
+    has_ownership: bool  # of the evaluator
+    komi: float  # points White gets beside the area (`Game.area_komi`)
+    counts_area: bool  # whether two passes end the game inside the search
+    superko: int  # as in Conditions
+    suicide: bool  # as in Conditions
+
+
+@inlined_kernel
+def utility_radius(params: Params) -> float:
+    """Return the largest utility there can be."""
+    return 1.0 + params.static_weight + params.dynamic_weight
+
+
+@kernel
+def expected_share(score: float, stdev: float, center: float, scale: float) -> float:
+    """Return f of the module's docstring, in [−1, 1]; all in points."""
+    if stdev < _CERTAIN:
+        return atan((score - center) / scale) * (2.0 / pi)
+    total = 0.0
+    for i in range(2 * _REACH + 1):
+        total += _DENSITY[i] * atan((score + _STEP * (i - _REACH) * stdev - center) / scale)
+    return total / _TOTAL_DENSITY * (2.0 / pi)
+
+
+@kernel
+def score_utility(score: float, stdev: float, params: Params) -> float:
+    """Return what a score with this mean and deviation, points, adds to the utility."""
+    utility = 0.0
+    if params.static_weight > 0.0:
+        utility += params.static_weight * expected_share(score, stdev, 0.0, params.static_scale)
+    if params.dynamic_weight > 0.0:
+        share = expected_share(score, stdev, params.dynamic_center, params.dynamic_scale)
+        utility += params.dynamic_weight * share
+    return utility
+
+
+@inlined_kernel
+def _slope(score: float, center: float, scale: float) -> float:
+    """Return how much f grows with a point, the deviation being 0."""
+    return 2.0 / pi * scale / (scale * scale + (score - center) * (score - center))
+
+
+@kernel
+def utility_per_point(score: float, params: Params) -> float:
+    """Return how much the utility grows with a point of score."""
+    static = params.static_weight * _slope(score, 0.0, params.static_scale)
+    return static + params.dynamic_weight * _slope(score, params.dynamic_center, params.dynamic_scale)
+
+
+@kernel
+def judgement_weight(score: float, winloss_error: float, score_error: float, params: Params) -> float:
+    """Return how many visits a judgement counts for, given how wrong it may be (−1: not known, it counts once).
+
+    A network that expects to change its mind within a few moves is in the middle of a fight (KataGo's
+    "uncertainty-weighted MCTS playouts", docs/KataGoMethods.md).
+    """
+    if params.uncertainty <= 0.0 or winloss_error < 0.0:
+        return 1.0
+    error = winloss_error + utility_per_point(score, params) * max(0.0, score_error)
+    least = params.uncertainty / params.uncertainty_max_weight
+    return params.uncertainty / (pow(error, params.uncertainty_exponent) + least)
+
+
+@kernel
+def utility_stdev(mean: float, mean_square: float, weight: float, params: Params) -> float:
+    """Return the standard deviation of the utility below a node, a prior assumption mixed in."""
+    if weight <= 1.0:
+        return params.stdev_prior
+    square = mean * mean
+    prior = params.stdev_prior_weight * (square + params.stdev_prior * params.stdev_prior)
+    known = weight * max(square, mean_square)
+    return sqrt(max(0.0, (prior + known) / (params.stdev_prior_weight + weight - 1.0) - square))

@@ -1,0 +1,199 @@
+"""The network search once more, slow and obvious: dictionaries, recursion, one playout at a time, KataGo's formulas.
+
+The oracle of the kernels: both have to visit the same moves as often and find the same means, to the last digits.  It
+knows no batches, no symmetries, no noise, no endings; games end after two passes and are counted by area.
+"""
+
+from dataclasses import dataclass, field
+from math import atan, exp, log, pi, sqrt
+
+from gtp_engine.config import PuctConfig
+from gtp_engine.evaluation.evaluator import Evaluator, new_evaluation
+from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.game import Game
+
+
+@dataclass
+class Said:
+    """What was said of a position, for Black."""
+
+    value: float
+    score: float
+    stdev: float
+    winloss_error: float
+    score_error: float
+    policy: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass
+class Node:
+    said: Said
+    own_utility: float
+    own_weight: float
+    children: dict[int, "Node"] = field(default_factory=dict)
+    visits: int = 0
+    value: float = 0.0
+    utility: float = 0.0
+    utility_square: float = 0.0
+    weight: float = 0.0
+
+
+class ReferenceSearch:
+    """Searches one position; `root` holds the tree."""
+
+    def __init__(self, game: Game, config: PuctConfig, evaluator: Evaluator) -> None:
+        self.config = config
+        self.evaluator = evaluator
+        self.side = sqrt(game.width * game.height)
+        said = self.judge(game)
+        center = said.score * (1 - config.dynamic_score_zero_weight)
+        cap = self.side * config.dynamic_score_scale
+        self.center = min(max(center, said.score - cap), said.score + cap)
+        self.surest = config.uncertainty_max_weight if config.uncertainty > 0 and said.winloss_error >= 0 else 1.0
+        self.root = self.new_node(said)
+        self.game = game
+        self.update(self.root, game.to_play)
+        self.root.visits = 1
+
+    def run(self, visits: int) -> None:
+        while self.root.visits < visits:
+            self.play(self.root, self.game.copy(), is_root=True)
+
+    def play(self, node: Node, game: Game, *, is_root: bool) -> None:
+        color = game.to_play
+        if not game.is_over:
+            move = self.choose(node, color, is_root)
+            game.play(move)
+            child = node.children.get(move)
+            if child is None:
+                child = node.children[move] = self.new_node(self.judge(game))
+                child.visits = 1
+                self.update(child, game.to_play)
+            else:
+                self.play(child, game, is_root=False)
+        node.visits += 1
+        self.update(node, color)
+
+    def judge(self, game: Game) -> Said:
+        if game.is_over:
+            margin = game.score().margin_black
+            return Said(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
+        positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
+        write_game(positions, 0, game)
+        self.evaluator.evaluate(positions, 1, conditions_of(game, passing_hacks=self.config.passing_hacks), out)
+        moves = [PASS, *game.legal_points()]
+        return Said(
+            value=float(out.win_black[0]) - float(out.loss_black[0]),
+            score=float(out.score_black[0]),
+            stdev=float(out.score_stdev[0]),
+            winloss_error=float(out.winloss_error[0]),
+            score_error=float(out.score_error[0]),
+            policy={move: float(out.policy[0, move]) for move in sorted(moves)},
+        )
+
+    def new_node(self, said: Said) -> Node:
+        return Node(said, said.value + self.score_utility(said.score, said.stdev), self.weight_of(said))
+
+    def score_utility(self, score: float, stdev: float) -> float:
+        config = self.config
+        static = config.static_score_weight * mean_share(score, stdev, 0.0, 2.0 * self.side)
+        scale = config.dynamic_score_scale * self.side
+        return static + config.dynamic_score_weight * mean_share(score, stdev, self.center, scale)
+
+    def weight_of(self, said: Said) -> float:
+        config = self.config
+        if said.winloss_error == -2.0:
+            return self.surest
+        if config.uncertainty == 0 or said.winloss_error < 0:
+            return 1.0
+        scale = config.dynamic_score_scale * self.side
+        slope = config.static_score_weight * slope_of(said.score, 0.0, 2.0 * self.side)
+        slope += config.dynamic_score_weight * slope_of(said.score, self.center, scale)
+        error = (said.winloss_error + slope * said.score_error) ** config.uncertainty_exponent
+        return config.uncertainty / (error + config.uncertainty / config.uncertainty_max_weight)
+
+    def choose(self, node: Node, color: int, is_root: bool) -> int:
+        config, sign = self.config, 1.0 if color == BLACK else -1.0
+        total = sum(child.weight for child in node.children.values())
+        tried = sum(node.said.policy[move] for move in node.children)
+        known = min(1.0, tried**config.fpu_parent_power) if config.fpu_parent_power else 1.0
+        parent = known * node.utility + (1 - known) * node.own_utility
+        urgency = sign * parent - (config.root_fpu_reduction if is_root else config.fpu_reduction) * sqrt(tried)
+        scaling = config.c_puct + config.c_puct_log * log((total + config.c_puct_base) / config.c_puct_base)
+        scaling *= sqrt(total + 0.01) * (1 + config.utility_stdev_scale * (self.stdev(node) / self.prior_stdev - 1))
+        scores = {}
+        for move, prior in node.said.policy.items():
+            child = node.children.get(move)
+            utility, weight = (urgency, 0.0) if child is None else (sign * child.utility, child.weight)
+            scores[move] = utility + scaling * prior / (1 + weight)
+        order = [*node.children, *sorted(scores, key=lambda move: (move == PASS, move))]
+        return max(order, key=lambda move: scores[move])
+
+    @property
+    def prior_stdev(self) -> float:
+        return self.config.utility_stdev_prior
+
+    def stdev(self, node: Node) -> float:
+        if node.weight <= 1:
+            return self.prior_stdev
+        square, prior_weight = node.utility**2, self.config.utility_stdev_prior_weight
+        total = (square + self.prior_stdev**2) * prior_weight + max(square, node.utility_square) * node.weight
+        return sqrt(max(0.0, total / (prior_weight + node.weight - 1) - square))
+
+    def update(self, node: Node, color: int) -> None:
+        sign = 1.0 if color == BLACK else -1.0
+        children = list(node.children.items())
+        weights = [child.weight for _, child in children]
+        utilities = [sign * child.utility for _, child in children]
+        if len(children) > 1:
+            weights = self.without_noise(weights, utilities, [max(1e-30, node.said.policy[m]) for m, _ in children])
+            weights = self.weighed(weights, utilities)
+        own = max(1, node.visits - sum(child.visits for _, child in children)) if not children else 1
+        parts = [(own * node.own_weight, node.said.value, node.own_utility, node.own_utility**2)]
+        parts += [(w, c.value, c.utility, c.utility_square) for w, (_, c) in zip(weights, children, strict=True)]
+        node.weight = sum(part[0] for part in parts)
+        node.value = sum(part[0] * part[1] for part in parts) / node.weight
+        node.utility = sum(part[0] * part[2] for part in parts) / node.weight
+        node.utility_square = sum(part[0] * part[3] for part in parts) / node.weight
+
+    def without_noise(self, weights: list[float], utilities: list[float], priors: list[float]) -> list[float]:
+        if self.config.noise_pruning_scale == 0:
+            return weights
+        kept: list[float] = []
+        for i, (weight, utility, prior) in enumerate(zip(weights, utilities, priors, strict=True)):
+            if i > 0:
+                mean = sum(w * u for w, u in zip(kept, utilities, strict=False)) / sum(kept)
+                surplus = weight - 2 * sum(kept) * prior / sum(priors[:i])
+                if surplus > 0 and utility < mean:
+                    weight -= surplus * (1 - exp((utility - mean) / self.config.noise_pruning_scale))
+            kept.append(weight)
+        return kept
+
+    def weighed(self, weights: list[float], utilities: list[float]) -> list[float]:
+        mean = sum(w * u for w, u in zip(weights, utilities, strict=True)) / sum(weights)
+        new = []
+        for weight, utility in zip(weights, utilities, strict=True):
+            z = (utility - mean) / sqrt(1e-8 + 1 / (1.5 * sqrt(weight)))
+            new.append(weight * (student(z) + 0.0001) ** self.config.value_weight_exponent)
+        return [weight * sum(weights) / sum(new) for weight in new]
+
+
+def student(z: float) -> float:
+    """Return Student's t distribution function with 3 degrees of freedom."""
+    return 0.5 + (z / sqrt(3) / (1 + z * z / 3) + atan(z / sqrt(3))) / pi
+
+
+def mean_share(score: float, stdev: float, center: float, scale: float) -> float:
+    """Return the mean of 2/π atan((x − center) / scale) over the normal distribution, by fine steps."""
+    if stdev == 0:
+        return atan((score - center) / scale) * 2 / pi
+    steps = [i / 50 for i in range(-300, 301)]
+    weights = [exp(-z * z / 2) for z in steps]
+    total = sum(w * atan((score + z * stdev - center) / scale) for w, z in zip(weights, steps, strict=True))
+    return total / sum(weights) * 2 / pi
+
+
+def slope_of(score: float, center: float, scale: float) -> float:
+    return 2 / pi * scale / (scale**2 + (score - center) ** 2)

@@ -1,0 +1,186 @@
+"""What the tests of the network search share: evaluators that tests can see through, games, searches."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation, Evaluator
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.board import Board, is_legal, view_storage
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.go.scoring import score_area
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.search import PuctSearch
+from gtp_engine.search.puct.tree import ROOT, WEIGHT
+from gtp_engine.search.report import SearchReport
+
+PLAIN = {
+    "uncertainty": 0,
+    "value_weight_exponent": 0,
+    "noise_pruning_scale": 0,
+    "utility_stdev_scale": 0,
+    "fpu_parent_power": 0,
+    "symmetry_pruning": False,
+}
+"""Options that leave the plain algorithm: every mean is that over all playouts."""
+
+
+class AreaEvaluator:
+    """Knows who would win if the board were counted now, and nothing about moves.
+
+    `colors` exchanged and komi negated, its answers are the same for the other side.
+    """
+
+    name = "area"
+    has_score = True
+    has_ownership = True
+
+    def __init__(self, batch: int = 4, delay: float = 0.0, scale: float = 5.0) -> None:
+        self.batch = batch
+        self.delay = delay
+        self.scale = scale
+        self.asked: list[int] = []
+        self.optimism: list[float | None] = []
+        self.symmetries: list[int] = []
+
+    def evaluate(
+        self,
+        positions: Positions,
+        count: int,
+        conditions: Conditions,
+        out: Evaluation,
+        *,
+        symmetry: int = ANY_SYMMETRY,
+        optimism: float | None = None,
+    ) -> None:
+        time.sleep(self.delay * count)
+        self.asked.append(count)
+        self.optimism.append(optimism)
+        self.symmetries.append(symmetry)
+        for row in range(count):
+            board, color = board_in(positions, row), int(positions.to_play[row])
+            self.judge(board, color, conditions, out, row)
+            out.policy[row] = 0
+            moves = [p for p in range(board.color.size) if is_allowed(positions, row, p, conditions.suicide)] + [PASS]
+            out.policy[row, moves] = self.policy(board, color, moves)
+
+    def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
+        return np.full(len(moves), 1 / len(moves))
+
+    def judge(self, board: Board, color: int, conditions: Conditions, out: Evaluation, row: int) -> None:
+        points = score_area(board.color, int(board.info[2]), Rules())
+        margin = points[1] - points[2] - conditions.komi
+        value = np.tanh(margin / self.scale)
+        out.win_black[row], out.loss_black[row] = (1 + value) / 2, (1 - value) / 2
+        out.score_black[row] = out.lead_black[row] = margin
+        out.score_stdev[row] = 3.0
+        out.time_left[row] = out.winloss_error[row] = out.score_error[row] = -1
+        out.ownership_black[row] = np.where(board.color == 1, 1.0, np.where(board.color == 2, -1.0, 0.0))
+
+    def clear_cache(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class ShapedEvaluator(AreaEvaluator):
+    """The same with a policy that likes some points better, the same for both colours."""
+
+    def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
+        likes = np.array([1 + (point * 7919) % 13 + point / 1000 for point in moves])
+        return likes / likes.sum()
+
+
+class PassingEvaluator(AreaEvaluator):
+    """The same with a policy that likes to pass, so that games end."""
+
+    def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
+        return np.array([0.4 if point == PASS else 0.6 / max(1, len(moves) - 1) for point in moves])
+
+
+def board_in(positions: Positions, row: int, ago: int = 0) -> Board:
+    """Return a board of a row as Python sees it."""
+    n = positions.forbidden.shape[1]
+    return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, n)
+
+
+def is_allowed(positions: Positions, row: int, point: int, suicide: bool) -> bool:
+    board, color = board_in(positions, row), int(positions.to_play[row])
+    if board.color[point] != EMPTY or positions.forbidden[row, point]:
+        return False
+    return bool(is_legal(board, point, color, suicide))
+
+
+def config(**values: object) -> Config:
+    """Return a configuration; names are those of the section puct, or of search where it has them."""
+    searching = {"seed", "max_memory", "rollout_policy"}
+    texts = {("search." if name in searching else "puct.") + name: str(value) for name, value in values.items()}
+    return Config().with_values({"search.seed": "1", **texts})
+
+
+def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
+    diagram = parse_diagram(text)
+    game = Game(diagram.width, diagram.height, Rules.parse(rules), komi)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
+    return game
+
+
+def search(
+    game: Game, limits: Limits | int, evaluator: Evaluator | None = None, to_play: int | None = None, **values: object
+) -> SearchReport:
+    """Return what a fresh search finds."""
+    limits = Limits(limits) if isinstance(limits, int) else limits
+    with Searching(evaluator, **values) as searcher:
+        return searcher.run(game, limits, to_play=to_play)
+
+
+class Searching:
+    """A search that is closed at the end of a with statement, after its tree has been looked over."""
+
+    def __init__(self, evaluator: Evaluator | None = None, **values: object) -> None:
+        self.searcher = PuctSearch(config(**values), evaluator or AreaEvaluator())
+
+    def __enter__(self) -> PuctSearch:
+        return self.searcher
+
+    def __exit__(self, *reason: object) -> None:
+        self.searcher.close()
+        if reason[0] is None:
+            check_tree(self.searcher)
+
+
+def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
+    """Assert what always holds: nothing is on its way, visits add up, the untried edge in front is the likeliest.
+
+    Nodes without moves of their own are visited again and again; so may others be when the tree is full (`repeats`).
+    """
+    tree = searcher._store.tree
+    nodes = int(tree.info[0])
+    assert not tree.virtual_visits[:nodes].any()
+    for node in range(nodes):
+        first, tried, edges = (int(array[node]) for array in (tree.first_edge, tree.tried, tree.edges))
+        children = tree.child[first : first + tried]
+        below = int(tree.visits[children].sum()) if tried else 0
+        assert tree.visits[node] >= below
+        if tried and not repeats:
+            assert tree.visits[node] == 1 + below
+        if tree.visits[node]:
+            assert tree.mean[node, WEIGHT] > 0
+        priors = tree.prior[first + tried : first + edges]
+        assert priors.size == 0 or priors[0] == priors.max()
+        assert not tree.child[first + tried : first + edges].any()
+    assert int(tree.child[: int(tree.info[1])].astype(bool).sum()) == nodes - 1
+    assert tree.visits[ROOT] >= 1
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    deadline = time.perf_counter() + seconds
+    while not condition():
+        assert time.perf_counter() < deadline, "waited in vain"
+        time.sleep(0.001)

@@ -1,0 +1,304 @@
+"""The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership, rollouts."""
+
+import numpy as np
+import pytest
+from puct_support import AreaEvaluator, Searching, ShapedEvaluator, config, game_from, search
+
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.fakes import FakeEvaluator
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.choose import draw
+from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
+from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy
+from gtp_engine.search.puct.tree import ROOT
+
+
+def points(game: Game, *vertices: str) -> list[int]:
+    return [parse_vertex(vertex, width=game.width, height=game.height) for vertex in vertices]
+
+
+# --- noise and temperature
+
+
+def test_noise_is_shared_half_evenly_half_by_what_is_likelier_than_usual() -> None:
+    prior = np.array([0.5, 0.4, 0.0999, 0.0001, 0.0])
+    shares = noise_shares(prior)
+    assert shares.sum() == pytest.approx(1)
+    assert shares[-1] == pytest.approx(0.1)
+    assert shares[0] == shares[1] > shares[3]
+    assert noise_shares(np.full(4, 0.25)) == pytest.approx(np.full(4, 0.25))
+
+
+def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
+    game, legal = Game(9), np.array([11, 13, 57, PASS], dtype=np.int16)
+    policy = np.zeros(100, dtype=np.float32)
+    policy[legal] = [0.6, 0.3, 0.1, 0.0]
+    random = np.random.default_rng(1)
+    assert np.array_equal(root_policy(policy, legal, config().puct, game, random), policy)
+    flat = root_policy(policy, legal, config(root_temperature=2, root_temperature_early=2).puct, game, random)
+    assert flat[legal] == pytest.approx(np.sqrt([0.6, 0.3, 0.1, 0.0]) / np.sqrt([0.6, 0.3, 0.1]).sum())
+    noisy = [root_policy(policy, legal, config(noise=0.25).puct, game, random) for _ in range(200)]
+    assert all(changed.sum() == pytest.approx(1, abs=1e-5) for changed in noisy)
+    assert not any(np.delete(changed, legal).any() for changed in noisy)
+    assert np.std([changed[11] for changed in noisy]) > 0.02
+    expected = 0.75 * policy[legal] + 0.25 * noise_shares(policy[legal].astype(float))
+    assert np.mean(noisy, axis=0)[legal] == pytest.approx(expected, abs=0.02)
+
+
+def test_early_values_fade_with_the_moves_sooner_on_small_boards() -> None:
+    for size, halflife in ((19, 10), (9, 10 * 9 / 19)):
+        game = Game(size)
+        values = []
+        for _ in range(20):
+            values.append(early_value(config(temperature_halflife=10).puct, game, early=1.0, late=0.2))
+            game.play(game.legal_points()[0])
+        assert values[0] == 1.0
+        assert values[10] == pytest.approx(0.2 + 0.8 * 0.5 ** (10 / halflife))
+
+
+def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
+    random = np.random.default_rng(3)
+    weights = np.array([40.0, 20.0, 0.0])
+    assert draw(weights, 0.0, random) == 0
+    drawn = np.bincount([draw(weights, 0.5, random) for _ in range(2000)], minlength=3) / 2000
+    assert drawn == pytest.approx([0.8, 0.2, 0.0], abs=0.03)
+
+
+def test_a_temperature_varies_the_move_and_nothing_else() -> None:
+    best = set()
+    for seed in range(12):
+        report = search(Game(7), 100, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
+        best.add(report.best_point)
+        visits = sorted(move.visits for move in report.moves)
+    assert len(best) > 2
+    assert visits == sorted(move.visits for move in search(Game(7), 100, ShapedEvaluator()).moves)
+
+
+def test_noise_differs_from_seed_to_seed() -> None:
+    found = {
+        tuple((move.point, move.visits) for move in search(Game(7), 100, ShapedEvaluator(), noise=0.5, seed=seed).moves)
+        for seed in (1, 1, 2, 3)
+    }
+    assert len(found) == 3
+
+
+def test_wide_root_noise_makes_an_analysis_look_at_more_moves() -> None:
+    def tried(noise: float) -> int:
+        return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
+
+    assert tried(0.0) < tried(0.1) < tried(1.0)
+
+
+# --- symmetric moves
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "stones", "mirrors", "left"),
+    [
+        (5, 5, "", 7, 6),
+        (5, 4, "", 3, 6),
+        (5, 5, "C3", 7, 5),
+        (5, 5, "C4", 1, 14),
+        (5, 5, "B4", 1, 14),
+        (5, 5, "B3 D3", 3, 8),
+        (5, 5, "B1 C4", 0, 23),
+    ],
+)
+def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str, mirrors: int, left: int) -> None:
+    game = Game(width, height, Rules.parse("chinese"))
+    for vertex in stones.split():
+        game.play(vertex, BLACK)
+    with Searching() as searcher:
+        searcher.run(game, Limits(1))
+        found = mirrors_of(game, searcher._arrays.root_positions)
+    assert len(found) == mirrors
+    for color in (BLACK, WHITE):
+        assert len(game.legal_points()) - len(duplicates(game, color, found)) == left
+
+
+def test_nothing_mirrors_anything_while_a_ko_is_fought() -> None:
+    game = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, rules="chinese")
+    game.play("B3")
+    with Searching() as searcher:
+        searcher.run(game, Limits(1))
+        assert mirrors_of(game, searcher._arrays.root_positions) == []
+
+
+def test_black_begins_on_the_right_and_mirrored_moves_are_told_as_well() -> None:
+    game = Game(9)
+    with Searching(FakeEvaluator()) as searcher:
+        report = searcher.run(game, Limits(300, move_ownership=True))
+    searched = [move for move in report.moves if move.symmetry_of is None]
+    told = {move.point: move for move in report.moves}
+    assert len(told) == len(report.moves)
+    assert sum(move.visits for move in searched) == 299
+    assert all(move.point % 10 >= 5 for move in searched if move.point != PASS)
+    for move in report.moves:
+        if move.symmetry_of is not None:
+            original = told[move.symmetry_of]
+            assert (move.visits, move.pv_visits) == (original.visits, original.pv_visits)
+            assert move.pv[0] == move.point
+            assert sorted(move.ownership_black) == pytest.approx(sorted(original.ownership_black))
+            line = game.copy()
+            for point in move.pv:
+                line.play(point)
+
+
+# --- the end of a game
+
+
+SETTLED = """
+    . . X O .
+    . . X O .
+    X X X O O
+    . . X O .
+    . . X O .
+"""
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_moves_that_change_nothing_are_held_back(color: int) -> None:
+    for rules in ("chinese", "japanese"):
+        game = game_from(SETTLED, color, rules)
+        board = game.board.color
+        ownership = np.zeros(board.size, dtype=np.float32)
+        for point in points(
+            game, *["A5", "B5", "C5", "A4", "B4", "C4", "A3", "B3", "C3", "A2", "B2", "C2", "A1", "B1", "C1"]
+        ):
+            ownership[point] = 1
+        on_board = np.flatnonzero(board < 3)
+        ownership[on_board] = np.where(on_board % 6 <= 3, 1, -1)
+        held = ending_points(game, color, ownership, 0.5)
+        own = points(game, "A5", "B5", "A4", "B4", "A1", "B1", "A2", "B2")
+        others = points(game, "E5", "E4", "E2", "E1")
+        if color == WHITE:
+            own, others = others, own
+        assert all(held[point] == -0.5 for point in own)
+        assert all(held[point] == -0.5 for point in others)
+        assert held[PASS] == pytest.approx(0 if rules == "chinese" else -1 / 3)
+        assert not ending_points(game, color, ownership * 0.9, 0.5)[others].any()
+
+
+def test_moves_that_touch_or_capture_the_opponent_are_not_held_back() -> None:
+    game = game_from(". O . X .\nX X X X .\n. . . . .\n. . . . .\n. . . . .", BLACK, "chinese")
+    ownership = np.where(game.board.color < 3, 1, 0).astype(np.float32)
+    held = ending_points(game, BLACK, ownership, 0.5)
+    assert [held[point] for point in points(game, "A5", "C5", "E5", "C1")] == [0, 0, -0.5, -0.5]
+    held = ending_points(game, WHITE, ownership, 0.5)
+    assert held[points(game, "A5")[0]] == -0.5
+    captured = game_from("X O .\n. O .\n. . .", WHITE, "chinese")
+    mine = np.where(captured.board.color < 3, 1, 0).astype(np.float32)
+    assert ending_points(captured, WHITE, mine, 0.5)[points(captured, "A2")[0]] == 0
+
+
+def test_moves_held_back_are_searched_less() -> None:
+    class Settled(AreaEvaluator):
+        """Thinks that Black owns everything, and that no move matters."""
+
+        def judge(self, board, color, conditions, out, row):
+            super().judge(board, color, conditions, out, row)
+            out.ownership_black[row, board.color < 3] = 1
+            out.win_black[row], out.loss_black[row], out.score_black[row] = 1, 0, 20
+
+    game = game_from(". . . . .\n. . . . .\n. . O . .\n. . . . .\n. . X . .", BLACK, "chinese")
+    touching = points(game, "C4", "B3", "D3", "C2")
+    assert search(game, 100, Settled()).best_point in touching
+    assert search(game, 100, Settled(), ending_bonus=0).best_point not in touching
+
+
+# --- ownership
+
+
+def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
+    with Searching(AreaEvaluator(), symmetry_pruning=False) as searcher:
+        report = searcher.run(Game(5), Limits(200, move_ownership=True))
+    assert report.ownership_samples == 200
+    for move in report.moves:
+        assert move.ownership_black is not None
+        assert move.ownership_black[move.point] > 0.5 or move.point == PASS
+    assert np.abs(report.ownership_black).max() <= 1
+    assert report.ownership_stdev is not None
+    assert report.ownership_stdev.max() > 0
+    total = sum(move.ownership_black * move.weight for move in report.moves)
+    assert total / 200 == pytest.approx(report.ownership_black, abs=0.02)
+
+
+def test_ownership_of_moves_is_left_out_unless_wanted_and_can_be_wanted_later() -> None:
+    with Searching(FakeEvaluator()) as searcher:
+        first = searcher.run(Game(5), Limits(50))
+        assert all(move.ownership_black is None for move in first.moves)
+        later = searcher.run(Game(5), Limits(100, move_ownership=True))
+    assert any(move.ownership_black is not None for move in later.moves)
+
+
+# --- rollouts
+
+
+def test_with_no_share_rollouts_change_nothing() -> None:
+    plain = search(Game(7), 200, FakeEvaluator())
+    none = search(Game(7), 200, FakeEvaluator(), rollout_share=0, rollout_limit=3, rollout_policy="uniform")
+    assert plain.moves == none.moves
+    assert plain.value_black == none.value_black
+
+
+def test_with_the_whole_share_only_rollouts_count() -> None:
+    """Two evaluators that agree about policies but on nothing else give the same search."""
+
+    class Contrary(ShapedEvaluator):
+        def judge(self, board, color, conditions, out, row):
+            super().judge(board, color, conditions, out, row)
+            out.win_black[row], out.loss_black[row] = 0.3, 0.7
+            out.score_black[row] = out.lead_black[row] = -20
+
+    options = {"rollout_share": 1, "symmetry_pruning": False, "ending_bonus": 0, "dynamic_score_weight": 0}
+    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
+    with Searching(ShapedEvaluator(), **options) as searcher:
+        one = searcher.run(game, Limits(150))
+        tree = searcher._store.tree
+        assert set(tree.own[: one.nodes, 0]) <= {-1.0, 0.0, 1.0}
+    other = search(game, 150, Contrary(), **options)
+    assert one.moves == other.moves
+    assert one.value_black == other.value_black
+
+
+def test_a_mixture_lies_between() -> None:
+    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
+    values = []
+    for share in (0.0, 0.25, 1.0):
+        with Searching(AreaEvaluator(), rollout_share=share, seed=4) as searcher:
+            searcher.run(game, Limits(1))
+            values.append(float(searcher._store.tree.own[ROOT, 0]))
+    assert values[1] == pytest.approx(0.75 * values[0] + 0.25 * values[2], abs=1e-6)
+
+
+def test_rollouts_can_be_cut_short_and_playouts_kept_shallow() -> None:
+    report = search(Game(7), 300, ShapedEvaluator(), rollout_share=0.5, rollout_limit=1, playout_depth=2)
+    assert report.visits == 300
+    assert max(len(move.pv) for move in report.moves) == 2
+
+
+def test_rollouts_find_who_lives() -> None:
+    text = """
+        . a . X O .
+        X X X X O O
+        O O O O O .
+        . O . O O O
+        O O O O . O
+    """
+    from gtp_engine.go.diagram import parse_diagram
+
+    class Blind(ShapedEvaluator):
+        def judge(self, board, color, conditions, out, row):
+            super().judge(board, color, conditions, out, row)
+            out.win_black[row] = out.loss_black[row] = 0.5
+            out.score_black[row] = out.lead_black[row] = 0
+
+    point = parse_diagram(text).marks["a"]
+    for color in (BLACK, WHITE):
+        game = game_from(text, color, komi=-22)
+        report = search(game, 1200, Blind(batch=1), rollout_share=1)
+        assert report.best_point == point
+        assert opponent(color) != report.to_play

@@ -1,0 +1,425 @@
+"""The network search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and its limits."""
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, check_tree, game_from, search, wait_until
+from superko_games import game_with_superko
+
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.fakes import FakeEvaluator
+from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
+from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE
+from gtp_engine.search.report import SearchReport
+
+SIGNATURE = Path(__file__).parent.parent / "data" / "puct_signature.txt"
+
+
+def visits_of(report: SearchReport) -> list[tuple[int, int]]:
+    return [(move.point, move.visits) for move in report.moves]
+
+
+# --- it repeats itself
+
+
+@pytest.mark.parametrize("pipeline", [1, 2, 3])
+@pytest.mark.parametrize("batch", [1, 4, 32])
+def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
+    options = {"eval_batch": batch, "pipeline": pipeline, "noise": 0.25, "temperature": 1}
+    reports = [search(Game(9), 300, FakeEvaluator(), **options) for _ in range(2)]
+    assert visits_of(reports[0]) == visits_of(reports[1])
+    assert np.array_equal(reports[0].ownership_black, reports[1].ownership_black)
+    other = search(Game(9), 300, FakeEvaluator(), **options, seed=2)
+    assert visits_of(other) != visits_of(reports[0])
+
+
+def test_the_time_an_evaluator_takes_changes_nothing() -> None:
+    slow = search(Game(7), 60, AreaEvaluator(delay=0.002), pipeline=2, in_flight_share=1)
+    quick = search(Game(7), 60, AreaEvaluator(), pipeline=2, in_flight_share=1)
+    assert visits_of(slow) == visits_of(quick)
+
+
+def test_the_signature_of_the_search_is_the_one_on_file() -> None:
+    """Any change of the search changes these numbers; a commit that does says so and why."""
+    lines = []
+    for size, visits in ((9, 1000), (13, 500), (19, 300)):
+        report = search(Game(size), visits, FakeEvaluator())
+        moves = [move for move in report.moves if move.symmetry_of is None][:5]
+        best = ", ".join(f"{format_vertex(move.point, width=size, height=size)} {move.visits}" for move in moves)
+        lines.append(f"{size}x{size} {visits} visits: {best}; value {report.value_black:.4f}; {report.nodes} nodes")
+    assert "\n".join(lines) == SIGNATURE.read_text(encoding="utf-8").strip()
+
+
+def test_clear_makes_the_next_search_the_first_one() -> None:
+    with Searching(FakeEvaluator(), noise=0.25) as searcher:
+        first = searcher.run(Game(9), Limits(200))
+        again = searcher.run(Game(9), Limits(400))
+        searcher.clear()
+        cleared = searcher.run(Game(9), Limits(200))
+    assert (again.visits, again.playouts) == (400, 200)
+    assert visits_of(first) == visits_of(cleared)
+
+
+# --- visits
+
+
+@pytest.mark.parametrize("batch", [1, 5, 64])
+@pytest.mark.parametrize("visits", [1, 2, 17, 333])
+def test_visits_are_exact_and_add_up(visits: int, batch: int) -> None:
+    with Searching(FakeEvaluator(), symmetry_pruning=False, eval_batch=batch, in_flight_share=1) as searcher:
+        report = searcher.run(Game(9), Limits(visits))
+        check_tree(searcher, repeats=False)
+    assert report.visits == report.playouts == visits
+    assert sum(move.visits for move in report.moves) == visits - 1
+
+
+def test_with_one_visit_the_policy_plays() -> None:
+    report = search(Game(5), 1, ShapedEvaluator(), symmetry_pruning=False)
+    assert report.raw is not None
+    assert report.best_point == int(np.argmax(report.raw.policy))
+    assert report.best.visits == 0
+    assert report.best.prior == pytest.approx(float(report.raw.policy.max()))
+
+
+def test_few_playouts_are_on_the_way_while_the_root_has_few_visits() -> None:
+    evaluator = FakeEvaluator()
+    asked: list[tuple[int, int]] = []
+    with Searching(evaluator, eval_batch=64, in_flight_share=0.25) as searcher:
+        evaluate = evaluator.evaluate
+
+        def watch(positions, count, conditions, out, **options):
+            asked.append((int(searcher._store.tree.visits[ROOT]), count))
+            evaluate(positions, count, conditions, out, **options)
+
+        evaluator.evaluate = watch
+        searcher.run(Game(9), Limits(500))
+    assert all(count <= max(1, visits / 4) for visits, count in asked)
+    assert max(count for _, count in asked) == 64
+
+
+def test_a_position_is_judged_once_however_many_playouts_want_it() -> None:
+    """A network that knows a single good move makes every playout of a batch run into the others."""
+
+    class Narrow(AreaEvaluator):
+        def policy(self, board, color, moves):
+            policy = np.full(len(moves), 1e-6)
+            policy[0] = 1
+            return policy
+
+    evaluator = Narrow(batch=16)
+    report = search(Game(5), 100, evaluator, in_flight_share=1, virtual_weight=0)
+    assert report.visits == 100
+    assert sum(evaluator.asked) <= report.nodes
+
+
+# --- the tree is kept
+
+
+def test_the_tree_is_kept_from_move_to_move() -> None:
+    with Searching(FakeEvaluator(), in_flight_share=0.5) as searcher:
+        game = Game(9)
+        first = searcher.run(game, Limits(1000))
+        best = first.moves[0]
+        for point in best.pv[:2]:
+            game.play(point)
+        second = searcher.run(game, Limits(best.pv_visits[1]))
+        assert second.playouts <= 1
+        third = searcher.run(game, Limits(1000))
+    assert third.visits == 1000
+    assert second.ownership_samples >= 1
+    assert second.raw is not None
+    assert second.moves
+
+
+def test_what_is_kept_is_what_was_found() -> None:
+    """The part of a tree below a move is the same before and after the move, save what the root says anew."""
+    with Searching(FakeEvaluator(), **PLAIN) as searcher:
+        game = Game(7)
+        report = searcher.run(game, Limits(500))
+        tree = searcher._store.tree
+        node = searcher._store.child_by_move(ROOT, report.best_point)
+        below = outline(tree, node)
+        value = tree.mean[node, VALUE]
+        searcher._store.reroot(node)
+        assert outline(searcher._store.tree, ROOT) == below
+        assert searcher._store.tree.mean[ROOT, VALUE] == value
+        searcher._raw = None
+        game.play(report.best_point)
+        searcher._game, searcher._color = game.copy(), game.to_play
+        searcher.run(game, Limits(100))
+
+
+def outline(tree, node: int) -> list[object]:
+    first = int(tree.first_edge[node])
+    edges = range(first, first + int(tree.edges[node]))
+    children = [outline(tree, int(tree.child[edge])) for edge in edges if tree.child[edge]]
+    moves = [(int(tree.move[edge]), float(tree.prior[edge])) for edge in edges]
+    return [int(tree.visits[node]), float(tree.mean[node, UTILITY]), moves, children]
+
+
+@pytest.mark.parametrize("change", ["komi", "rules", "undo", "colour", "size", "restriction"])
+def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
+    with Searching(FakeEvaluator()) as searcher:
+        game = Game(9)
+        game.play("E5")
+        searcher.run(game, Limits(200))
+        to_play, restrictions = None, ()
+        if change == "komi":
+            game.komi = 3.5
+        elif change == "rules":
+            game.rules = Rules.parse("aga")
+        elif change == "undo":
+            game.undo()
+        elif change == "colour":
+            to_play = BLACK
+        elif change == "size":
+            game = Game(7)
+        else:
+            restrictions = (Restriction(WHITE, frozenset({PASS})),)
+        report = searcher.run(game, Limits(200, restrictions=restrictions), to_play=to_play)
+    assert report.playouts == 200
+
+
+def test_play_may_go_on_after_the_game_is_over() -> None:
+    game = Game(5)
+    with Searching() as searcher:
+        for _ in range(5):
+            report = searcher.run(game, Limits(60))
+            assert len(report.moves) > 1
+            game.play(PASS)
+
+
+def test_memory_stays_under_its_cap() -> None:
+    with Searching(FakeEvaluator(batch=32), max_memory=16) as searcher:
+        report = searcher.run(Game(19), Limits(8000))
+        assert report.memory <= 16
+        assert report.visits == 8000
+        game = Game(19)
+        game.play(report.best_point)
+        assert searcher.run(game, Limits(8000)).visits == 8000
+
+
+# --- the end of a search
+
+
+def test_a_stop_does_not_wait_for_a_slow_network() -> None:
+    evaluator = AreaEvaluator(batch=4)
+    with Searching(evaluator, in_flight_share=1) as searcher:
+        searcher.run(Game(5), Limits(20))
+        evaluator.delay = 0.2
+        stopped = 0.0
+
+        def stop() -> None:
+            nonlocal stopped
+            wait_until(lambda: searcher._worker._unfinished[-1:] and not searcher._worker._unfinished[-1].is_done)
+            stopped = time.perf_counter()
+            searcher.stop()
+
+        thread = threading.Thread(target=stop)
+        thread.start()
+        report = searcher.run(Game(5), Limits(watcher=lambda progress: False))
+        late = time.perf_counter() - stopped
+        thread.join()
+        check_tree(searcher)
+        evaluator.delay = 0.0
+        assert late < 0.05
+        assert report.moves
+        again = searcher.run(Game(5), Limits(100))
+    assert again.visits == 100
+
+
+def test_a_stopped_search_that_has_seen_nothing_still_has_moves() -> None:
+    with Searching(AreaEvaluator(delay=0.05)) as searcher:
+        timer = threading.Timer(0.02, searcher.stop)
+        timer.start()
+        report = searcher.run(Game(5), Limits(watcher=lambda progress: False))
+        timer.join()
+    assert report.visits == 1
+    assert report.best_point > 0
+
+
+def test_the_watcher_is_asked_after_each_batch_of_a_slow_network() -> None:
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) == 10
+
+    report = search(Game(5), Limits(watcher=watch), AreaEvaluator(delay=0.006))
+    assert report.visits == seen[-1].visits
+    assert [progress.visits for progress in seen] == sorted(progress.visits for progress in seen)
+    last = seen[-1]
+    assert last.leader_visits >= last.runner_up_visits >= 0
+    assert last.leader_visits > 0
+    assert last.choices > 1
+    assert 0 <= last.winrate <= 1
+
+
+def test_reports_come_at_their_interval_and_early() -> None:
+    seen: list[SearchReport] = []
+    reporting = Reporting(0.05, seen.append)
+    limits = Limits(watcher=lambda progress: progress.seconds > 0.4, reporting=reporting)
+    search(Game(7), limits, AreaEvaluator(delay=0.02, batch=2), in_flight_share=1)
+    assert 4 <= len(seen) <= 9
+    assert seen[0].visits <= 4
+    assert all(report.moves[0].visits > 0 for report in seen)
+    gaps = np.diff([report.seconds for report in seen])
+    assert gaps.min() >= 0.05
+    assert gaps.max() < 0.15
+
+
+def test_an_evaluator_that_fails_ends_the_search_and_not_more() -> None:
+    evaluator = AreaEvaluator()
+    with Searching(evaluator) as searcher:
+        searcher.run(Game(5), Limits(50))
+        evaluator.delay = -1.0  # time.sleep refuses
+        with pytest.raises(ValueError, match="sleep"):
+            searcher.run(Game(5), Limits(100))
+        evaluator.delay = 0.0
+        check_tree(searcher)
+        assert searcher.run(Game(5), Limits(100)).visits == 100
+
+
+def test_a_closed_search_has_no_thread() -> None:
+    before = threading.active_count()
+    with Searching() as searcher:
+        searcher.run(Game(5), Limits(10))
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+
+
+# --- moves left out
+
+
+def test_restricted_moves_are_not_searched() -> None:
+    game = Game(5)
+    free = search(game, 200, FakeEvaluator(), symmetry_pruning=False)
+    avoided = frozenset(move.point for move in free.moves[:3])
+    limits = Limits(200, restrictions=(Restriction(BLACK, avoided),))
+    with Searching(FakeEvaluator()) as searcher:
+        report = searcher.run(game, limits)
+        deeper = searched_at(searcher, 2)
+    assert not avoided & {move.point for move in report.moves}
+    assert avoided & deeper
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_restrictions_reach_as_deep_as_they_say(color: int) -> None:
+    points = frozenset(p for p in range(7, 20) if p % 6)
+    with Searching(FakeEvaluator(), symmetry_pruning=False) as searcher:
+        searcher.run(Game(5), Limits(2000, restrictions=(Restriction(color, points, 3),)))
+        for depth in range(5):
+            mover = BLACK if depth % 2 == 0 else WHITE
+            found = points & searched_at(searcher, depth)
+            assert (not found) == (mover == color and depth < 3), depth
+
+
+def searched_at(searcher, depth: int) -> set[int]:
+    """Return the moves that lead from nodes at this depth."""
+    tree, nodes, moves = searcher._store.tree, [ROOT], set()
+    for _ in range(depth + 1):
+        edges = [e for n in nodes for e in range(tree.first_edge[n], tree.first_edge[n] + tree.tried[n])]
+        moves = {int(tree.move[edge]) for edge in edges}
+        nodes = [int(tree.child[edge]) for edge in edges]
+    return moves
+
+
+def test_a_search_with_every_move_left_out_ends() -> None:
+    everything = frozenset(range(1, 43))
+    report = search(Game(5), Limits(50, restrictions=(Restriction(BLACK, everything),)))
+    assert report.visits == 1
+    assert report.moves == ()
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
+def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
+    game, banned = game_with_superko(rules)
+    with Searching(symmetry_pruning=False) as searcher:
+        report = searcher.run(game, Limits(2000))
+    assert not {move.point for move in report.moves} & set(banned)
+    for move in report.moves:
+        line = game.copy()
+        for point in move.pv:
+            line.play(point)  # raises where superko forbids it
+
+
+def test_the_same_moves_are_searched_under_simple_ko() -> None:
+    game, banned = game_with_superko("tromp-taylor")
+    game.rules = Rules.parse("chinese")
+    assert {move.point for move in search(game, 500).moves} & set(banned)
+
+
+def test_every_size_can_be_searched() -> None:
+    for width, height in ((2, 2), (2, 25), (25, 25), (7, 3)):
+        assert search(Game(width, height), 64, FakeEvaluator()).moves
+
+
+# --- what is asked
+
+
+def test_the_root_is_asked_in_its_own_way() -> None:
+    evaluator = AreaEvaluator()
+    with Searching(evaluator, root_average=True, root_policy_optimism=0.3, policy_optimism=0.8) as searcher:
+        searcher.run(Game(5), Limits(20))
+        assert evaluator.optimism == [0.3] + [0.8] * (len(evaluator.asked) - 1)
+        assert evaluator.symmetries == [ALL_SYMMETRIES] + [ANY_SYMMETRY] * (len(evaluator.asked) - 1)
+        calls = len(evaluator.asked)
+        searcher.run(Game(5), Limits(40))
+        assert 0.3 not in evaluator.optimism[calls:]
+
+
+def test_an_evaluator_without_ownership_leaves_none() -> None:
+    evaluator = FakeEvaluator()
+    evaluator.has_ownership = False
+    report = search(Game(19), 50, evaluator)
+    assert report.ownership_samples == 0
+    assert not report.ownership_black.any()
+
+
+def test_an_evaluator_without_score_is_followed_by_its_value_alone() -> None:
+    evaluator = FakeEvaluator()
+    evaluator.has_score = False
+    report = search(Game(9), 200, evaluator, ending_bonus=0)
+    assert report.utility_black == pytest.approx(report.value_black)
+
+
+def test_it_saves_and_kills_the_stones_that_matter() -> None:
+    """With all moves alike and only area for a judgement, the search finds the vital point; twins find the same."""
+    text = """
+        . a . X O .
+        X X X X O O
+        O O O O O .
+        . O . O O O
+        O O O O . O
+    """
+    from gtp_engine.go.diagram import parse_diagram
+
+    point = parse_diagram(text).marks["a"]
+    for color in (BLACK, WHITE):
+        report = search(game_from(text, color, komi=-22), 2500, AreaEvaluator(batch=1))
+        assert report.best_point == point
+        exchanged = text.translate(str.maketrans("XO", "OX"))
+        twin = search(game_from(exchanged, 3 - color, komi=22), 2500, AreaEvaluator(batch=1))
+        assert twin.best_point == point
+        assert twin.value_black == pytest.approx(-report.value_black)
+
+
+def test_it_finds_a_capture() -> None:
+    text = """
+        . . . . .
+        . X O . .
+        . O X O .
+        . . a . .
+        . . . . .
+    """
+    from gtp_engine.go.diagram import parse_diagram
+
+    point = parse_diagram(text).marks["a"]
+    assert search(game_from(text, WHITE, komi=0.5), 600, AreaEvaluator(scale=2)).best_point == point

@@ -1,0 +1,355 @@
+"""The kernels of the network search against a slow oracle, and the laws that their numbers obey."""
+
+import numpy as np
+import pytest
+from puct_reference import Node, ReferenceSearch, mean_share
+from puct_support import PLAIN, PassingEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, search
+from superko_games import game_with_superko
+
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.games import write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.fakes import FakeEvaluator
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.choose import root_moves, selection_weights
+from gtp_engine.search.puct.leaves import EVALUATE
+from gtp_engine.search.puct.search import PuctSearch
+from gtp_engine.search.puct.settings import params_of
+from gtp_engine.search.puct.tree import (
+    OPEN,
+    ROOT,
+    SCORE,
+    UTILITY,
+    VALUE,
+    WEIGHT,
+    add_node,
+    new_tree,
+    promote_untried,
+    try_edge,
+)
+from gtp_engine.search.puct.utility import expected_share, judgement_weight, score_utility, utility_per_point
+
+# --- the oracle
+
+
+def compare(searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...] = ()) -> None:
+    """Assert that a node and everything below it is as the oracle says."""
+    tree = searcher._store.tree
+    assert tree.visits[node] == expected.visits, path
+    found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
+    assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
+    first = int(tree.first_edge[node])
+    children = {int(tree.move[e]): int(tree.child[e]) for e in range(first, first + int(tree.tried[node]))}
+    assert children.keys() == expected.children.keys(), path
+    for move, child in children.items():
+        compare(searcher, child, expected.children[move], (*path, move))
+
+
+CASES = {
+    "as configured": {},
+    "plain": PLAIN,
+    "another exploration": {"c_puct": 2.0, "c_puct_log": 1.5, "c_puct_base": 20, "fpu_reduction": 0.5},
+    "another utility": {"static_score_weight": 0.5, "dynamic_score_weight": 0, "uncertainty_exponent": 0.5},
+    "other averages": {"value_weight_exponent": 0.7, "noise_pruning_scale": 0.05, "fpu_parent_power": 0},
+}
+
+
+@pytest.mark.parametrize("evaluator", [FakeEvaluator(), ShapedEvaluator()], ids=["fake", "shaped"])
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+def test_it_searches_as_the_oracle_does(options: dict[str, object], evaluator: Evaluator) -> None:
+    game = Game(4, 5, Rules.parse("tromp-taylor"), 0.5)
+    game.play("B2")
+    options = {**options, "eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
+    with Searching(evaluator, **options) as searcher:
+        searcher.run(game, Limits(300))
+        oracle = ReferenceSearch(game, config(**options).puct, evaluator)
+        oracle.run(300)
+        compare(searcher, ROOT, oracle.root)
+
+
+def test_the_end_of_a_game_is_searched_as_the_oracle_does() -> None:
+    """Most playouts end with two passes here."""
+    game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=0.5)
+    options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
+    with Searching(FakeEvaluator(), **options) as searcher:
+        searcher.run(game, Limits(300))
+        oracle = ReferenceSearch(game, config(**options).puct, FakeEvaluator())
+        oracle.run(300)
+        compare(searcher, ROOT, oracle.root)
+
+
+# --- edges
+
+
+def test_untried_edges_keep_the_likeliest_in_front() -> None:
+    rng = np.random.default_rng(5)
+    tree = new_tree(40, 100)
+    tree.first_edge[ROOT], tree.edges[ROOT] = 1, 30
+    tree.move[1:31] = range(30)
+    priors = rng.permutation(30) / 100
+    tree.prior[1:31] = priors
+    promote_untried(tree, ROOT)
+    for turn in range(30):
+        edge = 1 + turn if turn % 3 else 1 + int(rng.integers(turn, 30))
+        if turn % 3:
+            assert tree.prior[edge] == tree.prior[1 + turn : 31].max()
+        move = tree.move[edge]
+        child = try_edge(tree, ROOT, edge)
+        assert (tree.move[1 + turn], tree.child[1 + turn]) == (move, child)
+    assert sorted(tree.move[1:31].tolist()) == list(range(30))
+    assert add_node(tree) == 31
+
+
+# --- rows
+
+
+class RowChecker(FakeEvaluator):
+    """Compares every row it is given with the one that `write_game` makes of the same moves."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(batch=3)
+        self.game = game
+        self.searcher: PuctSearch | None = None
+        self.checked = 0
+
+    def evaluate(self, positions, count, conditions, out, **options):
+        super().evaluate(positions, count, conditions, out, **options)
+        assert self.searcher is not None
+        assert self.searcher._arrays is not None
+        for batch in self.searcher._arrays.batches:
+            if batch.positions is positions:
+                leaves = batch.leaves
+                for row in range(batch.rows):
+                    if leaves.kind[row] == EVALUATE:
+                        moves = leaves.moves[row, : leaves.depth[row]].tolist()
+                        self.check(positions, int(leaves.slot[row]), moves, conditions)
+
+    def check(self, positions, slot, moves, conditions) -> None:
+        game, free = self.game.copy(), conditions.has_free_button
+        for move in moves:
+            game.play(move)
+        expected = new_positions(1, game.width, game.height)
+        write_game(expected, 0, game)
+        expected.button[0] = (1 if game.button_black > 0 else 2) if free and game.button_black else 0
+        for name in ("to_play", "points", "colors", "forbidden", "pass_ends", "button", "hash"):
+            found = getattr(positions, name)[slot]
+            assert np.array_equal(found, getattr(expected, name)[0]), (name, moves, game.diagram())
+        for ago in range(3):
+            assert np.array_equal(board_in(positions, slot, ago).color, board_in(expected, 0, ago).color)
+        self.checked += 1
+
+
+GAMES = {
+    "tromp-taylor": lambda: game_with_superko("tromp-taylor")[0],
+    "aga": lambda: game_with_superko("aga")[0],
+    "new-zealand": lambda: game_with_superko("new-zealand")[0],
+    "button": lambda: Game(3, 3, Rules.parse("aga-button")),
+    "japanese": lambda: Game(3, 4, Rules.parse("japanese")),
+    "ko": lambda: game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, rules="chinese"),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_rows_are_what_the_game_would_be(name: str) -> None:
+    game = GAMES[name]()
+    checker = RowChecker(game)
+    with Searching(checker, symmetry_pruning=False) as searcher:
+        checker.searcher = searcher
+        searcher.run(game, Limits(1500))
+    assert checker.checked > 100
+
+
+# --- the end of the game
+
+
+FINISHED = """
+    . X O . O
+    X X O O .
+    . X O O O
+    X X O . O
+    . X O O O
+"""
+
+
+@pytest.mark.parametrize(("rules", "komi", "value"), [("tromp-taylor", -5.5, 1), ("tromp-taylor", -4.5, -1)])
+def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> None:
+    game = game_from(FINISHED, BLACK, rules, komi)
+    game.play(PASS)
+    with Searching(symmetry_pruning=False) as searcher:
+        report = searcher.run(game, Limits(500))
+        tree, node = searcher._store.tree, searcher._store.child_by_move(ROOT, PASS)
+        assert node is not None
+        assert tree.mean[node, VALUE] == value
+        assert tree.mean[node, SCORE] == game.score().margin_black
+    assert report.value_black == pytest.approx(value, abs=0.3)
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "aga", "aga-button", "stone-scoring", "new-zealand"])
+def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
+    """Every node where two passes ended the game has the score of the game that led there."""
+    game = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0)
+    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
+        searcher.run(game, Limits(600))
+        checked = check_results(searcher, ROOT, game)
+    assert checked > 5
+
+
+def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
+    tree = searcher._store.tree
+    if game.is_over:
+        assert tree.mean[node, SCORE] == pytest.approx(game.score().margin_black), game.moves
+        assert tree.state[node] != OPEN
+        return 1
+    first, checked = int(tree.first_edge[node]), 0
+    for edge in range(first, first + int(tree.tried[node])):
+        after = game.copy()
+        after.play(int(tree.move[edge]))
+        checked += check_results(searcher, int(tree.child[edge]), after)
+    return checked
+
+
+def test_under_territory_rules_the_network_judges_what_two_passes_leave() -> None:
+    """Which stones are dead is not written on the board; the game ends in the tree, but its result is a judgement."""
+    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
+        game = Game(3, 3, Rules.parse("japanese"))
+        searcher.run(game, Limits(200))
+        tree = searcher._store.tree
+        node = searcher._store.child_by_move(searcher._store.child_by_move(ROOT, PASS), PASS)
+        assert tree.state[node] != OPEN
+        assert abs(tree.mean[node, VALUE]) < 1
+
+
+def test_a_position_before_the_second_pass_is_no_end() -> None:
+    game = Game(3, 3, Rules.parse("aga-button"))
+    game.play(PASS)  # takes the button
+    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
+        searcher.run(game, Limits(50))
+        node = searcher._store.child_by_move(ROOT, PASS)
+        assert searcher._store.tree.state[node] == OPEN
+
+
+# --- both sides alike
+
+
+@pytest.mark.parametrize("options", [{}, PLAIN, {"eval_batch": 8, "in_flight_share": 1}])
+def test_exchanged_colours_give_the_same_search_with_the_other_sign(options: dict[str, object]) -> None:
+    text = ". X O . .\nX . X O .\n. X O . .\n. . . . O\n. X . . ."
+    for color in (BLACK, WHITE):
+        found = search(game_from(text, color, komi=2.5), 400, ShapedEvaluator(), symmetry_pruning=False)
+        exchanged = game_from(text.translate(str.maketrans("XO", "OX")), 3 - color, komi=-2.5)
+        twin = search(exchanged, 400, ShapedEvaluator(), symmetry_pruning=False)
+        assert [(m.point, m.visits, m.pv) for m in twin.moves] == [(m.point, m.visits, m.pv) for m in found.moves]
+        assert twin.value_black == pytest.approx(-found.value_black)
+        assert twin.score_black == pytest.approx(-found.score_black)
+        assert twin.winrate == pytest.approx(found.winrate)
+        assert [m.utility_lcb for m in twin.moves] == pytest.approx([m.utility_lcb for m in found.moves])
+        assert [m.lcb for m in twin.moves] == pytest.approx([m.lcb for m in found.moves])
+        assert np.allclose(twin.ownership_black, -found.ownership_black)
+
+
+# --- numbers
+
+
+def params(size: int = 19, score: float = 0.0, **values: object):
+    return params_of(
+        config(**values),
+        Game(size),
+        Limits(1),
+        expected_score=score,
+        has_score=True,
+        has_ownership=True,
+        has_errors=True,
+    )
+
+
+@pytest.mark.parametrize("stdev", [0.0, 1.0, 5.0, 20.0, 60.0])
+@pytest.mark.parametrize("score", [-80.0, -3.0, 0.0, 0.5, 12.0, 150.0])
+def test_the_share_of_a_score_is_that_of_fine_integration(score: float, stdev: float) -> None:
+    for center, scale in ((0.0, 38.0), (5.0, 14.25), (-2.0, 4.0)):
+        if stdev <= 3 * scale:
+            exact = mean_share(score, stdev, center, scale)
+            assert expected_share(score, stdev, center, scale) == pytest.approx(exact, abs=1e-3)
+
+
+def test_the_utility_of_a_score_grows_and_is_odd() -> None:
+    numbers = params(score=10.0)
+    utilities = [score_utility(score, 10.0, numbers) for score in np.linspace(-100, 100, 50)]
+    assert np.all(np.diff(utilities) > 0)
+    assert max(map(abs, utilities)) < 0.4
+    middle = params()
+    assert score_utility(7.0, 10.0, middle) == pytest.approx(-score_utility(-7.0, 10.0, middle))
+
+
+def test_utility_per_point_is_the_slope() -> None:
+    numbers = params(score=10.0)
+    for score in (-30.0, 0.0, 10.0, 25.0):
+        slope = (score_utility(score + 0.01, 0.0, numbers) - score_utility(score - 0.01, 0.0, numbers)) / 0.02
+        assert utility_per_point(score, numbers) == pytest.approx(slope, rel=1e-4)
+
+
+def test_sure_judgements_count_more() -> None:
+    numbers = params()
+    weights = [judgement_weight(0.0, error, 0.0, numbers) for error in (0.0, 0.1, 0.25, 0.5, 1.0)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] == pytest.approx(8.0)
+    assert weights[2] == pytest.approx(0.25 / (0.25 + 0.25 / 8))
+    assert judgement_weight(0.0, -1.0, -1.0, numbers) == 1.0
+    assert judgement_weight(0.0, 0.5, 3.0, params(uncertainty=0)) == 1.0
+
+
+# --- choosing
+
+
+def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], **values: object):
+    """Return what `choose` sees of a root whose moves have these visits and utilities, for Black."""
+    with Searching(FakeEvaluator(), symmetry_pruning=False, **values) as searcher:
+        searcher.run(Game(5), Limits(len(visits) + 1))
+        tree, root, numbers = searcher._store.tree, searcher._root, searcher._params
+        tree.tried[ROOT] = len(visits)
+        for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
+            edge = int(tree.first_edge[ROOT]) + i
+            if tree.child[edge] == 0:
+                tree.child[edge] = add_node(tree)
+            node = int(tree.child[edge])
+            tree.prior[edge] = 0.1
+            tree.visits[node] = count
+            tree.mean[node] = 0.0
+            tree.mean[node, UTILITY] = utility
+            tree.mean[node, UTILITY + 2] = utility**2 + stdev**2
+            tree.mean[node, WEIGHT] = tree.mean[node, WEIGHT + 2] = count
+        puct = config(**values).puct
+        moves = root_moves(tree, root, numbers, puct)
+        weights = selection_weights(moves, tree, numbers, puct)
+        tree.tried[ROOT] = 0
+        tree.info[0] = 1
+        tree.child[:] = 0
+        promote_untried(tree, ROOT)
+    return moves, weights
+
+
+def test_the_move_with_the_best_lower_bound_is_preferred_if_it_was_looked_at() -> None:
+    for share, best in ((0.15, 1), (0.9, 0)):
+        _, weights = moves_like([1000, 600], [0.0, 0.1], [0.5, 0.5], lcb_min_share=share)
+        assert int(np.argmax(weights)) == best
+    _, weights = moves_like([1000, 600], [0.0, 0.1], [0.5, 0.5], lcb=False)
+    assert int(np.argmax(weights)) == 0
+    _, weights = moves_like([1000, 600], [0.1, 0.0], [0.5, 0.5])
+    assert int(np.argmax(weights)) == 0
+
+
+def test_the_radius_falls_with_the_root_of_the_visits() -> None:
+    moves, _ = moves_like([400, 1600], [0.0, 0.0], [0.4, 0.4])
+    assert moves.radius[0] == pytest.approx(5 * 0.4 / 20, rel=0.01)
+    assert moves.radius[1] == pytest.approx(5 * 0.4 / 40, rel=0.01)
+    few, _ = moves_like([1, 4], [0.0, 0.0], [0.0, 0.0])
+    assert few.radius[0] > 3 * few.radius[1] > 0
+
+
+def test_visits_that_would_not_be_spent_again_do_not_count() -> None:
+    _, weights = moves_like([100, 60, 1], [0.3, -0.5, -0.9], [0.1, 0.1, 0.1])
+    assert weights[0] >= 100
+    assert weights[1] < 30
+    assert weights[2] <= 1
