@@ -4,9 +4,9 @@
 
 Each genmove answers with the colour's next MOVE, and with `pass` when none is left; clear_board starts the lists
 again.  In place of a move: `die` ends the process with exit code 3, `hang` never answers, `fail` answers with a
-failure, `wait:SECONDS` passes after a while.  `--lists` adds a command that answers nothing, `--score TEXT` makes
-final_score answer TEXT, `--refuse TEXT` makes every command that begins with TEXT fail, `--banner` prints a line
-before the first reply.
+failure, `wait:SECONDS` passes after a while.  `--lists` adds a command that answers nothing, `--answers "COMMAND TEXT"`
+one that answers TEXT, `--score TEXT` makes final_score answer TEXT, `--refuse TEXT` makes every command that begins
+with TEXT fail, `--banner` prints a line before the first reply.
 """
 
 import argparse
@@ -21,19 +21,22 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--name", default="Scripted")
     parser.add_argument("--lists", action="append", default=[])
+    parser.add_argument("--answers", action="append", default=[])
     parser.add_argument("--score")
     parser.add_argument("--refuse")
     parser.add_argument("--banner", action="store_true")
     parser.add_argument("--black", default="")
     parser.add_argument("--white", default="")
     options = parser.parse_args()
-    listed = BASIC + options.lists + (["final_score"] if options.score else [])
+    answers = dict(answer.split(" ", 1) for answer in options.answers)
+    listed = BASIC + options.lists + list(answers) + (["final_score"] if options.score else [])
     fixed = {
         "protocol_version": "2",
         "name": options.name,
         "version": "1.0",
         "list_commands": "\n".join(listed),
         "final_score": options.score or "",
+        **answers,
     }
     remaining = {"b": options.black.split(), "w": options.white.split()}
     if options.banner:

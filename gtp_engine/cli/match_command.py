@@ -3,9 +3,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from gtp_engine.match.records import GameRecord, MatchFolder
+    from gtp_engine.match.settings import MatchSettings, Sprt
 
 _RULES_HELP = "Rule set: chinese, japanese, aga, tromp-taylor … The engines are told, where they list a command for it."
 
@@ -19,12 +23,19 @@ gtp-engine match --first "gtp-engine --time-per-move 1" \\
 
 A match that was interrupted goes on when the same command is given again, and one that is finished prints its
 table. --games may be raised later.
+
+With --sprt the match ends as soon as the games so far decide between two Elo differences of the first engine:
+
+\b
+gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 """
 
 
 @click.command("match", help=_HELP)
 @click.option("--first", required=True, metavar="COMMAND", help="Command line of the first engine, in quotes.")
 @click.option("--second", required=True, metavar="COMMAND", help="Command line of the second engine.")
+@click.option("--first-name", default="", metavar="NAME", help="What to call it. [default: what it calls itself]")
+@click.option("--second-name", default="", metavar="NAME", help="What to call the second engine.")
 @click.option(
     "--out",
     required=True,
@@ -47,6 +58,9 @@ table. --games may be raised later.
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
 @click.option("--overtime", type=float, metavar="SECONDS", help="Canadian overtime after it …")
 @click.option("--overtime-stones", type=int, metavar="MOVES", help="… for this many moves.")
+@click.option(
+    "--increment", type=float, metavar="SECONDS", help="Added to the main time after each move (a Fischer clock)."
+)
 @click.option(
     "--time-grace",
     default=0.5,
@@ -101,6 +115,20 @@ table. --games may be raised later.
     metavar="SECONDS",
     help="An engine silent for so long is ended and loses.",
 )
+@click.option(
+    "--sprt",
+    type=(float, float),
+    metavar="ELO0 ELO1",
+    help="Stop when the games decide whether the first engine is ELO0 or ELO1 stronger (pairs of games, GSPRT).",
+)
+@click.option("--alpha", type=float, help="Probability that --sprt wrongly decides for ELO1. [default: 0.05]")
+@click.option("--beta", type=float, help="Probability that --sprt wrongly decides for ELO0. [default: 0.05]")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the win rate over the games as .svg or .png (needs matplotlib: pip install 'gtp-engine[plot]').",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
 def match_command(
     out: Path,
@@ -111,14 +139,18 @@ def match_command(
     main_time: float | None,
     overtime: float | None,
     overtime_stones: int | None,
+    increment: float | None,
+    sprt: tuple[float, float] | None,
+    alpha: float | None,
+    beta: float | None,
+    plot: Path | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
     """Play the match that the flags describe, or go on with it, and print its result."""
     from gtp_engine.go.rules import Rules
-    from gtp_engine.match.progress import MatchProgress
+    from gtp_engine.match.plot import check_plot, write_plot
     from gtp_engine.match.records import MatchFolder
-    from gtp_engine.match.runner import run_match
     from gtp_engine.match.settings import MatchSettings
     from gtp_engine.match.statistics import format_table, summarize
 
@@ -126,23 +158,52 @@ def match_command(
         komi=Rules.parse(rules).default_komi() if komi is None else komi,
         rules=rules,
         openings=openings or "",
-        **_clock(time_per_move, main_time, overtime, overtime_stones),
+        sprt=_test(sprt, alpha, beta),
+        **_clock(time_per_move, main_time, overtime, overtime_stones, increment),
         **settings,
     )
+    if plot is not None:
+        check_plot(plot)
     folder = MatchFolder(out, match)
-    try:
-        with MatchProgress(folder.records(), games=match.games) as progress:
-            records = run_match(match, folder, progress.game_over)
-    except KeyboardInterrupt:
-        click.echo(f"Interrupted; {len(folder.records())} games are kept in {out}. The same command goes on.", err=True)
-        sys.exit(130)
-    summary = summarize(records)
+    records = _play(match, folder)
+    summary = summarize(records, match.sprt)
     names = {"first": folder.engine_name("first"), "second": folder.engine_name("second")}
+    if plot is not None:
+        write_plot(plot, records, **names)
     click.echo(json.dumps(names | summary.to_json(), indent=2) if as_json else format_table(summary, **names))
 
 
+def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
+    """Return all games of the match after playing those that are missing; an interruption ends the program."""
+    from gtp_engine.match.progress import MatchProgress
+    from gtp_engine.match.runner import run_match
+
+    try:
+        with MatchProgress(folder.records(), games=match.games, test=match.sprt) as progress:
+            return run_match(match, folder, progress.game_over)
+    except KeyboardInterrupt:
+        kept = len(folder.records())
+        click.echo(f"Interrupted; {kept} games are kept in {folder.path}. The same command goes on.", err=True)
+        sys.exit(130)
+
+
+def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | None) -> "Sprt | None":
+    """Return the sequential test the flags describe; raises a usage error for its probabilities alone."""
+    from gtp_engine.match.settings import DEFAULT_ERROR, Sprt
+
+    if sprt is not None:
+        return Sprt(*sprt, *(DEFAULT_ERROR if value is None else value for value in (alpha, beta)))
+    if alpha is not None or beta is not None:
+        raise click.UsageError("--alpha and --beta belong to --sprt ELO0 ELO1")
+    return None
+
+
 def _clock(
-    time_per_move: float | None, main_time: float | None, overtime: float | None, overtime_stones: int | None
+    time_per_move: float | None,
+    main_time: float | None,
+    overtime: float | None,
+    overtime_stones: int | None,
+    increment: float | None,
 ) -> dict[str, Any]:
     """Return the clock as MatchSettings has it; raises a usage error for two clocks at once."""
     if time_per_move is None:
@@ -150,7 +211,8 @@ def _clock(
             "main_time": main_time or 0.0,
             "overtime": overtime or 0.0,
             "overtime_stones": overtime_stones or 0,
+            "increment": increment or 0.0,
         }
-    if main_time or overtime or overtime_stones:
-        raise click.UsageError("--time-per-move is a clock of its own; leave out --main-time and --overtime")
+    if main_time or overtime or overtime_stones or increment:
+        raise click.UsageError("--time-per-move is a clock of its own; leave out --main-time, --overtime, --increment")
     return {"overtime": time_per_move, "overtime_stones": 1}

@@ -191,7 +191,7 @@ class GtpClient:
             if lines:
                 lines.append(line)
             elif _REPLY_HEAD.match(line):
-                seconds = arrival - started
+                seconds = max(0.0, arrival - started)  # the reply may be there before `started` is read
                 lines.append(line)
 
     def _died(self, command: str) -> EngineDiedError:

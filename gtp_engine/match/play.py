@@ -110,7 +110,8 @@ def _play_on(game: Game, seats: dict[int, _Seat], settings: MatchSettings, refer
 def _one_move(game: Game, mover: _Seat, waiting: _Seat, settings: MatchSettings) -> _Ending | None:
     """Ask one engine for a move, check it and pass it on; return the ending if that ended the game."""
     try:
-        _send_clock(mover, settings)
+        if mover.time_left is not None:
+            mover.player.tell_time(mover.color, mover.time_left)
         reply = mover.player.genmove(mover.color)
     except (CommandFailedError, EngineDiedError, EngineTimeoutError) as error:
         return _lost(mover, waiting, "failure", str(error))
@@ -134,14 +135,6 @@ def _one_move(game: Game, mover: _Seat, waiting: _Seat, settings: MatchSettings)
     except (EngineDiedError, EngineTimeoutError) as error:
         return _lost(waiting, mover, "failure", str(error))
     return None
-
-
-def _send_clock(seat: _Seat, settings: MatchSettings) -> None:
-    left = seat.time_left
-    if settings.send_time_left and left is not None:
-        in_overtime = left.main <= 0 and settings.overtime > 0
-        seconds, stones = (left.period, left.stones) if in_overtime else (left.main, 0)
-        seat.player.time_left(seat.color, seconds, stones)
 
 
 def _is_lost_on_time(seat: _Seat, seconds: float, settings: MatchSettings) -> bool:

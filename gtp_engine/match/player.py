@@ -1,20 +1,21 @@
 """One engine of a match: the commands it gets, in the order gogui-twogtp sends them.
 
 At the start: protocol_version, name, version, list_commands.  For each game: boardsize, clear_board, the rules
-where the engine lists a command for them, komi, time_settings where the match has clocks; the opening's stones as
-`play`.  Rules come before komi because an engine may reset komi with them.
+where the engine lists a command for them, komi, time_settings where the match has clocks (`clocks`); the opening's
+stones as `play`.  Rules come before komi because an engine may reset komi with them.
 """
 
 import contextlib
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from gtp_engine.clock import TimeKind, TimeLeft
 from gtp_engine.errors import shown
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
+from gtp_engine.match.clocks import settings_command, time_left_arguments
 from gtp_engine.match.gtp_client import CommandFailedError, GtpClient, GtpClientError, Reply
 from gtp_engine.match.settings import MatchError, MatchSettings, Side
 
@@ -32,6 +33,8 @@ class Player:
         self.name = ""
         self.version = ""
         self._settings = settings
+        self._times = settings.time_settings()
+        self._knows_fischer = False
         self._commands: frozenset[str] = frozenset()
         self._client = GtpClient(settings.command(side), label=side, log=log, timeout=settings.reply_timeout)
 
@@ -76,16 +79,24 @@ class Player:
         settings = self._settings
         commands = [f"boardsize {settings.board_size}", "clear_board", *self._rules_commands()]
         commands.append(f"komi {settings.komi}")
-        if settings.time_settings() is not None:
-            if not self.lists("time_settings"):
+        if self._times is not None:
+            self._knows_fischer = self._has_fischer_clocks()
+            if not (self._knows_fischer or self.lists("time_settings")):
                 raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
-            times = _seconds(settings.main_time), _seconds(settings.overtime)
-            commands.append(f"time_settings {times[0]} {times[1]} {settings.overtime_stones}")
+            commands.append(settings_command(self._times, knows_fischer=self._knows_fischer))
         for command in commands:
             try:
                 self._client.send(command)
             except CommandFailedError as error:
                 raise MatchError(str(error)) from error
+
+    def _has_fischer_clocks(self) -> bool:
+        """Return whether a Fischer clock is wanted and the engine says that it can be told of one."""
+        if self._times is None or self._times.kind is not TimeKind.FISCHER:
+            return False
+        if not (self.lists("kata-time_settings") and self.lists("kata-list_time_settings")):
+            return False
+        return TimeKind.FISCHER in self._client.send("kata-list_time_settings").text.split()
 
     def _rules_commands(self) -> list[str]:
         rules = self._settings.parsed_rules()
@@ -109,14 +120,19 @@ class Player:
         except CommandFailedError as error:
             raise MatchError(f"an opening cannot be used: {error}") from error
 
-    def time_left(self, color: int, seconds: float, stones: int) -> None:
-        """Tell the engine a clock's state, if it lists `time_left`; whole seconds, rounded down as gtp2ogs does.
+    def tell_time(self, color: int, left: TimeLeft) -> None:
+        """Tell the engine what its clock shows, if the match does that or the engine could not know otherwise.
 
-        A refusal is ignored: the engine then goes by its own clock.
+        Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then goes by
+        its own clock.
         """
-        if self.lists("time_left"):
-            with contextlib.suppress(CommandFailedError):
-                self._client.send(f"time_left {_letter(color)} {max(0, math.floor(seconds))} {stones}")
+        times = self._times
+        is_emulated = times is not None and times.kind is TimeKind.FISCHER and not self._knows_fischer
+        if times is None or not (self._settings.send_time_left or is_emulated) or not self.lists("time_left"):
+            return
+        arguments = time_left_arguments(times, left, knows_fischer=self._knows_fischer)
+        with contextlib.suppress(CommandFailedError):
+            self._client.send(f"time_left {_letter(color)} {arguments}")
 
     def genmove(self, color: int) -> Reply:
         """Return the engine's move as its own text, with the seconds it took."""
@@ -157,8 +173,3 @@ def _kgs_name(rules: Rules) -> str | None:
 
 def _letter(color: int) -> str:
     return "B" if color == BLACK else "W"
-
-
-def _seconds(value: float) -> str:
-    """Return seconds as an integer where they are whole, because GTP 2 knows no others."""
-    return str(int(value)) if value == int(value) else repr(value)

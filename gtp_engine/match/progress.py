@@ -7,14 +7,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gtp_engine.match.records import GameRecord
+from gtp_engine.match.settings import Sprt
 from gtp_engine.match.statistics import summarize
 
 
 class MatchProgress:
     """A context manager whose `game_over` is called for each finished game; `finished` were played before."""
 
-    def __init__(self, finished: Sequence[GameRecord], *, games: int) -> None:
+    def __init__(self, finished: Sequence[GameRecord], *, games: int, test: Sprt | None = None) -> None:
         self._records = list(finished)
+        self._test = test
         self._console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -43,6 +45,7 @@ class MatchProgress:
         self._bar.update(self._task, advance=1, description=self._score())
 
     def _score(self) -> str:
-        summary = summarize(self._records)
+        summary = summarize(self._records, self._test)
         low, high = summary.rate_interval
-        return f"first {summary.rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+        score = f"first {summary.rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+        return f"{score} LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else score

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from gtp_engine.match.settings import MatchError, MatchSettings, Side, describe_difference
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, completed, describe_difference
 
 FORMAT: Final = 1
 """Version of the files in a match folder; another number is refused."""
@@ -50,6 +50,11 @@ class GameRecord:
     think_times: dict[Side, list[float]]
     overruns: dict[Side, int]
 
+    @property
+    def points(self) -> float:
+        """Return what the game brings the first engine: 1, a half for a draw, or 0 (also for a void game)."""
+        return {"first": 1.0, "draw": 0.5}.get(self.winner, 0.0)
+
     def to_line(self) -> str:
         """Return the record as one line of JSON without its end of line."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
@@ -73,6 +78,7 @@ class MatchFolder:
         self._results = path / "results.jsonl"
         self._header = path / "match.json"
         self._engines: dict[str, dict[str, str]] = {}
+        self._names = {side: settings.name(side) for side in SIDES}
         try:
             for folder in (path, path / "games", path / "logs"):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +124,9 @@ class MatchFolder:
                 self._write_header()
 
     def engine_name(self, side: Side) -> str:
-        """Return "name version" as the engine gave it, or the side while it has not answered."""
+        """Return the name the match gives an engine, else its own "name version", else (no answer yet) the side."""
+        if self._names[side]:
+            return self._names[side]
         with self._lock:
             engine = self._engines.get(side)
         return " ".join(filter(None, (engine["name"], engine["version"]))) if engine else side
@@ -132,13 +140,13 @@ class MatchFolder:
             return
         try:
             header: dict[str, Any] = json.loads(self._header.read_text(encoding="utf-8"))
-            version, old = header["format"], header["settings"]
+            version, old = header["format"], dict(header["settings"])
             self._engines = dict(header["engines"])
         except (ValueError, KeyError, TypeError) as error:
             raise MatchError(f"{self._header} cannot be read: {error}") from error
         if version != FORMAT:
             raise MatchError(f"{self._header} has format {version}, this program writes {FORMAT}; choose another --out")
-        difference = describe_difference(old, self._settings)
+        difference = describe_difference(completed(old), self._settings)
         if difference:
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 

@@ -2,7 +2,8 @@
 
 Each of `parallel` worker threads has its own pair of engine processes, which live from game to game; a process
 that broke off is replaced before the next game.  A match that was interrupted goes on with the games that are
-missing.
+missing.  With a sequential test, the match is over as soon as the test has its verdict: games that are being played
+then are broken off and do not count, so that the finished ones give the same verdict whenever they are looked at.
 """
 
 import threading
@@ -18,6 +19,7 @@ from gtp_engine.match.player import Player
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.referee import Referee
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, other_side
+from gtp_engine.match.sprt import run_sprt
 from gtp_engine.sgf import format_sgf
 
 MAX_FAILURES: Final = 3
@@ -52,6 +54,8 @@ class _Match:
         self._lock = threading.Lock()
         finished = {record.game for record in folder.records()}
         self._pending = deque(number for number in range(1, settings.games + 1) if number not in finished)
+        if self._has_verdict():
+            self._pending.clear()
         self._players: set[Player] = set()
         self._failures = dict.fromkeys(SIDES, 0)
         self._error: BaseException | None = None
@@ -89,11 +93,17 @@ class _Match:
                     if side not in pair or not pair[side].is_alive():
                         pair[side] = self._start(side, index, pair.pop(side, None))
                 self._finish(self._play(number, pair))
+                self._kill_if_stopping()
         except BaseException as error:
             self._fail(error)
         finally:
             for player in pair.values():
                 self._close(player)
+
+    def _has_verdict(self) -> bool:
+        """Return whether the finished games decide the sequential test, if there is one."""
+        test = self._settings.sprt
+        return test is not None and run_sprt(test, self._folder.records()).verdict != "undecided"
 
     def _next_game(self) -> int | None:
         with self._lock:
@@ -156,6 +166,7 @@ class _Match:
                 return
             self._folder.add(record, self._sgf(played))
             self._on_game(record)
+            self._stopping = self._has_verdict()
             for side in SIDES:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
                 self._failures[side] = self._failures[side] + 1 if failed else 0

@@ -1,7 +1,7 @@
 """What a match is: everything that decides its games, in one value that can be written down and compared.
 
-Two settings are left out of the comparison on resuming (`identity`): how many games there are, so that a match can
-be made longer, and how many run at once.
+Left out of the comparison on resuming (`identity`) are how many games there are, so that a match can be made longer,
+how many run at once, and what the engines are called.
 """
 
 import dataclasses
@@ -27,7 +27,13 @@ REFEREE_MODES: Final[tuple[RefereeMode, ...]] = get_args(RefereeMode)
 DEFAULT_MAX_MOVES: Final = 1000
 """Moves after which a game is stopped and counted as void, as gogui-twogtp has it."""
 
-_NOT_COMPARED: Final = ("games", "parallel")
+DEFAULT_ERROR: Final = 0.05
+"""Probability of each of the two wrong verdicts of a sequential test, as in Fishtest and cutechess-cli."""
+
+MAX_ELO: Final = 4000.0
+"""Largest Elo difference that a test may suppose: more than lies between a beginner and the best engine."""
+
+_NOT_COMPARED: Final = ("games", "parallel", "first_name", "second_name")
 
 
 class MatchError(TengenError):
@@ -39,13 +45,36 @@ def other_side(side: Side) -> Side:
     return "second" if side == "first" else "first"
 
 
+@dataclass(frozen=True)
+class Sprt:
+    """A sequential test of the Elo difference `elo0` against `elo1` (see `match.sprt`); raises MatchError.
+
+    `alpha` is the probability of accepting `elo1` although the difference is `elo0`, `beta` of the reverse.
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = DEFAULT_ERROR
+    beta: float = DEFAULT_ERROR
+
+    def __post_init__(self) -> None:
+        if not -MAX_ELO <= self.elo0 < self.elo1 <= MAX_ELO:
+            given = f"Elo differences {self.elo0:g} and {self.elo1:g} of the sequential test"
+            raise MatchError(problem(given, expected=f"a smaller and a larger one from {-MAX_ELO:g} to {MAX_ELO:g}"))
+        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 < value < 0.5:
+                raise MatchError(problem(f"{name} {value:g}", expected="a probability above 0 and below 0.5"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
     """Two engine commands and the conditions they meet under.  Raises MatchError for values that make no match.
 
-    `main_time`, `overtime` (for `overtime_stones` moves) and `time_grace` are in seconds; all zero means no clock.
-    `visits` 0 means that nothing is said about visits.  `random_plies` moves are drawn with `seed` for each pair
-    of games unless `openings` names a folder of game records.
+    `main_time`, `overtime` (for `overtime_stones` moves), `increment` (added after each move: a Fischer clock) and
+    `time_grace` are in seconds; all zero means no clock.  `visits` 0 means that nothing is said about visits.
+    `random_plies` moves are drawn with `seed` for each pair of games unless `openings` names a folder of game records.
+    `first_name` and `second_name` replace what the engines call themselves.  The match ends early when `sprt` has come
+    to its verdict.
     """
 
     first: str
@@ -57,6 +86,7 @@ class MatchSettings:
     main_time: float = 0.0
     overtime: float = 0.0
     overtime_stones: int = 0
+    increment: float = 0.0
     time_grace: float = 0.5
     forfeit_on_time: bool = True
     send_time_left: bool = False
@@ -68,6 +98,9 @@ class MatchSettings:
     referee: RefereeMode = "estimate"
     reply_timeout: float = 600.0
     parallel: int = 1
+    first_name: str = ""
+    second_name: str = ""
+    sprt: Sprt | None = None
 
     def __post_init__(self) -> None:
         if not self.first.strip() or not self.second.strip():
@@ -79,21 +112,33 @@ class MatchSettings:
         for name in ("games", "parallel", "max_moves"):
             if getattr(self, name) < 1:
                 raise MatchError(problem(f"{name} {getattr(self, name)}", expected="at least 1"))
-        for name in ("main_time", "overtime", "overtime_stones", "time_grace", "visits", "random_plies"):
+        for name in ("main_time", "overtime", "overtime_stones", "increment", "time_grace", "visits", "random_plies"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise MatchError(problem(f"{name} {value}", expected="zero or more"))
-        if (self.overtime > 0) != (self.overtime_stones > 0):
-            raise MatchError("overtime needs both its seconds and its number of stones")
+        self._check_clock()
         if not self.reply_timeout > 0:
             raise MatchError(problem(f"reply timeout {self.reply_timeout}", expected="more than zero seconds"))
         if self.referee not in REFEREE_MODES:
             raise MatchError(problem(f"referee {shown(self.referee)}", expected=", ".join(REFEREE_MODES)))
         self.parsed_rules()  # raises RulesError now rather than in the middle of the match
 
+    def _check_clock(self) -> None:
+        """Raise MatchError for parts of a clock that do not go together."""
+        if (self.overtime > 0) != (self.overtime_stones > 0):
+            raise MatchError("overtime needs both its seconds and its number of stones")
+        if self.increment > 0 and self.overtime > 0:
+            raise MatchError("a clock with an increment has no overtime; leave out one of them")
+        if self.increment > 0 and self.main_time == 0:
+            raise MatchError("a clock with an increment needs main time for the first move")
+
     def command(self, side: Side) -> str:
         """Return the command line of one engine."""
         return self.first if side == "first" else self.second
+
+    def name(self, side: Side) -> str:
+        """Return what one engine is to be called, "" for what it calls itself."""
+        return self.first_name if side == "first" else self.second_name
 
     def parsed_rules(self) -> Rules:
         """Return the rules as a value; raises RulesError."""
@@ -103,6 +148,8 @@ class MatchSettings:
         """Return the clock each engine has, or None for a match without clocks."""
         if self.main_time == 0 and self.overtime == 0:
             return None
+        if self.increment > 0:
+            return TimeSettings.fischer(self.main_time, self.increment)
         return TimeSettings.canadian(self.main_time, self.overtime, self.overtime_stones)
 
     def to_json(self) -> dict[str, Any]:
@@ -112,6 +159,12 @@ class MatchSettings:
     def identity(self) -> dict[str, Any]:
         """Return the settings that two runs must share for their games to belong to one match."""
         return {name: value for name, value in self.to_json().items() if name not in _NOT_COMPARED}
+
+
+def completed(identity: dict[str, Any]) -> dict[str, Any]:
+    """Return an identity that an earlier version may have written, with the defaults of the settings it lacked."""
+    fields = [field for field in dataclasses.fields(MatchSettings) if field.name not in _NOT_COMPARED]
+    return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING} | identity
 
 
 def describe_difference(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gtp_engine.match.records import GameRecord
-from gtp_engine.match.settings import SIDES, Side, other_side
+from gtp_engine.match.settings import SIDES, Side, Sprt, other_side
+from gtp_engine.match.sprt import ELO_SCALE, SprtResult, run_sprt
 
 Z_95: Final = 1.959963984540054
 """The normal distribution's two-sided 95 % quantile."""
-
-_ELO_SCALE: Final = 400.0
-"""Rating points for a tenfold change of the odds, by the definition of Elo ratings."""
 
 
 def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, float]:
@@ -39,7 +37,7 @@ def elo_difference(rate: float) -> float:
         return -math.inf
     if rate >= 1:
         return math.inf
-    return _ELO_SCALE * math.log10(rate / (1 - rate))
+    return ELO_SCALE * math.log10(rate / (1 - rate))
 
 
 @dataclass(frozen=True)
@@ -83,6 +81,7 @@ class Summary:
     mean_moves: float
     score_disagreements: tuple[int, ...]
     winner_disagreements: tuple[int, ...]
+    sprt: SprtResult | None = None
 
     @property
     def games(self) -> int:
@@ -120,11 +119,12 @@ class Summary:
             "mean_moves": self.mean_moves,
             "score_disagreements": list(self.score_disagreements),
             "winner_disagreements": list(self.winner_disagreements),
+            "sprt": self.sprt.to_json() if self.sprt is not None else None,
         }
 
 
-def summarize(records: Sequence[GameRecord]) -> Summary:
-    """Return the summary of finished games."""
+def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summary:
+    """Return the summary of finished games, with what the sequential test says if there is one."""
     as_black = _color_results([record for record in records if record.black == "first"])
     as_white = _color_results([record for record in records if record.black == "second"])
     games = sum(color.wins + color.losses + color.draws for color in (as_black, as_white))
@@ -142,6 +142,7 @@ def summarize(records: Sequence[GameRecord]) -> Summary:
         winner_disagreements=tuple(
             record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
         ),
+        sprt=run_sprt(test, records) if test is not None else None,
     )
 
 
@@ -172,8 +173,9 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
         f"{first}  against  {second}",
         f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
         f"win rate       {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
-        f"Elo            {_elo(summary.elo)}   (95 % interval {_elo(summary.elo_interval[0])}"
-        f" to {_elo(summary.elo_interval[1])})",
+        f"Elo            {format_elo(summary.elo)}   (95 % interval {format_elo(summary.elo_interval[0])}"
+        f" to {format_elo(summary.elo_interval[1])})",
+        *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),
         _color_line("as Black", summary.as_black),
         _color_line("as White", summary.as_white),
         f"moves a game   {summary.mean_moves:.0f}",
@@ -188,7 +190,8 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     return "\n".join(lines)
 
 
-def _elo(value: float) -> str:
+def format_elo(value: float) -> str:
+    """Return an Elo difference as text; it may be infinite."""
     return f"{value:+.0f}" if math.isfinite(value) else ("+∞" if value > 0 else "−∞")
 
 

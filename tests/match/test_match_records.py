@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 
 SETTINGS = MatchSettings(first="engine-a", second="engine-b", board_size=9, komi=7.0)
 
@@ -64,6 +64,23 @@ def test_more_games_and_more_at_once_are_the_same_match(tmp_path: Path) -> None:
     MatchFolder(tmp_path, SETTINGS).add(record(1), "")
     longer = dataclasses.replace(SETTINGS, games=100, parallel=2)
     assert MatchFolder(tmp_path, longer).records() == [record(1)]
+
+
+def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
+    MatchFolder(tmp_path, SETTINGS).add(record(1), "")
+    header = json.loads((tmp_path / "match.json").read_text())
+    del header["settings"]["sprt"]
+    (tmp_path / "match.json").write_text(json.dumps(header))
+    assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
+    with pytest.raises(MatchError, match="sprt None there"):
+        MatchFolder(tmp_path, dataclasses.replace(SETTINGS, sprt=Sprt(0, 10)))
+
+
+def test_names_of_the_match_come_first(tmp_path: Path) -> None:
+    folder = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, first_name="new"))
+    for side in ("first", "second"):
+        folder.check_engine(side, {"name": "Tengen", "version": "0.1"})
+    assert [folder.engine_name(side) for side in ("first", "second")] == ["new", "Tengen 0.1"]
 
 
 def test_another_engine_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Whole matches between scripted engines: order of commands, colours, endings, faults, resumption."""
 
 import json
-import shlex
 import shutil
 import signal
 import subprocess
@@ -10,43 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from match_helpers import engine, play, sent, settings
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.match.openings import load_openings, new_game
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
-from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
+from gtp_engine.match.sprt import run_sprt
 from gtp_engine.sgf import parse_sgf, record_to_game
 
-ENGINE = Path(__file__).parents[1] / "scripted_engine.py"
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
-
-
-def engine(arguments: str = "") -> str:
-    return f"{shlex.quote(sys.executable)} {shlex.quote(str(ENGINE))} {arguments}"
-
-
-def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:
-    defaults: dict[str, Any] = {
-        "games": 1,
-        "board_size": 5,
-        "komi": 0.5,
-        "referee": "board",
-        "reply_timeout": 20.0,
-    }
-    return MatchSettings(first=engine(first), second=engine(second), **(defaults | values))
-
-
-def play(folder: Path, first: str = "", second: str = "", **values: Any) -> list[GameRecord]:
-    match = settings(first, second, **values)
-    return run_match(match, MatchFolder(folder, match))
-
-
-def sent(folder: Path, side: str) -> list[str]:
-    """Return the commands that the first worker's engine of one side got."""
-    lines = (folder / "logs" / f"{side}-1.log").read_text().splitlines()
-    return [line[3:] for line in lines if line.startswith(">> ")]
 
 
 def test_commands_come_in_the_order_of_gogui_twogtp(tmp_path: Path) -> None:
@@ -231,6 +205,38 @@ def test_games_run_side_by_side(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
         f"{side}-{worker}.log" for side in ("first", "second") for worker in (1, 2, 3)
     ]
+
+
+class TestSequentialTest:
+    """A match ends with the verdict of its test, for good."""
+
+    TEST = Sprt(0, 400, alpha=0.2, beta=0.2)
+
+    def test_the_match_ends_with_the_verdict(self, tmp_path: Path) -> None:
+        games = play(tmp_path, "", "--black resign --white resign", games=40, sprt=self.TEST)
+        assert [game.winner for game in games] == ["first"] * len(games)
+        assert run_sprt(self.TEST, games).verdict == "H1"
+        assert run_sprt(self.TEST, games[:-1]).verdict == "undecided"
+
+    @pytest.mark.parametrize("games", [40, 80])
+    def test_nothing_is_played_after_the_verdict(self, tmp_path: Path, games: int) -> None:
+        engines = ("--black resign --white resign", "")
+        played = play(tmp_path, *engines, games=40, sprt=self.TEST)
+        assert play(tmp_path, *engines, games=games, sprt=self.TEST) == played
+        assert run_sprt(self.TEST, played).verdict == "H0"
+
+    def test_games_being_played_are_broken_off(self, tmp_path: Path) -> None:
+        """What is finished gives the verdict, however many games run side by side."""
+        second = "--black resign --white wait:0.3"
+        games = play(tmp_path, "", second, games=40, komi=-0.5, parallel=3, sprt=self.TEST)
+        assert [game.winner for game in games] == ["first"] * len(games)
+        assert run_sprt(self.TEST, games).verdict == "H1"
+        assert len(games) <= 12
+        assert play(tmp_path, "", second, games=40, komi=-0.5, parallel=3, sprt=self.TEST) == games
+
+    def test_an_undecided_match_plays_all_its_games(self, tmp_path: Path) -> None:
+        games = play(tmp_path, games=4, komi=0.0, sprt=Sprt(-5, 5))
+        assert [game.winner for game in games] == ["draw"] * 4
 
 
 class TestOpenings:

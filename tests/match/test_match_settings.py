@@ -6,7 +6,7 @@ import pytest
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError
-from gtp_engine.match.settings import MatchSettings, describe_difference, other_side
+from gtp_engine.match.settings import MatchError, MatchSettings, Sprt, completed, describe_difference, other_side
 
 
 def settings(**values: Any) -> MatchSettings:
@@ -25,6 +25,9 @@ def settings(**values: Any) -> MatchSettings:
         ({"time_grace": float("inf")}, "time_grace inf"),
         ({"overtime": 5.0}, "overtime needs both"),
         ({"overtime_stones": 5}, "overtime needs both"),
+        ({"increment": -1.0}, r"increment -1\.0: expected zero or more"),
+        ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
+        ({"increment": 2.0}, "needs main time"),
         ({"reply_timeout": 0.0}, "more than zero seconds"),
         ({"referee": "coin"}, "'coin': expected estimate, board, players"),
         ({"rules": "chess"}, "'chess'"),
@@ -38,12 +41,37 @@ def test_bad_values_are_refused(values: dict[str, Any], message: str) -> None:
 def test_clocks() -> None:
     assert settings().time_settings() is None
     assert settings(main_time=600.0).time_settings() == TimeSettings.absolute(600)
+    assert settings(main_time=60.0, increment=2.0).time_settings() == TimeSettings.fischer(60, 2)
     assert settings(overtime=1.5, overtime_stones=1).time_settings() == TimeSettings.canadian(0, 1.5, 1)
 
 
 def test_identity_leaves_out_what_may_change() -> None:
     assert settings(games=10, parallel=1).identity() == settings(games=60, parallel=2).identity()
+    assert settings(first_name="A").identity() == settings(first_name="B").identity()
     assert settings(seed=1).identity() != settings(seed=2).identity()
+    assert settings(sprt=Sprt(0, 5)).identity() != settings(sprt=Sprt(0, 6)).identity()
+
+
+def test_what_an_earlier_version_wrote_is_completed_with_defaults() -> None:
+    old = settings(seed=3).identity()
+    for name in ("increment", "sprt"):
+        del old[name]
+    assert completed(old) == settings(seed=3).identity()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ((5, 5), "Elo differences 5 and 5 of the sequential test: expected a smaller and a larger one"),
+        ((0, float("nan")), "Elo differences 0 and nan"),
+        ((0, 5000), "from -4000 to 4000"),
+        ((0, 5, 0.0), "alpha 0: expected a probability above 0 and below 0.5"),
+        ((0, 5, 0.05, 0.5), "beta 0.5: expected"),
+    ],
+)
+def test_bad_tests_are_refused(values: tuple[float, ...], message: str) -> None:
+    with pytest.raises(MatchError, match=message):
+        Sprt(*values)
 
 
 def test_describe_difference() -> None:

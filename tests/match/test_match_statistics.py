@@ -1,24 +1,12 @@
 """Win rates, intervals and Elo differences, and the table that shows them."""
 
 import math
-from typing import Any
 
 import pytest
+from match_helpers import record, won_by
 
-from gtp_engine.match.records import GameRecord
+from gtp_engine.match.settings import Sprt
 from gtp_engine.match.statistics import Z_95, elo_difference, format_table, summarize, wilson_interval
-
-
-def record(game: int, black: Any = "first", winner: Any = "first", **values: Any) -> GameRecord:
-    settings: dict[str, Any] = {
-        "opening": "",
-        "result": "B+R",
-        "reason": "resign",
-        "moves": 50,
-        "think_times": {"first": [1.0, 3.0], "second": [0.5]},
-        "overruns": {"first": 0, "second": 0},
-    }
-    return GameRecord(game=game, black=black, winner=winner, **(settings | values))
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])
@@ -115,6 +103,15 @@ def test_table_shows_everything() -> None:
         "final scores differ in game 3",
         "even the winner is disputed in game 3",
     ]
+
+
+def test_table_and_json_show_the_sequential_test() -> None:
+    summary = summarize(won_by("first", "first", "first", "second"), Sprt(0, 100))
+    assert format_table(summary, first="a", second="b").splitlines()[4] == (
+        "SPRT           LLR +0.49 of -2.94 … +2.94 after 2 pairs, Elo +0 against +100: undecided"
+    )
+    assert summary.to_json()["sprt"]["verdict"] == "undecided"
+    assert summarize([]).to_json()["sprt"] is None
 
 
 def test_table_and_json_of_a_clean_sweep_have_no_infinite_number() -> None:

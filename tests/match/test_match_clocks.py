@@ -1,0 +1,89 @@
+"""What engines are told about their clocks, in words and in whole games between scripted engines."""
+
+from pathlib import Path
+
+import pytest
+from match_helpers import play, sent
+
+from gtp_engine.clock import TimeLeft, TimeSettings, full_time, time_after_move
+from gtp_engine.match.clocks import settings_command, time_left_arguments
+from gtp_engine.match.settings import MatchError
+
+FISCHER = TimeSettings.fischer(60, 2)
+CANADIAN = TimeSettings.canadian(60, 30.5, 5)
+KATA = "--lists time_settings --lists time_left --lists kata-time_settings"
+KNOWS = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer fischer-capped'"
+KNOWS_NOT = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer-capped'"
+
+
+@pytest.mark.parametrize(
+    ("times", "knows_fischer", "command"),
+    [
+        (CANADIAN, False, "time_settings 60 30.5 5"),
+        (CANADIAN, True, "time_settings 60 30.5 5"),
+        (TimeSettings.absolute(600), False, "time_settings 600 0 0"),
+        (FISCHER, True, "kata-time_settings fischer 60 2"),
+        (FISCHER, False, "time_settings 58 2 1"),
+        (TimeSettings.fischer(1, 2.5), False, "time_settings 0 2.5 1"),
+    ],
+)
+def test_settings(times: TimeSettings, knows_fischer: bool, command: str) -> None:
+    assert settings_command(times, knows_fischer=knows_fischer) == command
+
+
+@pytest.mark.parametrize(
+    ("times", "spent", "knows_fischer", "arguments"),
+    [
+        (CANADIAN, [10.5], False, "49 0"),
+        (CANADIAN, [70.0], False, "20 4"),
+        (FISCHER, [], True, "60 0"),
+        (FISCHER, [10.0, 20.5], True, "33 0"),
+        (FISCHER, [], False, "58 0"),
+        (FISCHER, [10.0, 20.5], False, "31 0"),
+        (FISCHER, [60.0], False, "2 1"),
+        (FISCHER, [59.5], False, "0 0"),
+    ],
+)
+def test_time_left(times: TimeSettings, spent: list[float], knows_fischer: bool, arguments: str) -> None:
+    left: TimeLeft = full_time(times)
+    for seconds in spent:
+        left = time_after_move(times, left, seconds)
+    assert time_left_arguments(times, left, knows_fischer=knows_fischer) == arguments
+
+
+def times_sent(folder: Path, side: str) -> list[str]:
+    return [line for line in sent(folder, side) if "time" in line]
+
+
+def test_an_engine_that_knows_fischer_clocks_is_told_of_one(tmp_path: Path) -> None:
+    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0)
+    assert times_sent(tmp_path, "first") == ["kata-list_time_settings", "kata-time_settings fischer 60 2"]
+
+
+def test_time_left_is_sent_to_it_on_request(tmp_path: Path) -> None:
+    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, send_time_left=True)
+    assert times_sent(tmp_path, "first")[2:] == ["time_left B 60 0"]
+
+
+@pytest.mark.parametrize("lists", [KNOWS_NOT, "--lists time_settings --lists time_left"])
+def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Path, lists: str) -> None:
+    play(tmp_path, f"{lists} --black 'C3 C4'", lists, main_time=60.0, increment=2.0)
+    told = [line for line in times_sent(tmp_path, "first") if line != "kata-list_time_settings"]
+    assert told[0] == "time_settings 58 2 1"
+    assert told[1] == "time_left B 58 0"
+    assert len(told) == 1 + 3, "before each of its three moves"
+
+
+def test_fischer_clocks_need_an_engine_that_has_clocks(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match="does not list time_settings"):
+        play(tmp_path, main_time=60.0, increment=2.0)
+
+
+def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
+    """Two moves of 1.5 s need more than 2 s of main time, but not more than that and one increment."""
+    moves = f"{KNOWS} --black 'wait:1.5 wait:1.5'"
+    white = f"{KNOWS} --white A1"
+    (game,) = play(tmp_path / "increment", moves, white, main_time=2.0, increment=30.0, time_grace=0.0)
+    assert (game.reason, game.overruns["first"]) == ("score", 0)
+    (game,) = play(tmp_path / "none", moves, white, main_time=2.0, time_grace=0.0)
+    assert (game.reason, game.overruns["first"]) == ("time", 1)

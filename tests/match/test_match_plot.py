@@ -1,0 +1,64 @@
+"""The plot of a match: a picture of either kind, and plain words where there can be none."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from match_helpers import won_by
+
+from gtp_engine.match.plot import check_plot, draw_curve, write_plot
+from gtp_engine.match.records import GameRecord
+from gtp_engine.match.settings import MatchError
+from gtp_engine.match.statistics import elo_difference, format_elo, wilson_interval
+
+GAMES = won_by("first", "draw", "none", "second", "first", "first")
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("b.PNG", b"\x89PNG"), ("new/c.svg", b"<?xml")])
+def test_a_picture_is_written(tmp_path: Path, name: str, start: bytes) -> None:
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    write_plot(tmp_path / name, GAMES, first="Tengen $1", second="GNU Go & Co")
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("games", [[], won_by("first"), won_by("none"), won_by("second", "second")])
+def test_few_games_make_a_picture_too(tmp_path: Path, games: list[GameRecord]) -> None:
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    write_plot(tmp_path / "a.svg", games, first="a", second="b")
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+
+
+def test_the_curve_is_the_win_rate_with_its_interval(tmp_path: Path) -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra [plot]")
+    axes = figure.Figure().add_subplot()
+    draw_curve(GAMES, axes)
+    even, curve = axes.get_lines()
+    assert list(even.get_ydata()) == [50, 50]
+    assert list(curve.get_xdata()) == [1, 2, 3, 4, 5], "the void game does not count"
+    assert curve.get_ydata() == pytest.approx([100, 75, 50, 62.5, 70])
+    (band,) = axes.collections
+    low, high = wilson_interval(3.5, 5)
+    assert band.get_paths()[0].contains_points([(5, 100 * low + 1), (5, 100 * high - 1)]).all()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        f"95 % interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
+        "win rate, at last 70.0%, Elo +147",
+    ]
+
+
+@pytest.mark.parametrize("name", ["plot.pdf", "plot"])
+def test_other_formats_are_refused(name: str) -> None:
+    with pytest.raises(MatchError, match=rf"plot '{name}': expected a file name ending in \.svg or \.png"):
+        check_plot(Path(name))
+
+
+def test_without_matplotlib_the_advice_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MatchError, match=r"not installed; install it with: pip install 'gtp-engine\[plot\]'"):
+        check_plot(Path("a.svg"))
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MatchError, match="cannot write the plot"):
+        write_plot(tmp_path / "file" / "a.svg", GAMES, first="a", second="b")
