@@ -1,0 +1,52 @@
+"""What an analysis session loads: the networks of the configuration and the searches that use them."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from gtp_engine.config import Config
+from gtp_engine.engine.warm_up import warm_up
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.searcher import Searcher
+
+
+class EngineBackend:
+    """Searchers of this engine, all of which ask `evaluator`, or play positions out where there is none.
+
+    Compiles what has to be compiled; `log` takes lines for the user.
+    """
+
+    def __init__(self, config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> None:
+        self._evaluator: Final = evaluator
+        if evaluator is None:
+            log(
+                "no network: positions are judged by rollouts, so there is no policy and scores are rough; "
+                "name a network with --model FILE"
+            )
+        warm_up(config, evaluator, log)
+
+    def open_searcher(self, config: Config) -> Searcher:
+        """Return a new searcher with these settings."""
+        if self._evaluator is None or config.search.search in ("rave", "uct"):
+            return RolloutSearch(config.search)
+        from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
+
+        return PuctSearch(config, self._evaluator)
+
+    def models(self) -> list[dict[str, Any]]:
+        """Return facts about the network, as KataGo's `query_models` names them; nothing without one."""
+        if self._evaluator is None:
+            return []
+        name, infos = self._evaluator.name, getattr(self._evaluator, "infos", ())  # stand-ins for networks have none
+        facts = {"name": name, "internalName": name, "maxBatchSize": self._evaluator.batch, "usesHumanSLProfile": False}
+        return [facts | {"version": infos[0].model_version} if infos else facts]
+
+    def clear_cache(self) -> None:
+        """Forget remembered evaluations."""
+        if self._evaluator is not None:
+            self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Free the network."""
+        if self._evaluator is not None:
+            self._evaluator.close()

@@ -1,0 +1,292 @@
+"""A query of the analysis protocol as a plain value, and how it is read from JSON.
+
+Field names and their meaning are those of KataGo (`docs/Analysis_Engine.md`, version 1.17).  Beyond it: any komi, not
+only half points; points may not be set up without liberties; a record may repeat a position under superko, but not
+retake a ko at once.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gtp_engine.analysis.fields import Fields, QueryError
+from gtp_engine.config import Config
+from gtp_engine.config.katago import with_katago_settings
+from gtp_engine.errors import ConfigError, IllegalMoveError, RulesError, problem, shown
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import HandicapBonus, Rules
+from gtp_engine.search.limits import Restriction
+
+MAX_KOMI: Final = 400
+"""Points either way; KataGo's bound, beyond which networks know nothing."""
+
+MAX_VISITS: Final = 2**50
+MAX_PRIORITY: Final = 2**62
+MAX_DEPTH: Final = 10**9
+INTERVALS: Final = (0.001, 1e6)
+"""Bounds as KataGo has them; intervals in seconds."""
+
+_MAX_PV: Final = 1000
+
+_RULES: Final = 'rules by name, such as "chinese" or "tromp-taylor", or a JSON object'
+_RESTRICTIONS: Final = "a list of objects with the fields player, moves and untilDepth"
+
+
+@dataclass(frozen=True)
+class Record:
+    """The game of a query, from which the position at each turn is made."""
+
+    width: int
+    height: int
+    rules: Rules
+    komi: float
+    stones: tuple[Move, ...]
+    first_player: int
+    moves: tuple[Move, ...]
+
+    def game_at(self, turn: int) -> Game:
+        """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
+        game = Game(self.width, self.height, self.rules, self.komi)
+        game.set_up(self.stones, self.first_player)
+        for move in self.moves[:turn]:
+            game.play(move, allow_superko=True)
+        return game
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a response holds besides the usual."""
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    policy: bool = False
+    pv_visits: bool = False
+    no_result: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn to analyse, and how urgent it is: higher goes first."""
+
+    number: int
+    priority: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: which positions to analyse, how, and what to report.
+
+    `config` is the server's with the query's settings.  `first_report` and `report_interval` are seconds, None: no
+    reports before the search is over.
+    """
+
+    id: str
+    record: Record
+    turns: tuple[Turn, ...]
+    config: Config
+    wanted: Wanted
+    restrictions: tuple[Restriction, ...]
+    first_report: float | None
+    report_interval: float | None
+
+
+@dataclass(frozen=True)
+class FieldWarning:
+    """Something about a field that the sender should know; the query is answered all the same."""
+
+    field: str
+    message: str
+
+
+def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldWarning]]:
+    """Return the query in a JSON object whose `id` is known to be a text, and warnings about it; raises QueryError."""
+    fields = Fields(data)
+    record = _record(fields)
+    turns = _turns(fields, len(record.moves))
+    settings, warnings = _settings(fields, config)
+    first, interval = _reports(fields)
+    query = Query(
+        id=data["id"],
+        record=record,
+        turns=turns,
+        config=settings,
+        wanted=_wanted(fields),
+        restrictions=_restrictions(fields, record),
+        first_report=first,
+        report_interval=interval,
+    )
+    _check_moves(record)
+    unexpected = fields.unexpected(more=("id", "action"))
+    warnings += [FieldWarning(name, "unexpected or unused field, is it spelt rightly?") for name in unexpected]
+    return query, warnings
+
+
+def _record(fields: Fields) -> Record:
+    """Return the game, whose moves are not yet checked."""
+    width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
+    height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
+    placed = []
+    if "initialStones" in fields:
+        placed = fields.moves("initialStones", width=width, height=height, passes=False)
+    stones = {stone.point: stone for stone in placed}  # of two on one point the later stays, as in KataGo
+    moves = fields.moves("moves", width=width, height=height, passes=True)
+    rules, komi = _rules(fields)
+    record = Record(
+        width=width,
+        height=height,
+        rules=rules,
+        komi=komi,
+        stones=tuple(stones.values()),
+        first_player=BLACK,
+        moves=tuple(moves),
+    )
+    if "initialPlayer" in fields:
+        return replace(record, first_player=fields.color("initialPlayer"))
+    if moves:
+        return replace(record, first_player=moves[0].color)
+    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones.values())
+    return replace(record, first_player=WHITE if is_handicap else BLACK)
+
+
+def _rules(fields: Fields) -> tuple[Rules, float]:
+    """Return rules and komi; a komi may stand among the rules too."""
+    given = fields.value("rules")
+    komi: Any = None
+    if isinstance(given, dict):
+        komi = given.get("komi")
+        given = json.dumps({key: value for key, value in given.items() if key != "komi"})
+    if not isinstance(given, str):
+        raise fields.error("rules", _RULES)
+    try:
+        rules = Rules.parse(given)
+    except RulesError as error:
+        raise QueryError("rules", f"could not parse rules: {error}") from None
+    if "whiteHandicapBonus" in fields:
+        rules = replace(rules, white_handicap_bonus=_handicap_bonus(fields))
+    if "komi" in fields:
+        return rules, fields.number("komi", -MAX_KOMI, MAX_KOMI)
+    if komi is not None:
+        return rules, Fields({"komi": komi}, name="rules").number("komi", -MAX_KOMI, MAX_KOMI)
+    return rules, rules.default_komi()
+
+
+def _handicap_bonus(fields: Fields) -> HandicapBonus:
+    value = fields.value("whiteHandicapBonus")
+    try:
+        return HandicapBonus(str(value))
+    except ValueError:
+        raise fields.error("whiteHandicapBonus", '"0", "N" or "N-1"') from None
+
+
+def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
+    """Return the turns to analyse in order, each once; a turn named twice has the later priority."""
+    if "priority" in fields and "priorities" in fields:
+        raise QueryError("priority", "cannot specify both priority and priorities")
+    priority = 0
+    if "priority" in fields:
+        priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY)
+    if "analyzeTurns" not in fields:
+        if "priorities" in fields:
+            raise QueryError("priorities", "can only be given together with analyzeTurns")
+        return (Turn(last, priority),)
+    numbers = fields.integers("analyzeTurns", 0, last)
+    priorities = [priority] * len(numbers)
+    if "priorities" in fields:
+        priorities = fields.integers("priorities", -MAX_PRIORITY, MAX_PRIORITY)
+        if len(priorities) != len(numbers):
+            expected = f"{len(numbers)} priorities, one for each entry of analyzeTurns"
+            raise QueryError("priorities", problem(f"{len(priorities)} priorities", expected=expected))
+    return tuple(Turn(number, value) for number, value in sorted(dict(zip(numbers, priorities, strict=True)).items()))
+
+
+def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+    """Return the configuration for this query, and a warning about settings that mean nothing here."""
+    config, warnings = _overridden(fields, config)
+    direct: dict[str, object] = {}
+    if "maxVisits" in fields:
+        direct["maxVisits"] = fields.integer("maxVisits", 1, MAX_VISITS)
+    if "analysisPVLen" in fields:
+        direct["analysisPVLen"] = fields.integer("analysisPVLen", 1, _MAX_PV)
+    if "rootFpuReductionMax" in fields:
+        direct["rootFpuReductionMax"] = fields.number("rootFpuReductionMax", 0.0, 2.0)
+    if "rootPolicyTemperature" in fields:
+        temperature = fields.number("rootPolicyTemperature", 0.01, 100.0)
+        direct |= {"rootPolicyTemperature": temperature, "rootPolicyTemperatureEarly": temperature}
+    return with_katago_settings(config, direct)[0], warnings
+
+
+def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+    """Return the configuration with the settings of overrideSettings, and a warning about those unknown here."""
+    if "overrideSettings" not in fields:
+        return config, []
+    settings = fields.value("overrideSettings")
+    if not isinstance(settings, dict):
+        raise fields.error("overrideSettings", "an object")
+    try:
+        config, unknown = with_katago_settings(config, settings)
+    except ConfigError as error:
+        raise QueryError("overrideSettings", f"could not set settings: {error}") from None
+    names = ", ".join(shown(name) for name in unknown)
+    return config, [FieldWarning("overrideSettings", f"unknown settings, ignored: {names}")] if unknown else []
+
+
+def _wanted(fields: Fields) -> Wanted:
+    return Wanted(
+        ownership=fields.flag("includeOwnership"),
+        ownership_stdev=fields.flag("includeOwnershipStdev"),
+        moves_ownership=fields.flag("includeMovesOwnership"),
+        moves_ownership_stdev=fields.flag("includeMovesOwnershipStdev"),
+        policy=fields.flag("includePolicy"),
+        pv_visits=fields.flag("includePVVisits"),
+        no_result=fields.flag("includeNoResultValue"),
+    )
+
+
+def _reports(fields: Fields) -> tuple[float | None, float | None]:
+    """Return the seconds to the first report during the search, and between reports; None for never."""
+    interval = fields.number("reportDuringSearchEvery", *INTERVALS) if "reportDuringSearchEvery" in fields else None
+    if "firstReportDuringSearchAfter" in fields:
+        return fields.number("firstReportDuringSearchAfter", *INTERVALS), interval
+    return interval, interval
+
+
+def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
+    """Return the moves to leave out, from avoidMoves or allowMoves."""
+    if "allowMoves" not in fields and "avoidMoves" not in fields:
+        return ()
+    if "allowMoves" in fields and "avoidMoves" in fields:
+        raise QueryError("allowMoves", "cannot specify both allowMoves and avoidMoves")
+    is_allowed = "allowMoves" in fields
+    name = "allowMoves" if is_allowed else "avoidMoves"
+    everything = frozenset((PASS, *board_points(record.width, record.height)))
+    restrictions = []
+    for entry in fields.objects(name, _RESTRICTIONS):
+        if any(key not in entry for key in ("player", "moves", "untilDepth")):
+            raise QueryError(name, f"expected {_RESTRICTIONS}")
+        points = frozenset(entry.points("moves", width=record.width, height=record.height))
+        depth = entry.integer("untilDepth", 1, MAX_DEPTH)
+        restrictions.append(Restriction(entry.color("player"), everything - points if is_allowed else points, depth))
+    colors = [restriction.color for restriction in restrictions]
+    if is_allowed and len(colors) != len(set(colors)):
+        raise QueryError(name, "allowMoves may be specified only once for a player")
+    return tuple(restrictions)
+
+
+def _check_moves(record: Record) -> None:
+    """Raise QueryError for stones that cannot be set up and moves that cannot be played."""
+    game = Game(record.width, record.height, record.rules, record.komi)
+    try:
+        game.set_up(record.stones, record.first_player)
+    except IllegalMoveError as error:
+        raise QueryError("initialStones", str(error)) from None
+    for number, move in enumerate(record.moves):
+        try:
+            game.play(move, allow_superko=True)
+        except IllegalMoveError as error:
+            reason = str(error).removeprefix("illegal move: ")
+            raise QueryError("moves", f"Illegal move {number}: {reason}") from None  # KaTrain looks for these words

@@ -1,0 +1,206 @@
+"""A search report as a response of the analysis protocol: the JSON object that KataGo's clients read.
+
+Reports hold Black's results; a response holds those of the side that the query names (`analysis.perspective`), as all
+of KataGo's fields do: a lower bound for White is an upper bound for Black.
+"""
+
+import hashlib
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.analysis.query import Query
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, for_color
+
+DIGITS: Final = 6
+"""Significant digits of a number: the networks are right to four."""
+
+OWNERSHIP_DECIMALS: Final = 4
+"""Decimals of ownership: with that of every move included it is most of a response."""
+
+_LETTERS: Final = {BLACK: "B", WHITE: "W"}
+
+
+def perspective_of(query: Query, to_play: int) -> int:
+    """Return the colour whose results a response to `query` reports when `to_play` is to move."""
+    return {"black": BLACK, "white": WHITE}.get(query.config.analysis.perspective, to_play)
+
+
+def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_during_search: bool) -> dict[str, Any]:
+    """Return the response about the position of `game`, which is turn number `turn` of the query."""
+    view = _View(query, game, report.to_play)
+    result: dict[str, Any] = {
+        "id": query.id,
+        "turnNumber": turn,
+        "isDuringSearch": is_during_search,
+        "moveInfos": [view.move_info(order, move) for order, move in enumerate(report.moves)],
+        "rootInfo": view.root_info(report),
+    }
+    if query.wanted.ownership:
+        result["ownership"] = view.ownership(report.ownership_black)
+    if query.wanted.ownership_stdev and report.ownership_stdev is not None:
+        result["ownershipStdev"] = view.over_board(report.ownership_stdev)
+    if query.wanted.policy and report.raw is not None:
+        result["policy"] = view.policy(report.raw)
+    return result
+
+
+def missing_fields(query: Query, report: SearchReport) -> list[str]:
+    """Return the query's fields that ask for something the search of this engine does not know."""
+    wanted, moves = query.wanted, report.moves
+    missing = {
+        "includePolicy": wanted.policy and report.raw is None,
+        "includeOwnershipStdev": wanted.ownership_stdev and report.ownership_stdev is None,
+        "includeMovesOwnership": wanted.moves_ownership and any(move.ownership_black is None for move in moves),
+        "includeMovesOwnershipStdev": wanted.moves_ownership_stdev
+        and any(move.ownership_stdev is None for move in moves),
+        "includePVVisits": wanted.pv_visits and any(len(move.pv_visits) < len(move.pv) for move in moves),
+    }
+    return [field for field, is_missing in missing.items() if is_missing]
+
+
+def no_results(query: Query, turn: int) -> dict[str, Any]:
+    """Return the response about a position whose analysis was terminated before it began."""
+    return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
+
+
+def rounded(number: float) -> float:
+    """Return a number cut to `DIGITS` significant digits."""
+    return float(f"{number:.{DIGITS}g}")
+
+
+class _View:
+    """Turns Black's results into those of the side that a query asks for, and points into vertices."""
+
+    def __init__(self, query: Query, game: Game, to_play: int) -> None:
+        self._wanted: Final = query.wanted
+        self._pv_length: Final = query.config.analysis.pv_length + 1
+        self._game: Final = game
+        self._to_play: Final = to_play
+        self._color: Final = perspective_of(query, to_play)
+        self._points: Final = np.array(board_points(game.width, game.height))
+
+    def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
+        """Return the entry of `moveInfos` for the move that is number `order` from the best, 0."""
+        is_own_view = self._color == self._to_play
+        info: dict[str, Any] = {
+            "move": self._vertex(move.point),
+            "order": order,
+            "visits": move.visits,
+            "edgeVisits": move.visits,
+            **self._results(move),
+            "prior": rounded(move.prior),
+            "lcb": rounded(move.lcb if is_own_view else 1.0 - move.lcb),
+            "utilityLcb": rounded(move.utility_lcb if is_own_view else -move.utility_lcb),
+            "edgeWeight": rounded(move.weight),
+            "playSelectionValue": rounded(move.weight),
+            "pv": [self._vertex(point) for point in move.pv[: self._pv_length]],
+        }
+        if move.symmetry_of is not None:
+            info["isSymmetryOf"] = self._vertex(move.symmetry_of)
+        if self._wanted.no_result:
+            info["noResultValue"] = rounded(move.no_result)
+        if self._wanted.pv_visits and move.pv_visits:
+            info["pvVisits"] = info["pvEdgeVisits"] = list(move.pv_visits[: self._pv_length])
+        if self._wanted.moves_ownership and move.ownership_black is not None:
+            info["ownership"] = self.ownership(move.ownership_black)
+        if self._wanted.moves_ownership_stdev and move.ownership_stdev is not None:
+            info["ownershipStdev"] = self.over_board(move.ownership_stdev)
+        return info
+
+    def root_info(self, report: SearchReport) -> dict[str, Any]:
+        """Return `rootInfo`."""
+        this_hash, symmetry_hash = position_hashes(self._game, report.to_play)
+        info = {
+            "currentPlayer": _LETTERS[report.to_play],
+            "thisHash": this_hash,
+            "symHash": symmetry_hash,
+            "visits": report.visits,
+            **self._results(report),
+        }
+        return info if report.raw is None else info | self._raw_info(report.raw)
+
+    def ownership(self, ownership_black: NDArray[np.floating[Any]]) -> list[float]:
+        """Return ownership row by row from the top left."""
+        return self.over_board(ownership_black if self._color == BLACK else -ownership_black)
+
+    def over_board(self, by_point: NDArray[np.floating[Any]]) -> list[float]:
+        """Return an array by padded point row by row from the top left."""
+        values: list[float] = np.round(by_point[self._points].astype(np.float64), OWNERSHIP_DECIMALS).tolist()
+        return values
+
+    def policy(self, raw: RawEvaluation) -> list[float]:
+        """Return the policy row by row from the top left, the pass last, −1 where a move is illegal."""
+        legal = {PASS, *self._game.legal_points(self._to_play)}
+        points = (*self._points.tolist(), PASS)
+        return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
+
+    def _results(self, found: MoveReport | SearchReport) -> dict[str, Any]:
+        """Return the fields about the result that a move and the root have in common."""
+        lead = rounded(self._turned(found.lead_black))
+        return {
+            "weight": rounded(found.weight),
+            "winrate": rounded(self._winrate(found.value_black)),
+            "utility": rounded(self._turned(found.utility_black)),
+            "scoreMean": lead,  # of old the name of the lead, see Analysis_Engine.md
+            "scoreLead": lead,
+            "scoreSelfplay": rounded(self._turned(found.score_black)),
+            "scoreStdev": rounded(found.score_stdev),
+        }
+
+    def _raw_info(self, raw: RawEvaluation) -> dict[str, Any]:
+        """Return the fields of `rootInfo` that the network alone decides; errors it does not give are left out."""
+        winrate = raw.winrate_black if self._color == BLACK else 1.0 - raw.winrate_black
+        info = {
+            "rawWinrate": winrate,
+            "rawLead": self._turned(raw.lead_black),
+            "rawScoreSelfplay": self._turned(raw.score_black),
+            "rawScoreSelfplayStdev": raw.score_stdev,
+            "rawNoResultProb": raw.no_result,
+        }
+        if raw.winloss_error >= 0:
+            info["rawStWrError"] = raw.winloss_error / 2  # a winrate spans half as much as win − loss
+        if raw.score_error >= 0:
+            info["rawStScoreError"] = raw.score_error
+        if raw.time_left >= 0:
+            info["rawVarTimeLeft"] = raw.time_left
+        return {name: rounded(value) for name, value in info.items()}
+
+    def _winrate(self, value_black: float) -> float:
+        return min(1.0, max(0.0, (1.0 + self._turned(value_black)) / 2.0))
+
+    def _turned(self, value_black: float) -> float:
+        return for_color(value_black, self._color)
+
+    def _vertex(self, point: int) -> str:
+        return format_vertex(point, width=self._game.width, height=self._game.height)
+
+
+def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
+    """Return hashes (32 hexadecimal digits) of stones, simple ko and side to play: as it stands, and up to symmetry.
+
+    The second is the same for positions that are turned or mirrored into each other.  History and superko do not count.
+    """
+    points = board_points(game.width, game.height)
+    colors = game.board.color[list(points)].astype(np.uint8)
+    if game.ko_point in points:
+        colors[points.index(game.ko_point)] = _KO_MARK
+    grid = colors.reshape(game.height, game.width)
+    hashes = []
+    for mirrored in (grid, grid.T):
+        for across in (mirrored, mirrored[::-1]):
+            hashes += [_hash(across, to_play), _hash(across[:, ::-1], to_play)]
+    return hashes[0], min(hashes)
+
+
+_KO_MARK: Final = 3
+"""Stands in a grid where an empty point may not be retaken."""
+
+
+def _hash(grid: NDArray[np.uint8], to_play: int) -> str:
+    head = bytes((*grid.shape, to_play))
+    return hashlib.blake2b(head + grid.tobytes(), digest_size=16).hexdigest().upper()

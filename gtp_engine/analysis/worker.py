@@ -1,0 +1,194 @@
+"""The searching thread: takes jobs from the schedule, searches them slice by slice and sends what it found.
+
+Each job begun has a searcher of its own, which keeps its tree from slice to slice; all of them use one evaluator.  A
+searcher is emptied before it serves the next job: visits are those of the query's settings, never of another's.
+"""
+
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from gtp_engine.analysis.results import missing_fields, no_results, response
+from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule
+from gtp_engine.config import AnalysisConfig, Config
+from gtp_engine.errors import TengenError
+from gtp_engine.go.game import Game
+from gtp_engine.search.completion import completed
+from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.report import SearchReport
+from gtp_engine.search.searcher import Searcher
+
+Send = Callable[[dict[str, Any]], None]
+"""Takes a response to be sent; never blocks."""
+
+
+class Searchers:
+    """Searchers by the configuration they were made for; those given back are taken again before new ones are made."""
+
+    def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
+        self._open: Final = open_searcher
+        self._idle: Final[defaultdict[Config, list[Searcher]]] = defaultdict(list)
+
+    def take(self, config: Config) -> Searcher:
+        """Return a searcher that knows of no game."""
+        idle = self._idle[_key(config)]
+        return idle.pop() if idle else self._open(config)
+
+    def give_back(self, searcher: Searcher, config: Config) -> None:
+        """Empty a searcher and keep it for the next job; close idle ones with other settings, trees being large."""
+        key = _key(config)
+        for other in [other for other in self._idle if other != key]:
+            self._close_all(self._idle.pop(other))
+        searcher.clear()
+        self._idle[key].append(searcher)
+
+    def close(self) -> None:
+        """Close the searchers that are not in use."""
+        for searchers in self._idle.values():
+            self._close_all(searchers)
+        self._idle.clear()
+
+    @staticmethod
+    def _close_all(searchers: list[Searcher]) -> None:
+        for searcher in searchers:
+            searcher.close()
+
+
+def _key(config: Config) -> Config:
+    """Return what of a configuration a searcher is made from."""
+    return replace(config, analysis=AnalysisConfig())
+
+
+@dataclass
+class _Search:
+    """A job that has begun: its position, its searcher, when it ends and reports next (`time.monotonic`)."""
+
+    job: Job
+    game: Game
+    searcher: Searcher
+    deadline: float
+    next_report: float
+    report: SearchReport | None = None
+    is_told_to_stop: bool = field(default=False, init=False)
+
+
+class Worker:
+    """Does what the schedule holds, in the thread that calls `run`; `send` takes the responses."""
+
+    def __init__(self, schedule: Schedule, searchers: Searchers, send: Send, log: Callable[[str], None]) -> None:
+        self._schedule: Final = schedule
+        self._searchers: Final = searchers
+        self._send: Final = send
+        self._log: Final = log
+        self._searches: Final[dict[Job, _Search]] = {}
+
+    def run(self) -> None:
+        """Work until the schedule is closed and empty."""
+        while (task := self._schedule.next()) is not None:
+            try:
+                if isinstance(task, Job):
+                    self._work_on(task)
+                else:
+                    task()
+            except Exception as error:
+                self._fail(task, error)
+        self._searchers.close()
+
+    def _work_on(self, job: Job) -> None:
+        """Search a slice and send what is due."""
+        if job.is_terminated and job not in self._searches:
+            self._send(no_results(job.query, job.turn.number))
+            self._schedule.finished(job)
+            return
+        search = self._searches.get(job) or self._begin(job)
+        report = search.report
+        if report is None or not job.is_terminated:
+            report = search.report = self._search_slice(search)
+        if self._is_over(search, report):
+            self._answer(search, report)
+            self._searchers.give_back(search.searcher, job.query.config)
+            self._forget(job)
+        elif time.monotonic() >= search.next_report:
+            self._report(search, report, is_during_search=True)
+            interval = job.query.report_interval
+            search.next_report = float("inf") if interval is None else time.monotonic() + interval
+
+    def _begin(self, job: Job) -> _Search:
+        """Return a new search for a job."""
+        query = job.query
+        longest, first_report = query.config.analysis.analysis_time, query.first_report
+        now = time.monotonic()
+        search = _Search(
+            job=job,
+            game=query.record.game_at(job.turn.number),
+            searcher=self._searchers.take(query.config),
+            deadline=float("inf") if longest is None else now + longest,
+            next_report=float("inf") if first_report is None else now + first_report,
+        )
+        self._searches[job] = search
+        return search
+
+    def _search_slice(self, search: _Search) -> SearchReport:
+        """Search until the job is over, a report is due or somebody else has a claim; return what is known then."""
+        job, query = search.job, search.job.query
+        start, searched_before = time.monotonic(), job.searched
+
+        def watch(_: Progress) -> bool:
+            now = time.monotonic()
+            job.searched = searched_before + now - start
+            search.is_told_to_stop = (
+                job.is_terminated
+                or now >= min(search.deadline, search.next_report)
+                or (now - start >= SLICE and self._schedule.has_rivals(job))
+            )
+            return search.is_told_to_stop
+
+        search.is_told_to_stop = False
+        limits = Limits(
+            visits=query.config.analysis.analysis_visits,
+            watcher=watch,
+            restrictions=query.restrictions,
+            wide_root_noise=query.config.analysis.wide_root_noise,
+            move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
+        )
+        return completed(search.searcher.run(search.game, limits), search.game)
+
+    def _is_over(self, search: _Search, report: SearchReport) -> bool:
+        """Return whether a search is done, because of its limits or because it was told so."""
+        return (
+            search.job.is_terminated
+            or not search.is_told_to_stop
+            or report.visits >= search.job.query.config.analysis.analysis_visits
+            or time.monotonic() >= search.deadline
+        )
+
+    def _answer(self, search: _Search, report: SearchReport) -> None:
+        """Send the last response about a position, and with a query's first one what it cannot have."""
+        query = search.job.query
+        if search.job.turn == query.turns[0]:
+            for name in missing_fields(query, report):
+                self._send({"id": query.id, "field": name, "warning": "not known to this search, left out"})
+        self._report(search, report, is_during_search=False)
+
+    def _report(self, search: _Search, report: SearchReport, *, is_during_search: bool) -> None:
+        job = search.job
+        self._send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
+
+    def _fail(self, task: Job | Errand, error: Exception) -> None:
+        """Say why a task failed: a TengenError is what this search cannot do, all else a bug.  Its job is over."""
+        reason = str(error)
+        if not isinstance(error, TengenError):
+            self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
+            reason = f"internal error: {type(error).__name__}: {error}"
+        if isinstance(task, Job):
+            self._send({"id": task.query.id, "error": reason})
+            if task in self._searches:
+                self._searches[task].searcher.close()  # who knows what state it is in
+            self._forget(task)
+
+    def _forget(self, job: Job) -> None:
+        self._schedule.finished(job)
+        self._searches.pop(job, None)

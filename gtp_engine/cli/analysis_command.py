@@ -1,0 +1,115 @@
+"""The command `gtp-engine analysis`, which takes KataGo's spelling of flags too: front ends pass it."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gtp_engine import __version__
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.config import Config
+
+KATAGO_FLAGS: Final[Mapping[str, str]] = {
+    "-model": "--model",
+    "-config": "--config",
+    "-override-config": "--override-config",
+    "-analysis-threads": "--parallel",
+    "-quit-without-waiting": "--quit-without-waiting",
+    "-human-model": "--human-model",
+}
+"""Flags of `katago analysis` and what they are here."""
+
+_HELP: Final = """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
+
+For KaTrain and other programs that use KataGo's analysis engine: give them
+
+\b
+    gtp-engine analysis --model NETWORK.onnx
+
+as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) is
+understood as well; a file of settings that does not end in .toml is read as one of KataGo's.
+"""
+
+
+class AnalysisCommand(ConfigCommand):
+    """A command that also knows its flags by KataGo's names, with one hyphen."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Translate KataGo's flags."""
+        return super().parse_args(ctx, [KATAGO_FLAGS.get(word, word) for word in args])
+
+
+@click.command("analysis", cls=AnalysisCommand, help=_HELP)
+@click.option(
+    "--override-config",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE,…",
+    help="Settings by KataGo's names, such as maxVisits=800; those that mean nothing here are named and ignored.",
+)
+@click.option(
+    "--quit-without-waiting",
+    is_flag=True,
+    help="Quit at the end of the input; otherwise every query is answered first.",
+)
+@click.option("--human-model", hidden=True)
+@config_options()
+def analysis_command(
+    config_file: str | None,
+    overrides: tuple[str, ...],
+    quit_without_waiting: bool,
+    human_model: str | None,
+    **flags: object,
+) -> None:
+    """Run the analysis server."""
+    from gtp_engine.analysis.session import serve
+    from gtp_engine.streams import write_log
+
+    config, ignored = _configuration(config_file, overrides, flags)
+    if ignored:
+        write_log(f"KataGo's settings that mean nothing here are ignored: {', '.join(ignored)}")
+    if human_model is not None:
+        write_log(f"human-like networks are not supported: {human_model} is ignored")
+
+    def load() -> Any:
+        from gtp_engine.analysis.backend import EngineBackend
+
+        backend = EngineBackend(config, _evaluator(config), write_log)
+        write_log("Started, ready to begin handling requests")  # the words some front ends wait for
+        return backend
+
+    version = config.gtp.version or __version__
+    sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))
+
+
+def _evaluator(config: Config) -> Any:
+    """Return the network of the configuration, None where there is none; raises ModelError."""
+    if config.network.model is None:
+        return None
+    from gtp_engine.nn import load_evaluator  # here: it takes a while, and rollouts do without
+    from gtp_engine.streams import write_log
+
+    return load_evaluator(config.network, log=write_log)
+
+
+def _configuration(
+    config_file: str | None, overrides: tuple[str, ...], flags: Mapping[str, object]
+) -> tuple[Config, list[str]]:
+    """Return the configuration, and the settings of KataGo's that were ignored.
+
+    Flags win over overrides, these over the file.  Raises ConfigError.
+    """
+    from gtp_engine.config.katago import parse_overrides, read_katago_config, with_katago_settings
+
+    settings: dict[str, str] = {}
+    base = Config()
+    if config_file is not None and Path(config_file).suffix.lower() == ".toml":
+        base = Config.from_toml(config_file)
+    elif config_file is not None:
+        settings = read_katago_config(config_file)
+    for text in overrides:
+        settings |= parse_overrides(text)
+    base, ignored = with_katago_settings(base, settings)
+    return build_config(None, flags, base=base), sorted(ignored)

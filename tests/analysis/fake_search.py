@@ -1,0 +1,147 @@
+"""A search that finds what it is told, visit by visit, and a backend that hands it out."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gtp_engine.config import Config
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
+
+
+@dataclass
+class FakeSearcher:
+    """Adds a visit every `seconds_per_visit`; two moves, the first with all visits but one.
+
+    Limits are obeyed as a real search obeys them: the watcher is asked after every visit, one visit at least is made.
+    """
+
+    seconds_per_visit: float = 0.0
+    has_network: bool = True
+    visits: int = 0
+    seen: list[tuple[Game, Limits]] = field(default_factory=list)
+    is_closed: bool = False
+    failure: Exception | None = None
+
+    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+        self.seen.append((game, limits))
+        if self.failure is not None:
+            raise self.failure
+        start = time.perf_counter()
+        while True:
+            if self.seconds_per_visit:
+                time.sleep(self.seconds_per_visit)
+            self.visits += 1
+            if limits.visits is not None and self.visits >= limits.visits:
+                break
+            seconds = time.perf_counter() - start
+            progress = Progress(seconds, self.visits, self.visits, self.visits - 1, 1, True, 0.5, 2)
+            if limits.watcher is not None and limits.watcher(progress):
+                break
+        return report_of(game, visits=self.visits, has_network=self.has_network)
+
+    def stop(self) -> None:
+        raise AssertionError("searches are ended by their watcher, which cannot come too early")
+
+    def clear(self) -> None:
+        self.visits = 0
+
+    def set_seed(self, seed: int | None) -> None: ...
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def report_of(game: Game, *, visits: int = 10, has_network: bool = True) -> SearchReport:
+    """Return a report in which Black is 5 points and a winrate of 0.8 ahead, the best move is A1, then the pass."""
+    n = game.board.color.size
+    corner = parse_vertex("A1", width=game.width, height=game.height)
+    ownership = np.zeros(n)
+    ownership[corner] = 0.75
+    raw = RawEvaluation(
+        winrate_black=0.7,
+        lead_black=4.0,
+        score_black=6.0,
+        score_stdev=9.0,
+        no_result=0.01,
+        winloss_error=0.3,
+        score_error=-1.0,
+        time_left=12.0,
+        policy=np.full(n, 0.0123456789, dtype=np.float32),
+        ownership_black=ownership.astype(np.float32),
+    )
+    best = MoveReport(
+        point=corner,
+        visits=max(0, visits - 1),
+        value_black=0.6,
+        expected_black=0.6,
+        pv=(corner, PASS, PASS),
+        pv_visits=(visits, 2, 1),
+        prior=0.25,
+        lcb=0.1,
+        utility_black=0.65,
+        utility_lcb=-0.7,
+        score_black=7.0,
+        score_stdev=11.0,
+        lead_black=5.0,
+        no_result=0.02,
+        weight=float(visits),
+        ownership_black=ownership.astype(np.float32),
+        ownership_stdev=np.full(n, 0.25, dtype=np.float32),
+    )
+    second = MoveReport(point=PASS, visits=1, value_black=0.2, expected_black=0.2, pv=(PASS,), pv_visits=(1,))
+    return SearchReport(
+        to_play=game.to_play,
+        visits=visits,
+        playouts=visits,
+        seconds=1.0,
+        value_black=0.6,
+        moves=(best, second),
+        ownership_samples=visits,
+        ownership_black=ownership,
+        utility_black=0.65,
+        score_black=7.0,
+        score_stdev=10.0,
+        lead_black=5.0,
+        no_result=0.02,
+        weight=float(visits),
+        ownership_stdev=np.full(n, 0.5),
+        raw=raw if has_network else None,
+    )
+
+
+class FakeBackend:
+    """Hands out searchers that take `seconds_per_visit`, and remembers them; loading waits for `is_loaded`."""
+
+    def __init__(self, seconds_per_visit: float = 0.0) -> None:
+        self.seconds_per_visit = seconds_per_visit
+        self.opened: list[FakeSearcher] = []
+        self.configs: list[Config] = []
+        self.caches_cleared = 0
+        self.is_closed = False
+        self.is_loaded = threading.Event()
+        self.is_loaded.set()
+
+    def load(self) -> "FakeBackend":
+        assert self.is_loaded.wait(20)
+        return self
+
+    def open_searcher(self, config: Config) -> FakeSearcher:
+        self.opened.append(FakeSearcher(self.seconds_per_visit))
+        self.configs.append(config)
+        return self.opened[-1]
+
+    def models(self) -> list[dict[str, Any]]:
+        return [{"name": "fake"}]
+
+    def clear_cache(self) -> None:
+        self.caches_cleared += 1
+
+    def close(self) -> None:
+        self.is_closed = True

@@ -1,0 +1,252 @@
+"""The analysis server as a real process, without a network and with a small one; and its command line."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+from analysis.client import Client, query
+from click.testing import CliRunner, Result
+from nn.tiny_networks import v7_network
+
+import gtp_engine
+from gtp_engine import __version__
+from gtp_engine.cli import cli
+from gtp_engine.config import Config
+
+START = 400
+"""Seconds after which a process is taken for dead; a first start compiles."""
+
+ENDLESS = 10_000_000
+
+
+class AnalysisProcess(Client):
+    """Runs `gtp-engine analysis` with further arguments, until the end of the `with` block at most."""
+
+    def __init__(self, *args: str) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gtp_engine", "analysis", *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        super().__init__(self.process.stdin, self.process.stdout, timeout=START)
+
+    def __enter__(self) -> "AnalysisProcess":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stderr):
+            if stream is not None:
+                stream.close()
+        self.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the process to end; return its exit status and what it wrote to stderr."""
+        assert self.process.stderr is not None
+        errors = self.process.stderr.read().decode()
+        return self.process.wait(timeout=START), errors
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(v7_network(tmp_path_factory.mktemp("networks") / "tiny.onnx"))
+
+
+def test_without_a_network() -> None:
+    with AnalysisProcess("--threads", "1") as server:
+        server.send(query(id="a", maxVisits=50, includeOwnership=True, includePolicy=True))
+        server.send(query(id="b", boardXSize=13, maxVisits=20))
+        warning, *responses = server.finish()
+        status, errors = server.end()
+    assert (warning["id"], warning["field"]) == ("a", "includePolicy")
+    assert [(r["id"], r["rootInfo"]["visits"]) for r in responses] == [("a", 50), ("b", 20)]
+    assert len(responses[0]["ownership"]) == 81
+    assert all(info["pv"][0] == info["move"] for info in responses[0]["moveInfos"])
+    assert (status, "Traceback" in errors) == (0, False)
+    assert "no network" in errors
+
+
+def test_with_a_network(network: str) -> None:
+    wanted = (
+        "Ownership",
+        "OwnershipStdev",
+        "MovesOwnership",
+        "MovesOwnershipStdev",
+        "Policy",
+        "PVVisits",
+        "NoResultValue",
+    )
+    with AnalysisProcess("-model", network) as server:
+        everything = query(
+            moves=[["B", "E5"], ["W", "C3"]],
+            analyzeTurns=[0, 2],
+            maxVisits=40,
+            **{f"include{name}": True for name in wanted},
+        )
+        server.send(everything)
+        avoid = [{"player": "B", "moves": ["E5", "pass"], "untilDepth": 1}]
+        server.send(query(id="avoid", maxVisits=60, avoidMoves=avoid))
+        allow = [{"player": "B", "moves": ["E5", "C3"], "untilDepth": 1}]
+        server.send(query(id="allow", maxVisits=60, allowMoves=allow))
+        server.send({"id": "models", "action": "query_models"})
+        responses = {(response["id"], response.get("turnNumber")): response for response in server.finish()}
+        status, errors = server.end()
+    assert (status, "Traceback" in errors) == (0, False)
+    for turn in (0, 2):
+        response = responses["q", turn]
+        assert response["rootInfo"]["visits"] == 40
+        policy = response["policy"]
+        assert sum(probability for probability in policy if probability >= 0) == pytest.approx(1, abs=1e-3)
+        assert policy.count(-1) == turn
+        for field in ("ownership", "ownershipStdev"):
+            assert len(response[field]) == 81
+        for info in response["moveInfos"]:
+            assert len(info["pv"]) == len(info["pvVisits"])
+            assert len(info["ownership"]) == 81
+    assert not {info["move"] for info in responses["avoid", 0]["moveInfos"]} & {"E5", "pass"}
+    assert {info["move"] for info in responses["allow", 0]["moveInfos"]} <= {"E5", "C3"}
+    (model,) = responses["models", None]["models"]
+    assert model["name"] and model["maxBatchSize"] > 0
+    assert isinstance(model["version"], int)
+
+
+def test_with_a_seed_the_same_query_has_the_same_answer(network: str) -> None:
+    with AnalysisProcess("-model", network, "--seed", "1") as server:
+        answers = [server.ask(query(moves=[["B", "E5"]], maxVisits=30)) for _ in range(2)]
+    assert answers[0] == answers[1]
+
+
+def test_an_endless_search_is_terminated_at_once(network: str) -> None:
+    with AnalysisProcess("--model", network) as server:
+        server.ask(query(maxVisits=2))
+        server.send(query(id="ponder", maxVisits=ENDLESS, reportDuringSearchEvery=0.1))
+        reports = [server.receive() for _ in range(3)]
+        assert all(report["isDuringSearch"] for report in reports)
+        started = time.monotonic()
+        server.send({"id": "t", "action": "terminate", "terminateId": "ponder"})
+        while server.receive().get("isDuringSearch", True):
+            pass
+        assert time.monotonic() - started < 2  # seconds; 0.05 and a batch on an idle machine
+        assert server.finish() in ([], [{"id": "t", "action": "terminate", "terminateId": "ponder"}])
+        assert server.end()[0] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX hang-up of pipes")
+def test_a_controller_that_dies_ends_an_endless_search() -> None:
+    """The shell in between sends a query and dies at once; nobody reads, nobody writes any more."""
+    line = json.dumps(query(maxVisits=ENDLESS))
+    code = (
+        "import subprocess, sys\n"
+        "server = subprocess.Popen([sys.executable, '-m', 'gtp_engine', 'analysis'], stdin=-1, stdout=-1, bufsize=0)\n"
+        f"server.stdin.write(b'{line}' + b'\\n')\n"
+        "print(server.pid)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, check=True, timeout=START
+    )
+    pid = int(done.stdout.split()[0])
+    deadline = time.monotonic() + START
+    while _is_alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    """Return whether a process that is no child of ours still runs."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_network_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "net.bin.gz").write_bytes(b"nothing")
+    with AnalysisProcess("-model", str(tmp_path / "net.bin.gz")) as server:
+        status, errors = server.end()
+    assert status == 2
+    assert "gtp-engine models import" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
+
+
+class TestCommandLine:
+    """Our flags, and those of `katago analysis`."""
+
+    @pytest.fixture
+    def served(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, dict[str, Any]]]:
+        calls: list[tuple[Config, dict[str, Any]]] = []
+
+        def serve(config: Config, load: Any, **options: Any) -> int:
+            calls.append((config, options))
+            return 0
+
+        monkeypatch.setattr("gtp_engine.analysis.session.serve", serve)
+        return calls
+
+    @staticmethod
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["analysis", *arguments], prog_name="gtp-engine")
+
+    def test_as_katrain_starts_it(self, served: list[Any], tmp_path: Path) -> None:
+        file = tmp_path / "analysis_config.cfg"
+        file.write_text("maxVisits = 700\nnumSearchThreads = 8\nreportAnalysisWinratesAs = WHITE\n")
+        result = self.invoke(
+            *("-model", "net.bin.gz", "-human-model", "human.bin.gz", "-config", str(file), "-analysis-threads", "12"),
+            *("-override-config", "homeDataDir=/home/me/.katrain,maxTime=9", "-quit-without-waiting"),
+        )
+        assert result.exit_code == 0, result.output
+        ((config, options),) = served
+        assert (config.network.model, config.analysis.parallel) == ("net.bin.gz", 12)
+        assert (config.analysis.analysis_visits, config.analysis.analysis_time) == (700, 9.0)
+        assert config.analysis.perspective == "white"
+        assert options["quit_without_waiting"]
+        assert options["version"] == __version__
+        assert "ignored: homeDataDir, numSearchThreads" in result.stderr
+        assert "human.bin.gz is ignored" in result.stderr
+
+    def test_flags_win_over_overrides_and_those_over_the_file(self, served: list[Any], tmp_path: Path) -> None:
+        file = tmp_path / "a.cfg"
+        file.write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\n")
+        overrides = ("--override-config", "maxTime=2,analysisPVLen=2")
+        assert self.invoke("--config", str(file), *overrides, "--pv-length", "3").exit_code == 0
+        analysis = served[0][0].analysis
+        assert (analysis.analysis_visits, analysis.analysis_time, analysis.pv_length) == (1, 2.0, 3)
+
+    def test_our_own_files(self, served: list[Any], tmp_path: Path) -> None:
+        file = tmp_path / "tengen.toml"
+        file.write_text("[analysis]\nparallel = 2\n")
+        assert self.invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
+        ((config, options),) = served
+        assert (config.analysis.parallel, options["version"]) == (2, "1.15.3")
+        assert not options["quit_without_waiting"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("-config", "missing.cfg"), "cannot read config file 'missing.cfg'"),
+            (("-override-config", "maxVisits"), "override 'maxVisits': expected key=value"),
+            (("-override-config", "maxVisits=x"), "maxVisits: option analysis.analysis_visits = 'x'"),
+            (("-analysis-threads", "0"), "option analysis.parallel = 0: expected"),
+            (("-no-such-flag",), "No such option"),
+        ],
+    )
+    def test_mistakes_are_one_sentence(self, served: list[Any], arguments: tuple[str, ...], message: str) -> None:
+        result = self.invoke(*arguments)
+        assert (result.exit_code, served) == (2, [])
+        assert message in result.stderr

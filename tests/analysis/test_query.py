@@ -1,0 +1,264 @@
+"""Queries read from JSON: every field, and what is said about a wrong one."""
+
+import re
+from typing import Any
+
+import pytest
+from analysis.client import query
+from hypothesis import given
+from hypothesis import strategies as st
+from superko_games import game_with_superko
+
+from gtp_engine.analysis.fields import QueryError
+from gtp_engine.analysis.query import Query, Turn, Wanted, parse_query
+from gtp_engine.config import Config
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
+from gtp_engine.go.rules import HandicapBonus, Ko, Rules
+from gtp_engine.search.limits import Restriction
+
+MOVES = [["B", "E5"], ["W", "C3"], ["B", "pass"]]
+
+
+def parse(**fields: Any) -> Query:
+    """Return the query with these fields, about which there must be no warning."""
+    parsed, warnings = parse_query(query(**fields), Config())
+    assert warnings == []
+    return parsed
+
+
+def points(*vertices: str) -> frozenset[int]:
+    return frozenset(parse_vertex(vertex, width=9, height=9) for vertex in vertices)
+
+
+class TestGame:
+    """The game and its turns."""
+
+    def test_moves_are_played_up_to_the_turn(self) -> None:
+        record = parse(moves=MOVES).record
+        e5, c3 = (parse_vertex(vertex, width=9, height=9) for vertex in ("E5", "C3"))
+        assert record.game_at(0).moves == ()
+        assert record.game_at(2).moves == (Move(BLACK, e5), Move(WHITE, c3))
+        assert record.game_at(3).moves[2] == Move(BLACK, PASS)
+        assert record.game_at(3).to_play == WHITE
+
+    def test_rectangles_and_coordinates_in_numbers(self) -> None:
+        record = parse(boardXSize=5, boardYSize=13, moves=[["b", "(0,0)"], ["white", "( 4, 12 )"]]).record
+        game = record.game_at(2)
+        assert (game.width, game.height) == (5, 13)
+        assert game.color_at(parse_vertex("A13", width=5, height=13)) == BLACK
+        assert game.color_at(parse_vertex("E1", width=5, height=13)) == WHITE
+
+    def test_stones_set_up(self) -> None:
+        stones = [["B", "C3"], ["W", "G7"], ["W", "C3"]]
+        game = parse(initialStones=stones).record.game_at(0)
+        assert game.color_at(parse_vertex("C3", width=9, height=9)) == WHITE, "of two on a point the later stays"
+        assert (game.moves, game.handicap) == ((), 0)
+
+    @pytest.mark.parametrize(
+        ("fields", "color"),
+        [
+            ({}, BLACK),
+            ({"initialPlayer": "W"}, WHITE),
+            ({"moves": [["W", "E5"]]}, WHITE),
+            ({"moves": [["W", "E5"]], "initialPlayer": "B"}, BLACK),
+            ({"initialStones": [["B", "C3"]]}, BLACK),
+            ({"initialStones": [["B", "C3"], ["B", "G7"]]}, WHITE),
+            ({"initialStones": [["B", "C3"], ["B", "G7"]], "initialPlayer": "b"}, BLACK),
+            ({"initialStones": [["B", "C3"], ["W", "G7"]]}, BLACK),
+        ],
+    )
+    def test_who_moves_first(self, fields: dict[str, Any], color: int) -> None:
+        assert parse(**fields).record.game_at(0).to_play == color
+
+    def test_a_record_may_repeat_a_position(self) -> None:
+        game, banned = game_with_superko("tromp-taylor")
+        letters = {BLACK: "B", WHITE: "W"}
+        played = [*game.moves, Move(game.to_play, banned[0])]
+        moves = [[letters[move.color], format_vertex(move.point, width=3, height=3)] for move in played]
+        record = parse(rules="tromp-taylor", boardXSize=3, boardYSize=3, moves=moves).record
+        assert record.game_at(len(moves)).moves == tuple(played)
+
+    def test_rules_and_komi(self) -> None:
+        assert parse(rules="japanese", komi=None).record.komi == 6.5
+        assert parse(rules="tromp_taylor", komi=-3).record.rules == Rules()
+        record = parse(rules={"ko": "SIMPLE", "scoring": "AREA", "komi": 3.75}, komi=None).record
+        assert (record.rules.ko, record.komi) == (Ko.SIMPLE, 3.75)
+        assert parse(rules={"komi": 3.75}, komi=5).record.komi == 5
+
+    @pytest.mark.parametrize(("given", "bonus"), [("0", "0"), (0, "0"), ("N", "N"), ("N-1", "N-1")])
+    def test_handicap_bonus_wins_over_rules(self, given: object, bonus: str) -> None:
+        assert parse(rules="aga", whiteHandicapBonus=given).record.rules.white_handicap_bonus == HandicapBonus(bonus)
+
+
+class TestTurns:
+    """Which turns are analysed, and in which order of priority."""
+
+    @pytest.mark.parametrize(
+        ("fields", "turns"),
+        [
+            ({}, [(3, 0)]),
+            ({"priority": 7}, [(3, 7)]),
+            ({"analyzeTurns": []}, []),
+            ({"analyzeTurns": [2, 0, 2], "priority": -1}, [(0, -1), (2, -1)]),
+            ({"analyzeTurns": [2, 0], "priorities": [5, 6]}, [(0, 6), (2, 5)]),
+        ],
+    )
+    def test_turns(self, fields: dict[str, Any], turns: list[tuple[int, int]]) -> None:
+        assert parse(moves=MOVES, **fields).turns == tuple(Turn(*turn) for turn in turns)
+
+
+class TestWhatIsReported:
+    """Settings, limits and what a response is to hold."""
+
+    def test_nothing_extra_by_default(self) -> None:
+        parsed = parse()
+        assert parsed.wanted == Wanted()
+        assert (parsed.first_report, parsed.report_interval, parsed.restrictions) == (None, None, ())
+
+    def test_everything(self) -> None:
+        names = "Ownership OwnershipStdev MovesOwnership MovesOwnershipStdev Policy PVVisits NoResultValue"
+        parsed = parse(**{f"include{name}": True for name in names.split()})
+        assert parsed.wanted == Wanted(*[True] * 7)
+
+    def test_reports(self) -> None:
+        parsed = parse(reportDuringSearchEvery=0.5, firstReportDuringSearchAfter=0.1)
+        assert (parsed.first_report, parsed.report_interval) == (0.1, 0.5)
+        assert parse(reportDuringSearchEvery=2).first_report == 2.0
+
+    def test_settings(self) -> None:
+        settings = {
+            "maxTime": 3,
+            "wideRootNoise": 0.1,
+            "reportAnalysisWinratesAs": "SIDETOMOVE",
+            "rootNumSymmetriesToSample": 8,
+            "useLcbForSelection": False,
+            "lcbStdevs": "4.5",
+        }
+        config = parse(overrideSettings=settings, analysisPVLen=3).config
+        assert (config.analysis.analysis_time, config.analysis.wide_root_noise) == (3.0, 0.1)
+        assert (config.analysis.perspective, config.analysis.pv_length) == ("sidetomove", 3)
+        assert (config.puct.root_average, config.puct.lcb, config.puct.lcb_stdevs) == (True, False, 4.5)
+
+    def test_moves_to_avoid(self) -> None:
+        avoid = [
+            {"player": "B", "moves": ["C3", "pass"], "untilDepth": 2},
+            {"player": "B", "moves": [], "untilDepth": 1},
+        ]
+        assert parse(avoidMoves=avoid).restrictions == (
+            Restriction(BLACK, points("C3", "pass"), 2),
+            Restriction(BLACK, frozenset(), 1),
+        )
+
+    def test_moves_to_allow(self) -> None:
+        (restriction,) = parse(allowMoves=[{"player": "W", "moves": ["C3"], "untilDepth": 1}]).restrictions
+        assert restriction.color == WHITE
+        assert restriction.points == {PASS, *board_points(9, 9)} - points("C3")
+
+
+class TestMistakes:
+    """A wrong field is named, and the message says what it held and what it should hold."""
+
+    @pytest.mark.parametrize(
+        ("fields", "field", "message"),
+        [
+            ({"moves": None}, "moves", 'moves (missing): expected a list of pairs such as ["B", "Q16"]'),
+            ({"moves": [["B"]]}, "moves", "moves ['B']: expected a list of pairs"),
+            ({"moves": [["R", "C3"]]}, "moves", """moves 'R': expected "B" or "W\""""),
+            ({"moves": [["B", "J10"]]}, "moves", "could not parse board location 'J10'"),
+            ({"moves": [["B", "(9,0)"]]}, "moves", "moves '(9,0)': expected (x,y) with x below 9"),
+            ({"moves": [["B", "(-1,0)"]]}, "moves", "moves '(-1,0)'"),
+            ({"moves": [["B", "E5"], ["W", "E5"]]}, "moves", "Illegal move 1: E5 is occupied"),
+            ({"initialStones": [["B", "pass"]]}, "initialStones", "initialStones 'pass': expected a point"),
+            (
+                {"initialStones": [["W", "A1"], ["B", "A2"], ["B", "B1"]]},
+                "initialStones",
+                "cannot set up a stone: A1 would have no liberty",
+            ),
+            ({"rules": None}, "rules", "rules (missing): expected rules by name"),
+            ({"rules": "chess"}, "rules", "could not parse rules: rules 'chess'"),
+            ({"rules": {"ko": "SPIGHT"}}, "rules", "could not parse rules: ko 'SPIGHT'"),
+            ({"rules": {"komi": "many"}, "komi": None}, "rules", "rules.komi 'many': expected a number"),
+            ({"komi": "7.5"}, "komi", "komi '7.5': expected a number from -400 to 400"),
+            ({"komi": 401}, "komi", "komi 401"),
+            ({"komi": True}, "komi", "komi True"),
+            ({"whiteHandicapBonus": "N+1"}, "whiteHandicapBonus", "whiteHandicapBonus 'N+1'"),
+            ({"boardXSize": None}, "boardXSize", "boardXSize (missing): expected an integer from 2 to 25"),
+            ({"boardYSize": 26}, "boardYSize", "boardYSize 26"),
+            ({"boardYSize": 9.0}, "boardYSize", "boardYSize 9.0"),
+            ({"initialPlayer": 1}, "initialPlayer", "initialPlayer 1"),
+            ({"analyzeTurns": [1]}, "analyzeTurns", "analyzeTurns 1: expected an integer from 0 to 0"),
+            ({"analyzeTurns": 0}, "analyzeTurns", "analyzeTurns 0: expected a list of integers"),
+            ({"priority": 1.5}, "priority", "priority 1.5"),
+            ({"priority": 1, "priorities": [1]}, "priority", "cannot specify both"),
+            ({"priorities": [1]}, "priorities", "together with analyzeTurns"),
+            ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities", "2 priorities: expected 1 priorities"),
+            ({"maxVisits": 0}, "maxVisits", "maxVisits 0: expected an integer from 1"),
+            ({"analysisPVLen": 1001}, "analysisPVLen", "analysisPVLen 1001"),
+            ({"includePolicy": 1}, "includePolicy", "includePolicy 1: expected true or false"),
+            ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "reportDuringSearchEvery 0"),
+            ({"rootPolicyTemperature": 0}, "rootPolicyTemperature", "rootPolicyTemperature 0"),
+            ({"overrideSettings": []}, "overrideSettings", "overrideSettings []: expected an object"),
+            (
+                {"overrideSettings": {"maxTime": -1}},
+                "overrideSettings",
+                "could not set settings: maxTime: option analysis.analysis_time = -1",
+            ),
+            ({"overrideSettings": {"lcbStdevs": None}}, "overrideSettings", "could not set settings: lcbStdevs: None"),
+            ({"avoidMoves": {}}, "avoidMoves", "avoidMoves {}: expected a list of objects"),
+            ({"avoidMoves": [{}]}, "avoidMoves", "expected a list of objects with the fields player, moves"),
+            (
+                {"avoidMoves": [{"player": "B", "moves": ["C3"], "untilDepth": 0}]},
+                "avoidMoves",
+                "avoidMoves.untilDepth 0: expected an integer from 1",
+            ),
+            ({"avoidMoves": [], "allowMoves": []}, "allowMoves", "cannot specify both"),
+            (
+                {"allowMoves": [{"player": "B", "moves": ["C3"], "untilDepth": 1}] * 2},
+                "allowMoves",
+                "only once for a player",
+            ),
+        ],
+    )
+    def test_field(self, fields: dict[str, Any], field: str, message: str) -> None:
+        with pytest.raises(QueryError) as caught:
+            parse_query(query(**fields), Config())
+        assert caught.value.field == field
+        assert message in str(caught.value)
+
+    def test_unknown_fields_and_settings_are_warnings(self) -> None:
+        data = query(maxVisit=3, overrideSettings={"antiMirror": True, "humanSLProfile": "rank_5k"})
+        _, warnings = parse_query(data, Config())
+        assert [warning.field for warning in warnings] == ["overrideSettings", "maxVisit"]
+        assert "'antiMirror', 'humanSLProfile'" in warnings[0].message
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["B", "C3", "pass"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["player", "moves", "x"]), inner),
+    max_leaves=6,
+)
+FIELDS = re.findall(
+    r"\w+",
+    """
+    moves initialStones initialPlayer rules komi whiteHandicapBonus boardXSize boardYSize analyzeTurns maxVisits
+    rootPolicyTemperature analysisPVLen includePolicy overrideSettings reportDuringSearchEvery priority priorities
+    avoidMoves allowMoves
+    """,
+)
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3))
+def test_any_value_of_any_field_is_read_or_refused(fields: dict[str, Any]) -> None:
+    try:
+        parsed, _ = parse_query({**query(), **fields}, Config())
+    except QueryError as error:
+        assert error.field in FIELDS
+        assert len(str(error)) < 400
+    else:
+        assert all(parsed.record.game_at(turn.number) for turn in parsed.turns)

@@ -1,0 +1,185 @@
+"""Responses made from search reports: fields, perspective, order of points, hashes."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from analysis.client import query
+from analysis.fake_search import report_of
+
+from gtp_engine.analysis.query import Query, parse_query
+from gtp_engine.analysis.results import missing_fields, position_hashes, response
+from gtp_engine.config import Config
+from gtp_engine.go.constants import WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.completion import completed
+from gtp_engine.search.report import SearchReport
+
+
+def asked(**fields: Any) -> tuple[Query, Game]:
+    """Return a query about one position, and that position."""
+    parsed, _ = parse_query(query(**fields), Config())
+    return parsed, parsed.record.game_at(parsed.turns[0].number)
+
+
+def respond(**fields: Any) -> dict[str, Any]:
+    """Return the response to a query, from the report of the fake search."""
+    parsed, game = asked(**fields)
+    made = response(parsed, parsed.turns[0].number, game, report_of(game), is_during_search=False)
+    return dict(json.loads(json.dumps(made, allow_nan=False)))
+
+
+WHITE_TO_PLAY = {"moves": [["B", "E5"]]}
+
+
+MOVE_FIELDS = {
+    *("move", "visits", "edgeVisits", "winrate", "scoreMean", "scoreStdev", "scoreLead", "scoreSelfplay", "prior"),
+    *("noResultValue", "utility", "lcb", "utilityLcb", "weight", "edgeWeight", "order", "playSelectionValue"),
+    *("pv", "pvVisits", "pvEdgeVisits"),
+}
+ROOT_FIELDS = {
+    *("winrate", "scoreLead", "scoreSelfplay", "scoreMean", "scoreStdev", "utility", "visits", "weight", "thisHash"),
+    *("symHash", "currentPlayer", "rawWinrate", "rawLead", "rawScoreSelfplay", "rawScoreSelfplayStdev"),
+    *("rawNoResultProb", "rawStWrError", "rawStScoreError", "rawVarTimeLeft"),
+}
+
+
+class TestFields:
+    """What a response holds."""
+
+    def test_everything_that_katago_documents(self) -> None:
+        made = respond(includeNoResultValue=True, includePVVisits=True)
+        assert set(made) == {"id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo"}
+        assert set(made["moveInfos"][0]) == MOVE_FIELDS
+        assert set(made["rootInfo"]) == ROOT_FIELDS - {"rawStScoreError"}, "the network has none"
+
+    def test_moves_in_order(self) -> None:
+        infos = respond()["moveInfos"]
+        assert [(info["order"], info["move"], info["pv"]) for info in infos] == [
+            (0, "A1", ["A1", "pass", "pass"]),
+            (1, "pass", ["pass"]),
+        ]
+
+    def test_continuations_are_cut(self) -> None:
+        info = respond(analysisPVLen=1, includePVVisits=True)["moveInfos"][0]
+        assert (info["pv"], info["pvVisits"]) == (["A1", "pass"], [10, 2])
+
+    def test_numbers_have_six_digits(self) -> None:
+        assert respond(includePolicy=True)["policy"][0] == 0.0123457
+
+    def test_maps_begin_at_the_top_left(self) -> None:
+        fields = {
+            "includeOwnership": True,
+            "includeMovesOwnership": True,
+            "includeOwnershipStdev": True,
+            "includeMovesOwnershipStdev": True,
+        }
+        made = respond(boardXSize=3, boardYSize=2, **fields)
+        expected = [0, 0, 0, 0.75, 0, 0]
+        assert made["ownership"] == made["moveInfos"][0]["ownership"] == expected
+        assert made["moveInfos"][0]["ownershipStdev"] == [0.25] * 6
+        assert not {"ownership", "ownershipStdev"} & set(made["moveInfos"][1])
+        assert made["ownershipStdev"] == [0.5] * 6
+
+    def test_policy_marks_illegal_moves(self) -> None:
+        policy = respond(includePolicy=True, **WHITE_TO_PLAY)["policy"]
+        assert len(policy) == 82
+        assert [index for index, value in enumerate(policy) if value == -1] == [40]
+
+    def test_what_a_search_without_network_cannot_say(self) -> None:
+        names = "includePolicy includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev includePVVisits"
+        parsed, game = asked(**{name: True for name in names.split()})
+        assert missing_fields(parsed, report_of(game)) == ["includeMovesOwnership", "includeMovesOwnershipStdev"]
+        without = report_of(game, has_network=False)
+        assert missing_fields(parsed, without)[0] == "includePolicy"
+        assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
+
+
+class TestPerspective:
+    """Black's view, White's, or that of the side to move."""
+
+    @pytest.mark.parametrize(
+        ("setting", "moves", "sign"),
+        [
+            ("BLACK", [], 1),
+            ("BLACK", [["B", "E5"]], 1),
+            ("WHITE", [], -1),
+            ("W", [["B", "E5"]], -1),
+            ("SIDETOMOVE", [], 1),
+            ("sidetomove", [["B", "E5"]], -1),
+        ],
+    )
+    def test_all_values_turn_together(self, setting: str, moves: list[Any], sign: int) -> None:
+        made = respond(moves=moves, includeOwnership=True, overrideSettings={"reportAnalysisWinratesAs": setting})
+        root, best = made["rootInfo"], made["moveInfos"][0]
+        assert root["winrate"] == best["winrate"] == (0.8 if sign > 0 else 0.2)
+        assert (root["scoreLead"], root["scoreSelfplay"], root["utility"]) == (5 * sign, 7 * sign, 0.65 * sign)
+        assert root["rawWinrate"] == (0.7 if sign > 0 else 0.3)
+        assert (root["rawLead"], root["rawScoreSelfplay"]) == (4 * sign, 6 * sign)
+        assert (best["scoreStdev"], root["rawScoreSelfplayStdev"]) == (11, 9)
+        assert max(made["ownership"], key=abs) == 0.75 * sign
+
+    def test_a_lower_bound_for_white_is_an_upper_bound_for_black(self) -> None:
+        own = respond(**WHITE_TO_PLAY, overrideSettings={"reportAnalysisWinratesAs": "WHITE"})["moveInfos"][0]
+        blacks = respond(**WHITE_TO_PLAY)["moveInfos"][0]
+        assert (own["lcb"], own["utilityLcb"]) == (0.1, -0.7)
+        assert (blacks["lcb"], blacks["utilityLcb"]) == (0.9, 0.7)
+
+    def test_side_to_move(self) -> None:
+        assert respond()["rootInfo"]["currentPlayer"] == "B"
+        assert respond(**WHITE_TO_PLAY)["rootInfo"]["currentPlayer"] == "W"
+
+
+class TestHashes:
+    """thisHash and symHash."""
+
+    @staticmethod
+    def hashes(*moves: str, width: int = 9, height: int = 9) -> tuple[str, str]:
+        game = Game(width, height)
+        for vertex in moves:
+            game.play(vertex)
+        return position_hashes(game, game.to_play)
+
+    def test_mirrored_positions_share_one_of_them(self) -> None:
+        mirrored = [("C4", "D6"), ("G4", "F6"), ("C6", "D4"), ("G6", "F4"), ("D3", "F4"), ("F7", "D6")]
+        found = [self.hashes(*moves) for moves in mirrored]
+        assert len({this for this, _ in found}) == len(found)
+        assert len({symmetric for _, symmetric in found}) == 1
+        assert all(len(text) == 32 for pair in found for text in pair)
+
+    def test_rectangles_turn_too(self) -> None:
+        assert self.hashes("A1", width=5, height=7)[1] == self.hashes("G5", width=7, height=5)[1]
+
+    def test_side_to_play_matters_and_the_way_does_not(self) -> None:
+        assert self.hashes("C4", "D6", "E5") == self.hashes("E5", "D6", "C4")
+        assert self.hashes("C4") != self.hashes("C4", "pass")
+
+    def test_a_ko_that_may_not_be_retaken_matters(self) -> None:
+        ko = ("B3", "C3", "A2", "D2", "B1", "C1", "C2", "B2")
+        taken = self.hashes(*ko)
+        assert taken[1] != self.hashes(*ko, "pass", "pass")[1]
+
+
+def test_reports_without_a_network_are_completed() -> None:
+    """The lead is what ownership promises less komi; bounds lie below the winrate and close in with visits."""
+    game = Game(9, komi=0.5)
+    bare = SearchReport(
+        to_play=WHITE,
+        visits=100,
+        playouts=100,
+        seconds=1.0,
+        value_black=-0.5,
+        moves=report_of(game, has_network=False).moves,
+        ownership_samples=100,
+        ownership_black=np.where(np.arange(game.board.color.size) == parse_vertex("A1", width=9, height=9), 1.0, 0.0),
+    )
+    full = completed(bare, game)
+    assert (full.lead_black, full.weight, full.utility_black) == (0.5, 100.0, -0.5)
+    assert all(move.lead_black == 0.5 for move in full.moves)
+    many, one = full.moves
+    assert many.lcb < 0.2 and one.lcb < 0.4
+    assert 0.2 - many.lcb < 0.4 - one.lcb
+    with_network = report_of(game)
+    assert completed(with_network, game) is with_network

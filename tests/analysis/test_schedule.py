@@ -1,0 +1,136 @@
+"""The order in which positions are searched; time is given, not measured."""
+
+import threading
+from typing import Any
+
+import pytest
+from analysis.client import query
+
+from gtp_engine.analysis.query import Query, parse_query
+from gtp_engine.analysis.schedule import PATIENCE, Job, Schedule
+from gtp_engine.config import Config
+
+
+def asked(name: str, **fields: Any) -> Query:
+    return parse_query(query(id=name, **fields), Config())[0]
+
+
+def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
+    """Return a schedule with a query for each name."""
+    schedule = Schedule(parallel)
+    for name in names:
+        schedule.add(asked(name, priority=priorities.get(name, 0)))
+    return schedule
+
+
+def next_job(schedule: Schedule, seconds: float = 0.0) -> Job:
+    """Return the next job, which then has been searched for so long."""
+    job = schedule.next()
+    assert isinstance(job, Job)
+    job.searched += seconds
+    return job
+
+
+def slices(schedule: Schedule, count: int, seconds: float = PATIENCE / 8) -> str:
+    """Return whose turn it is in the next slices."""
+    return "".join(next_job(schedule, seconds).query.id for _ in range(count))
+
+
+def test_a_short_job_is_served_until_it_is_long() -> None:
+    schedule = schedule_of("a", "b")
+    assert slices(schedule, 8) == "a" * 8
+    assert slices(schedule, 6) == "bababa"
+
+
+def test_a_short_job_that_is_over_makes_room() -> None:
+    schedule = schedule_of("a", "b", "c", c=1)
+    for name in "cab":
+        job = next_job(schedule)
+        assert job.query.id == name
+        schedule.finished(job)
+
+
+def test_slices_alternate_between_a_long_job_and_many_short_ones() -> None:
+    schedule = schedule_of("x", "a", "b")
+    next_job(schedule, PATIENCE)
+    assert slices(schedule, 6) == "axaxax"
+
+
+def test_long_jobs_take_turns() -> None:
+    schedule = schedule_of("x", "y", "z")
+    for _ in range(3):
+        next_job(schedule, PATIENCE)
+    found = slices(schedule, 9, PATIENCE)
+    assert sorted(found[:3]) == sorted(found[3:6]) == sorted(found[6:]) == ["x", "y", "z"]
+
+
+def test_a_short_job_above_all_long_ones_goes_first() -> None:
+    schedule = schedule_of("x")
+    next_job(schedule, PATIENCE)
+    schedule.add(asked("a", priority=1))
+    assert slices(schedule, 8) == "a" * 8
+    assert slices(schedule, 4, PATIENCE) in ("xaxa", "axax")
+
+
+def test_no_more_jobs_are_begun_than_there_is_room_for() -> None:
+    schedule = schedule_of("x", "y", "a", parallel=2)
+    jobs = [next_job(schedule, PATIENCE) for _ in range(2)]
+    schedule.add(asked("urgent", priority=5))
+    assert set(slices(schedule, 6)) == {"x", "y"}
+    schedule.finished(jobs[0])
+    assert slices(schedule, 1) == "urgent"
+
+
+def test_rivals() -> None:
+    schedule = schedule_of("a")
+    job = next_job(schedule, PATIENCE)
+    assert not schedule.has_rivals(job)
+    schedule.add(asked("b"))
+    assert schedule.has_rivals(job)
+
+
+def test_short_jobs_have_no_rivals_of_their_own_priority() -> None:
+    schedule = schedule_of("a", "b")
+    job = next_job(schedule, PATIENCE / 2)
+    assert not schedule.has_rivals(job)
+    schedule.add(asked("c", priority=1))
+    assert schedule.has_rivals(job)
+
+
+def test_errands_go_before_everything() -> None:
+    schedule = schedule_of("a")
+    job = next_job(schedule)
+    schedule.call(print)
+    assert schedule.has_rivals(job)
+    assert schedule.next() is print
+    assert next_job(schedule) is job
+
+
+def test_terminated_jobs() -> None:
+    """What waits is taken off, what has begun is brought to an end before anything else."""
+    schedule = schedule_of("a", "b", "c")
+    begun = next_job(schedule, PATIENCE)
+    other = next_job(schedule)
+    removed = schedule.terminate(lambda job: job.query.id in "ac")
+    assert [job.query.id for job in removed] == ["c"]
+    assert begun.is_terminated and not other.is_terminated
+    assert next_job(schedule) is begun
+
+
+def test_a_closed_schedule_is_emptied_first() -> None:
+    schedule = schedule_of("a")
+    schedule.close()
+    schedule.finished(next_job(schedule))
+    assert schedule.next() is None
+
+
+@pytest.mark.parametrize("wake", ["add", "call", "close"])
+def test_waiting_for_something_to_do(wake: str) -> None:
+    schedule = Schedule(1)
+    found: list[object] = []
+    waiter = threading.Thread(target=lambda: found.append(schedule.next()))
+    waiter.start()
+    {"add": lambda: schedule.add(asked("a")), "call": lambda: schedule.call(print), "close": schedule.close}[wake]()
+    waiter.join(10)
+    assert len(found) == 1
+    assert isinstance(found[0], {"add": Job, "call": type(print), "close": type(None)}[wake])

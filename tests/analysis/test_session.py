@@ -1,0 +1,335 @@
+"""Sessions with a search that is a fake: what is answered, in which order, and how a session ends."""
+
+import io
+import threading
+import time
+from typing import Any
+
+import pytest
+from analysis.client import SessionClient, query
+from analysis.fake_search import FakeBackend
+
+from gtp_engine.analysis.session import Output
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.go.constants import BLACK
+from gtp_engine.go.coords import format_vertex
+
+ENDLESS = 10_000_000
+
+
+def without_results(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in r.items() if key not in ("moveInfos", "rootInfo")} for r in responses]
+
+
+class TestAnswers:
+    """Queries and their responses."""
+
+    def test_one_position(self) -> None:
+        with SessionClient(FakeBackend()) as client:
+            response = client.ask(query(moves=[["B", "E5"]], maxVisits=7))
+        assert (response["id"], response["turnNumber"], response["isDuringSearch"]) == ("q", 1, False)
+        assert response["rootInfo"]["visits"] == 7
+        assert [info["move"] for info in response["moveInfos"]] == ["A1", "pass"]
+
+    def test_every_turn_asked_for(self) -> None:
+        moves = [["B", "E5"], ["W", "C3"], ["B", "G7"]]
+        with SessionClient(FakeBackend()) as client:
+            client.send(query(moves=moves, analyzeTurns=[3, 0, 2]))
+            responses = client.finish()
+        assert sorted(response["turnNumber"] for response in responses) == [0, 2, 3]
+
+    def test_visits_default_to_the_configuration(self) -> None:
+        with SessionClient(FakeBackend(), "analysis.analysis_visits=12") as client:
+            assert client.ask(query())["rootInfo"]["visits"] == 12
+            assert client.ask(query(overrideSettings={"maxVisits": 13}))["rootInfo"]["visits"] == 13
+            assert client.ask(query(overrideSettings={"maxVisits": 13}, maxVisits=3))["rootInfo"]["visits"] == 3
+
+    def test_what_the_search_is_told(self) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(
+                query(
+                    moves=[["B", "E5"], ["W", "C3"]],
+                    analyzeTurns=[1],
+                    maxVisits=5,
+                    includeMovesOwnership=True,
+                    overrideSettings={"wideRootNoise": 0.5},
+                )
+            )
+        ((game, limits),) = backend.opened[0].seen
+        assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
+        assert (limits.visits, limits.wide_root_noise, limits.move_ownership) == (5, 0.5, True)
+
+    def test_reports_during_the_search(self) -> None:
+        with SessionClient(FakeBackend(0.002)) as client:
+            client.send(query(maxVisits=200, reportDuringSearchEvery=0.05))
+            responses = client.finish()
+        assert [response["isDuringSearch"] for response in responses] == [True] * (len(responses) - 1) + [False]
+        assert 3 <= len(responses) <= 12
+        visits = [response["rootInfo"]["visits"] for response in responses]
+        assert visits == sorted(set(visits))
+        assert visits[-1] == 200
+
+    def test_only_a_first_report(self) -> None:
+        with SessionClient(FakeBackend(0.002)) as client:
+            client.send(query(maxVisits=200, firstReportDuringSearchAfter=0.05))
+            assert [response["isDuringSearch"] for response in client.finish()] == [True, False]
+
+    def test_a_limit_in_seconds(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            started = time.monotonic()
+            response = client.ask(query(maxVisits=ENDLESS, overrideSettings={"maxTime": 0.2}))
+            assert 0.15 < time.monotonic() - started < 5
+        assert 1 < response["rootInfo"]["visits"] < 1000
+
+    def test_a_searcher_serves_one_position_after_the_other(self) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            for number in range(20):
+                assert client.ask(query(id=str(number), maxVisits=9))["rootInfo"]["visits"] == 9
+        assert len(backend.opened) == 1
+        assert backend.opened[0].is_closed
+        assert backend.is_closed
+
+    def test_other_search_settings_need_another_searcher(self) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(query())
+            client.ask(query(overrideSettings={"cpuctExploration": 2.5}))
+            client.ask(query(rootPolicyTemperature=1.5, rootFpuReductionMax=0.0))
+        assert [config.puct.c_puct for config in backend.configs] == [1.0, 2.5, 1.0]
+        assert backend.configs[2].puct.root_temperature == backend.configs[2].puct.root_temperature_early == 1.5
+        assert backend.configs[2].puct.root_fpu_reduction == 0.0
+        assert backend.opened[0].is_closed
+
+
+class TestOrder:
+    """Priority, then arrival; long analyses share."""
+
+    def test_higher_priority_first_then_first_come(self) -> None:
+        backend = FakeBackend()
+        backend.is_loaded.clear()
+        with SessionClient(backend) as client:
+            for name, priority in (("a", 0), ("b", 5), ("c", 5), ("d", -1), ("e", None)):
+                client.send(query(id=name, priority=priority))
+            client.send(query(id="f", moves=[["B", "E5"]], analyzeTurns=[0, 1], priorities=[1, 9]))
+            assert client.ask({"id": "v", "action": "query_version"})["version"] == "1.2.3"
+            backend.is_loaded.set()
+            responses = client.finish()
+        names = [f"{response['id']}{response['turnNumber']}" for response in responses]
+        assert names == ["f1", "b0", "c0", "f0", "a0", "e0", "d0"]
+
+    def test_an_endless_analysis_keeps_nobody_waiting(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            client.send(query(id="endless", maxVisits=ENDLESS))
+            time.sleep(1.2)
+            started = time.monotonic()
+            assert client.ask(query(id="quick", maxVisits=20))["id"] == "quick"
+            assert time.monotonic() - started < 1
+            client.send({"id": "t", "action": "terminate", "terminateId": "endless"})
+            ends = {response["id"]: response for response in client.finish()}
+        assert ends["endless"]["rootInfo"]["visits"] > 100
+
+    def test_more_urgent_queries_interrupt_what_has_just_begun(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            client.send(query(id="first", maxVisits=600))
+            time.sleep(0.05)
+            client.send(query(id="later", maxVisits=20))
+            client.send(query(id="urgent", maxVisits=20, priority=1))
+            assert [response["id"] for response in client.finish()] == ["urgent", "first", "later"]
+
+    def test_long_analyses_advance_together(self) -> None:
+        with SessionClient(FakeBackend(0.001), "analysis.parallel=2") as client:
+            for name in "ab":
+                client.send(query(id=name, maxVisits=ENDLESS))
+            time.sleep(3.5)
+            client.send({"id": "t", "action": "terminate_all"})
+            visits = {r["id"]: r["rootInfo"]["visits"] for r in client.finish() if "rootInfo" in r}
+        assert min(visits.values()) > 0.3 * max(visits.values())
+
+
+class TestActions:
+    """query_version, query_models, clear_cache, terminate, terminate_all."""
+
+    def test_version(self) -> None:
+        with SessionClient(FakeBackend()) as client:
+            response = client.ask({"id": "v", "action": "query_version", "own": [1]})
+        assert response == {
+            "id": "v",
+            "action": "query_version",
+            "own": [1],
+            "version": "1.2.3",
+            "git_hash": "<omitted>",
+        }
+
+    def test_models_and_cache_while_searching(self) -> None:
+        backend = FakeBackend(0.001)
+        with SessionClient(backend) as client:
+            client.send(query(maxVisits=ENDLESS))
+            time.sleep(0.1)
+            assert client.ask({"id": "m", "action": "query_models"})["models"] == [{"name": "fake"}]
+            assert client.ask({"id": "c", "action": "clear_cache"}) == {"id": "c", "action": "clear_cache"}
+        assert backend.caches_cleared == 1
+
+    def test_terminating_a_running_search_reports_what_it_has(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            client.send(query(maxVisits=ENDLESS))
+            time.sleep(0.3)
+            started = time.monotonic()
+            responses = [client.ask({"id": "t", "action": "terminate", "terminateId": "q"}), client.receive()]
+            assert time.monotonic() - started < 0.5
+        responses.sort(key=lambda response: response["id"])
+        assert responses[0]["rootInfo"]["visits"] > 5
+        assert not responses[0]["isDuringSearch"]
+        assert responses[1] == {"id": "t", "action": "terminate", "terminateId": "q"}
+
+    def test_terminating_what_waits_gives_no_results(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            client.send(query(id="running", maxVisits=ENDLESS))
+            client.send(query(id="waiting", moves=[["B", "E5"]], analyzeTurns=[0, 1]))
+            time.sleep(0.05)
+            first = client.ask({"id": "t", "action": "terminate", "terminateId": "waiting", "turnNumbers": [1]})
+            assert first == {"id": "waiting", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
+            assert client.receive()["id"] == "t"
+            client.send({"id": "all", "action": "terminate_all"})
+            rest = client.finish()
+        assert sorted(response["id"] for response in rest) == ["all", "running", "waiting"]
+        assert [response["id"] for response in rest if response.get("noResults")] == ["waiting"]
+
+    def test_terminating_nothing(self) -> None:
+        request = {"id": "t", "action": "terminate", "terminateId": "unknown"}
+        with SessionClient(FakeBackend()) as client:
+            assert client.ask(request) == request
+
+    @pytest.mark.parametrize(
+        ("request_", "field"),
+        [
+            ({"action": "terminate"}, "terminateId"),
+            ({"action": "terminate", "terminateId": 5}, "terminateId"),
+            ({"action": "terminate", "terminateId": "q", "turnNumbers": "1"}, "turnNumbers"),
+            ({"action": "terminate_all", "turnNumbers": ["1"]}, "turnNumbers"),
+            ({"action": "fly"}, "action"),
+            ({"action": None}, "action"),
+            ({"action": ["terminate"]}, "action"),
+        ],
+    )
+    def test_mistakes(self, request_: dict[str, Any], field: str) -> None:
+        with SessionClient(FakeBackend()) as client:
+            response = client.ask({"id": "t", **request_})
+        assert (response["id"], response["field"]) == ("t", field)
+        assert "expected" in response["error"]
+
+
+class TestMistakes:
+    """Nothing that is sent ends a session."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "{",
+            "[1]",
+            "null",
+            "5",
+            "{}",
+            '{"id": 5}',
+            '{"id": "x", "komi": NaN}',
+            '{"id": "x", "action": "query_version", "own": 1e999}',
+            "\x00",
+            "🙂",
+            "[" * 100_000,
+            '{"id": "q", "id": 1}',
+            b"\xff\xfe\x00",
+            '"' + "x" * 100_000,
+            "9" * 5000,
+        ],
+    )
+    def test_lines_that_are_no_query(self, line: str | bytes) -> None:
+        with SessionClient(FakeBackend()) as client:
+            response = client.ask(line)
+            assert list(response) == ["error"]
+            assert len(response["error"]) < 400
+            assert client.ask(query())["id"] == "q"
+
+    def test_empty_lines_are_nothing(self) -> None:
+        with SessionClient(FakeBackend()) as client:
+            client.send(b"\r\n  \n")
+            assert client.ask(b"\xef\xbb\xbf" + b'{"id":"v","action":"query_version"}\r')["id"] == "v"
+
+    def test_warnings_come_with_the_answer(self) -> None:
+        with SessionClient(FakeBackend()) as client:
+            warning = client.ask(query(overrideSettings={"antiMirror": True}, maxVisit=3))
+            assert (warning["id"], warning["field"]) == ("q", "overrideSettings")
+            assert "antiMirror" in warning["warning"]
+            assert client.receive()["field"] == "maxVisit"
+            assert client.receive()["rootInfo"]["visits"] == 500
+
+    def test_a_search_that_fails_is_an_error_of_its_query(self) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(query())
+            backend.opened[0].failure = ZeroDivisionError("a bug")
+            response = client.ask(query(id="unlucky"))
+            assert response == {"id": "unlucky", "error": "internal error: ZeroDivisionError: a bug"}
+            backend.opened[0].failure = None
+            assert client.ask(query(id="next"))["id"] == "next"
+        assert "Traceback" in client.log[0]
+        assert backend.opened[0].is_closed
+
+    def test_what_a_search_cannot_do_is_an_error_of_its_query(self) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(query())
+            backend.opened[0].failure = ConfigError("not without a network")
+            assert client.ask(query(id="much")) == {"id": "much", "error": "not without a network"}
+        assert client.log == []
+
+    def test_an_errand_that_fails_does_not_end_the_session(self) -> None:
+        backend = FakeBackend()
+        backend.clear_cache = lambda: 1 / 0  # type: ignore[method-assign, assignment]
+        with SessionClient(backend) as client:
+            client.send({"id": "c", "action": "clear_cache"})
+            assert client.ask(query())["id"] == "q"
+        assert "ZeroDivisionError" in client.log[0]
+
+
+class TestEnd:
+    """How sessions end."""
+
+    def test_everything_is_answered_after_the_input_ends(self) -> None:
+        with SessionClient(FakeBackend(0.001)) as client:
+            for number in range(10):
+                client.send(query(id=str(number), maxVisits=20))
+            assert [response["id"] for response in client.finish()] == [str(number) for number in range(10)]
+
+    def test_without_waiting(self) -> None:
+        with SessionClient(FakeBackend(0.001), quit_without_waiting=True) as client:
+            client.send(query(maxVisits=ENDLESS))
+            client.send(query(id="other", maxVisits=ENDLESS))
+            time.sleep(0.1)
+            started = time.monotonic()
+            client.finish()
+            client.wait()
+            assert time.monotonic() - started < 2
+
+    def test_a_controller_that_reads_no_more_ends_the_session(self) -> None:
+        class Broken(io.RawIOBase):
+            def writable(self) -> bool:
+                return True
+
+            def write(self, data: Any) -> int:
+                raise BrokenPipeError
+
+        gone = threading.Event()
+        output = Output(Broken(), gone.set)  # type: ignore[arg-type]
+        output.send({"id": "q"})
+        assert gone.wait(10)
+        output.send({"id": "q"})
+        output.close()
+
+    def test_a_network_that_cannot_be_loaded(self) -> None:
+        def load() -> FakeBackend:
+            raise ModelError("no such file")
+
+        with SessionClient(load) as client:
+            client.wait()
+        assert isinstance(client.error, ModelError)
