@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         InvalidSizeError,
         InvalidVertexError,
         KomiError,
+        ModelError,
         RulesError,
         ScoreError,
         SgfError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
+    from gtp_engine.nn import load_evaluator
 
 __all__ = [
     "__version__",
@@ -44,6 +46,7 @@ __all__ = [
     "Choice",
     "Config",
     "TimeSettings",
+    "load_evaluator",
     # the game
     "Game",
     "Rules",
@@ -66,6 +69,7 @@ __all__ = [
     "InvalidSizeError",
     "InvalidVertexError",
     "KomiError",
+    "ModelError",
     "RulesError",
     "ScoreError",
     "SgfError",
@@ -87,6 +91,7 @@ _MODULES: Final = {
     "Game": "go.game",
     "Rules": "go.rules",
     "Score": "go.scoring",
+    "load_evaluator": "nn",
 }
 """Where each public name is defined, below this package; the names that are missing are errors."""
 

@@ -68,7 +68,7 @@ NARROW_LEAD: Final = 0.9
 """A lead is narrow when the second move has at least this share of the leader's visits; chosen, not measured."""
 
 SETTLED_MIN_VISITS: Final = 1000
-"""Visits before an extreme winrate counts: the standard error at 98 % is then 0.4 %."""
+"""Visits before an extreme winrate counts where each is one rollout: the standard error at 98 % is then 0.4 %."""
 
 
 @dataclass(frozen=True)
@@ -201,16 +201,18 @@ def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
     return _kept_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
 
 
-def is_settled(*, candidates: int, visits: int, winrate: float, config: TimeConfig) -> bool:
+def is_settled(
+    *, candidates: int, visits: int, winrate: float, config: TimeConfig, enough_visits: int = SETTLED_MIN_VISITS
+) -> bool:
     """Return whether more thinking cannot matter: a single candidate move, or a game as good as decided.
 
     `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] belongs to the leader, from
-    either side, after `visits`.
+    either side, after `visits`; `enough_visits` is the number from which it counts.
     """
     if candidates <= 1:
         return True
     extreme = winrate >= config.settled_winrate or winrate <= 1 - config.settled_winrate
-    return extreme and visits >= SETTLED_MIN_VISITS
+    return extreme and visits >= enough_visits
 
 
 def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:

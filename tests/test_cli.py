@@ -16,6 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.cli.config_options import build_config
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
+from gtp_engine.match.settings import Sprt
 
 
 def invoke(*arguments: str) -> Result:
@@ -151,9 +152,10 @@ class TestHelp:
     def test_flags_are_grouped_by_section(self) -> None:
         text = invoke("gtp", "--help").output
         headings = [line for line in text.splitlines() if line.startswith("Options")]
-        assert headings == ["Options:", *(f"Options [{name}]:" for name in ("game", "search", "time", "play", "gtp"))]
+        sections = dict.fromkeys(option.section for option in Config.options())
+        assert headings == ["Options:", *(f"Options [{name}]:" for name in sections)]
         assert "--visits VISITS" in text
-        assert "--search [rave|uct]" in text
+        assert "--search [auto|puct|rave|uct]" in text
 
 
 class TestMatchCommand:
@@ -177,13 +179,41 @@ class TestMatchCommand:
         self.match(tmp_path / "1")
         self.match(tmp_path / "2", "--time-per-move", "1.5")
         self.match(tmp_path / "3", "--main-time", "60", "--overtime", "30", "--overtime-stones", "5")
-        clocks = [(match.main_time, match.overtime, match.overtime_stones) for match in settings]
-        assert clocks == [(0, 0, 0), (0, 1.5, 1), (60, 30, 5)]
+        self.match(tmp_path / "4", "--main-time", "60", "--increment", "2")
+        clocks = [(match.main_time, match.overtime, match.overtime_stones, match.increment) for match in settings]
+        assert clocks == [(0, 0, 0, 0), (0, 1.5, 1, 0), (60, 30, 5, 0), (60, 0, 0, 2)]
 
     def test_two_clocks_at_once_are_refused(self, settings: list[Any], tmp_path: Path) -> None:
         result = self.match(tmp_path, "--time-per-move", "1", "--main-time", "60")
         assert (result.exit_code, settings) == (2, [])
         assert "--time-per-move is a clock of its own" in result.stderr
+
+    def test_sequential_test(self, settings: list[Any], tmp_path: Path) -> None:
+        self.match(tmp_path / "1")
+        result = self.match(tmp_path / "2", "--sprt", "-5", "30.5", "--beta", "0.1")
+        assert [match.sprt for match in settings] == [None, Sprt(-5, 30.5, alpha=0.05, beta=0.1)]
+        assert (
+            "SPRT           LLR +0.00 of -2.25 … +2.89 after 0 pairs, Elo -5 against +30.5: undecided" in result.stdout
+        )
+
+    def test_probabilities_belong_to_a_sequential_test(self, settings: list[Any], tmp_path: Path) -> None:
+        result = self.match(tmp_path, "--alpha", "0.1")
+        assert (result.exit_code, settings) == (2, [])
+        assert "--alpha and --beta belong to --sprt" in result.stderr
+
+    def test_names_replace_those_of_the_engines(self, settings: list[Any], tmp_path: Path) -> None:
+        result = self.match(tmp_path, "--first-name", "new", "--second-name", "old", "--json")
+        assert (json.loads(result.stdout)["first"], json.loads(result.stdout)["second"]) == ("new", "old")
+
+    def test_plot_is_written(self, settings: list[Any], tmp_path: Path) -> None:
+        pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+        assert self.match(tmp_path / "match", "--plot", str(tmp_path / "plot.svg")).exit_code == 0
+        assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
+
+    def test_a_plot_that_cannot_be_is_refused_before_the_games(self, settings: list[Any], tmp_path: Path) -> None:
+        result = self.match(tmp_path, "--plot", "plot.pdf")
+        assert (result.exit_code, settings) == (2, [])
+        assert "expected a file name ending in .svg or .png" in result.stderr
 
     def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
         self.match(tmp_path, "--komi", "7")

@@ -25,7 +25,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "machine"),
+    ("config", "_jit", "machine", "streams"),
     ("errors",),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
@@ -33,7 +33,9 @@ LAYERS = (
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
+    "onnx": ("nn/katago_onnx/", "nn/quantize"),
     "torch": ("training/",),
+    "matplotlib": ("match/plot.py",),
     "click": ("cli/", "cli.py"),
     "rich": ("cli/", "cli.py", "match/"),
     "sgfmill": ("sgf/", "sgf.py"),
@@ -42,12 +44,12 @@ ONLY_IN = {
 """Packages from outside, and the only files (or folders) that import them.  `doctor` runs nothing in onnxruntime, it
 only asks which providers are there."""
 
-STANDARD_STREAMS = ("gtp/session.py", "cli/", "cli.py")
+STANDARD_STREAMS = ("streams.py", "gtp/session.py", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
-THREADS = ("gtp/session.py", "search/", "match/", "benchmark.py")
-"""The only files that start threads: the session's reader and loader, rollouts on several cores, parallel games, the
-watchdog of a process that is being timed."""
+THREADS = ("gtp/session.py", "analysis/session.py", "engine/ponder.py", "search/", "match/", "benchmark.py")
+"""The only files that start threads: the sessions' readers, loaders and writers, pondering, rollouts on several cores, parallel
+games, the watchdog of a process that is being timed."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

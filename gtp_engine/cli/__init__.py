@@ -1,14 +1,16 @@
 """The command line: builds a configuration from flags and files, and calls what does the work.
 
     config_options   flags made from the configuration's options
+    analysis_command `gtp-engine analysis`
     match_command    `gtp-engine match`
+    models_command   `gtp-engine models`
     tools            `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
 this package must stay cheap (no numpy, numba, onnxruntime or rich): commands import what they need when they run.
 
-Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line, option or file (with one sentence
-on stderr), 130 interrupted.
+Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line, option, model or other file (with one
+sentence on stderr), 130 interrupted.
 """
 
 import io
@@ -18,8 +20,10 @@ from typing import Any
 import click
 
 from gtp_engine import __version__
+from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.match_command import match_command
+from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.errors import TengenError
 
@@ -74,8 +78,8 @@ def cli() -> None:
 def gtp_command(config_file: str | None, **flags: object) -> None:
     """Speak GTP on stdin and stdout (the default command)."""
     config = build_config(config_file, flags)
-    from gtp_engine.gtp.server import write_log
     from gtp_engine.gtp.session import serve
+    from gtp_engine.streams import write_log
 
     if sys.stdin is not None and sys.stdin.isatty():
         write_log(
@@ -86,14 +90,28 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
-        engine = Engine(config, log=write_log)
+        evaluator = None
+        if config.network.model is not None:
+            from gtp_engine.nn import load_evaluator
+
+            size = config.game.board_size
+            evaluator = load_evaluator(config.network, log=write_log, board=(size, size))
+        engine = Engine(config, log=write_log, evaluator=evaluator)
         engine.warm_up(write_log)
         return engine
 
     sys.exit(serve(config, start_engine, write_log))
 
 
-for _command in (match_command, benchmark_command, doctor_command, warmup_command, config_command):
+for _command in (
+    analysis_command,
+    match_command,
+    models_command,
+    benchmark_command,
+    doctor_command,
+    warmup_command,
+    config_command,
+):
     cli.add_command(_command)
 
 

@@ -66,14 +66,16 @@ def config_options() -> Callable[[F], F]:
     return decorate
 
 
-def build_config(config_file: str | None, flags: Mapping[str, object]) -> Config:
+def build_config(config_file: str | None, flags: Mapping[str, object], *, base: Config | None = None) -> Config:
     """Return the configuration of a command line; `flags` may hold other parameters too.
+
+    Without a file, flags change `base`, or the defaults.
 
     Raises ConfigError, and RulesError when game.rules names no rule set: better now than at the first move.
     """
     from gtp_engine.go.rules import Rules
 
-    config = Config.from_toml(config_file) if config_file is not None else Config()
+    config = Config.from_toml(config_file) if config_file is not None else base or Config()
     given = {option.key: flags.get(_parameter(option)) for option in Config.options()}
     config = config.with_values({key: _text(value) for key, value in given.items() if value is not None})
     Rules.parse(config.game.rules)

@@ -12,12 +12,14 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import PlayConfig
+from gtp_engine.engine.effort import Effort
 from gtp_engine.engine.estimate import Estimate, estimate, plays_out
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
+from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
+from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
 AGREED_WINRATE: Final = 0.8
 """The side to play that wins by counting must have this winrate; else the counting has overlooked something."""
@@ -27,9 +29,6 @@ CONCEDED_WINRATE: Final = 0.95
 
 NEUTRAL_LOSS: Final = 0.1
 """Difference of results in [−1, 1] that two moves show by chance when neither matters."""
-
-ENOUGH_ROLLOUTS: Final = 32
-"""Rollouts from which an ownership is judged: a batch; a finished position has few, as most playouts pass twice."""
 
 LATE_SHARE: Final = 0.3
 """Share of the points that must hold stones before a game may end by agreement; no person stops earlier."""
@@ -44,15 +43,32 @@ class Choice:
     resign: bool = False
 
 
+def describe(game: Game, choice: Choice) -> str:
+    """Return what a search found, in one line for the user."""
+    report = choice.report
+
+    def show(point: int) -> str:
+        return format_vertex(point, width=game.width, height=game.height)
+
+    line = next((found.pv for found in report.moves if found.point == choice.point), ())
+    lead = "" if report.raw is None else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
+    rate = report.playouts / max(report.seconds, 1e-6)
+    return (
+        f"{'resign' if choice.resign else show(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
+        f"{report.visits} visits, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
+        f"pv {' '.join(map(show, line)) or 'none'}"
+    )
+
+
 FreshSearch = Callable[[int], SearchReport | None]
 """Searches the same position anew with this colour to play; None if there is no time for it."""
 
 
-def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, *, cleanup: bool = False) -> int:
+def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, effort: Effort, *, cleanup: bool = False) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
-    `fresh` is called where everything looks decided.  With `cleanup` (after a dispute about dead stones) there is no
-    pass while dead enemy stones are on the board.
+    `fresh` is called where everything looks decided; `effort` says how much a search must have seen to be believed.
+    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.
     """
     color = report.to_play
     moves = [move for move in report.moves if move.point == PASS or game.is_legal(move.point, color)]
@@ -62,14 +78,19 @@ def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, *, cleanup
     if cleanup and any(game.board.color[point] == opponent(color) for point in expected.dead):
         return _capture_dead(game, [move.point for move in moves], expected, color)
     is_late = _is_late(game)
-    if is_late and not plays_out(game):
-        agreed = _agreed_end(game, report, expected, fresh)
+    if may_be_over(game):
+        agreed = _agreed_end(game, report, expected, fresh, effort)
         if agreed is not None:
-            return _last_move(game, moves, agreed, color)
+            return _last_move(game, moves, agreed, color, effort)
     useful = [move.point for move in moves if not _is_wasted(game, move.point, expected, color)]
     if not is_late:  # where all is lost, a pass looks as good as anything
         useful = [point for point in useful if point != PASS]
     return useful[0] if useful else PASS
+
+
+def may_be_over(game: Game) -> bool:
+    """Return whether the players may agree that nothing is left, so that searches to confirm it have to be afforded."""
+    return _is_late(game) and not plays_out(game)
 
 
 def _is_late(game: Game) -> bool:
@@ -78,29 +99,31 @@ def _is_late(game: Game) -> bool:
     return stones >= LATE_SHARE * game.width * game.height
 
 
-def _agreed_end(game: Game, report: SearchReport, expected: Estimate, fresh: FreshSearch) -> Estimate | None:
+def _agreed_end(
+    game: Game, report: SearchReport, expected: Estimate, fresh: FreshSearch, effort: Effort
+) -> Estimate | None:
     """Return the fate of all stones if the players could stop here, else None; `expected` is that after `report`.
 
     So it is if the same stones are dead and the same points owned whoever moves first, and the searches expect the
     winner that counting gives.  If the first move changes something, it must be played, however clear things look.
     """
     first: SearchReport | None = report
-    if report.ownership_samples < ENOUGH_ROLLOUTS:
+    if report.ownership_samples < effort.judged_samples:
         first = fresh(report.to_play)
         expected = expected if first is None else estimate(game, first.ownership_black)
-    if first is None or not _is_agreed(game, first, expected):
+    if first is None or not _is_agreed(game, first, expected, effort):
         return None
     other_side = fresh(opponent(report.to_play))
     if other_side is None:
         return None
     other = estimate(game, other_side.ownership_black)
-    confirmed = _is_agreed(game, other_side, other) and (other.dead, other.neutral) == (expected.dead, expected.neutral)
-    return expected if confirmed else None
+    is_same = (other.dead, other.neutral) == (expected.dead, expected.neutral)
+    return expected if is_same and _is_agreed(game, other_side, other, effort) else None
 
 
-def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
+def _is_agreed(game: Game, report: SearchReport, expected: Estimate, effort: Effort) -> bool:
     """Return whether everything is decided and counting gives the result that the search expects."""
-    if report.ownership_samples < ENOUGH_ROLLOUTS or not expected.is_decided:
+    if report.ownership_samples < effort.judged_samples or not expected.is_decided:
         return False
     margin = expected.area_margin - game.area_komi
     if margin == 0:
@@ -110,7 +133,7 @@ def _is_agreed(game: Game, report: SearchReport, expected: Estimate) -> bool:
     return report.winrate <= 1.0 - CONCEDED_WINRATE
 
 
-def _last_move(game: Game, moves: list[MoveReport], expected: Estimate, color: int) -> int:
+def _last_move(game: Game, moves: list[MoveReport], expected: Estimate, color: int, effort: Effort) -> int:
     """Return a neutral point, which is worth a point where the rules count area; PASS if there is none to take.
 
     A neutral point that was hardly looked at, is self-atari, or is worse than the best move by `NEUTRAL_LOSS` is none.
@@ -121,7 +144,7 @@ def _last_move(game: Game, moves: list[MoveReport], expected: Estimate, color: i
         loss = abs(moves[0].value_black - move.value_black)
         if (
             move.point in expected.neutral
-            and move.visits >= FEW_VISITS
+            and move.visits >= effort.tried_visits
             and loss < NEUTRAL_LOSS
             and not would_be_self_atari(game.board, move.point, color)
         ):
@@ -157,7 +180,7 @@ class Resignation:
     """Counts how many moves in a row were lost, for each colour, and says when enough is enough."""
 
     def __init__(self, config: PlayConfig) -> None:
-        self._config: Final = config
+        self.config = config
         self.reset()
 
     def reset(self) -> None:
@@ -166,7 +189,7 @@ class Resignation:
 
     def is_due(self, game: Game, report: SearchReport) -> bool:
         """Return whether the side to play should resign, given what its search found; counts the move."""
-        config, color = self._config, report.to_play
+        config, color = self.config, report.to_play
         self._lost[color] = self._lost[color] + 1 if report.winrate < config.resign_winrate else 0
         played = len(game.moves)
         return (

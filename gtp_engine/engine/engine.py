@@ -1,51 +1,50 @@
 """The engine's face: everything a protocol, the command line or a program asks of it, and no text but SGF.
 
 A genmove: budget from the clock → search → `decision.choose_move` → play.  Moves of the controller and our own go
-through the same `Game.play`.  All methods are for one thread, except `stop`.
+through the same `Game.play`.  All methods are for one thread, except `stop` and `interrupt`.
+
+What runs in the background (pondering after our own move, `start_analysis`, `start_genmove`) works on a copy of the
+game; whatever needs a search ends it first.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from gtp_engine._jit import is_cache_filled, mark_cache_filled
 from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.engine.decision import Choice, Resignation, choose_move
-from gtp_engine.engine.estimate import (
-    Estimate,
-    estimate,
-    estimated_score,
-    groups_with_status,
-    plays_out,
-    status_map,
-)
-from gtp_engine.errors import BoardNotEmptyError, HandicapError, IllegalMoveError, problem
+from gtp_engine.config.option import Value
+from gtp_engine.engine.decision import Choice, Resignation, choose_move, describe, may_be_over
+from gtp_engine.engine.estimate import groups_with_status
+from gtp_engine.engine.judge import Judge
+from gtp_engine.engine.ponder import Background
+from gtp_engine.engine.thinking import Request, Thinker, TimeWatcher
+from gtp_engine.engine.warm_up import warm_up
+from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
+from gtp_engine.evaluation.evaluator import Evaluation, Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
-from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.search import RolloutSearch
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
-from gtp_engine.time_manager import TimeBudget, budget, is_settled, should_stop
-
-ESTIMATE_VISITS: Final = 1500
-"""Visits of each of the two searches (Black first, White first) that judge which stones are dead."""
-
-FRESH_VISITS: Final = 1000
-"""Visits of each search that confirms that a game is over, time permitting."""
+from gtp_engine.time_manager import TimeBudget, budget
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the first search leaves for the searches that confirm the end of the game."""
 
-_WARM_UP_SIZE: Final = 5
-"""Board size of the little game that compiles all kernels; they are the same for every size."""
+PONDER_LIMIT: Final = 600.0
+"""Longest pondering, seconds: nobody wants an engine that was left alone to run all night (KataGo suggests 60)."""
+
+_FIXED_SECTIONS: Final = {
+    "game": "use boardsize, komi and kata-set-rules",
+    "network": "start the engine with it",
+}
+"""Sections of the configuration that `configure` does not change, and what to do instead."""
 
 Log = Callable[[str], None]
 
@@ -53,19 +52,25 @@ Log = Callable[[str], None]
 class Engine:
     """A game that the engine can play: `config` with the defaults of `Config`; `log` takes lines for the user.
 
-    Raises RulesError if the configuration names unknown rules.
+    With an evaluator, which the engine closes at its end, it searches by its network unless the configuration says
+    otherwise.  Raises RulesError if the configuration names unknown rules, ConfigError if it wants a network and there
+    is none.
     """
 
-    def __init__(self, config: Config | None = None, log: Log | None = None) -> None:
-        self.config: Final = config or Config()
+    def __init__(
+        self, config: Config | None = None, log: Log | None = None, evaluator: Evaluator | None = None
+    ) -> None:
+        self.config = config or Config()
         self._log: Final[Log] = log or (lambda line: None)
         seed = self.config.search.seed
         self._seed = random.getrandbits(32) if seed is None else seed
-        self._search: Final = RolloutSearch(self.config.search)
-        self._second_search: Final = RolloutSearch(self.config.search)
+        self._background: Final = Background(self._log)
+        self.evaluator: Final = evaluator
+        """The network that judges positions, or None."""
+        self._thinker: Final = Thinker(self.config, evaluator, self._background.cancelled)
         self._resignation: Final = Resignation(self.config.play)
         self._resigned = EMPTY
-        self._estimate: tuple[object, Estimate] | None = None
+        self._judge: Final = Judge(self._thinker)
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
@@ -162,31 +167,82 @@ class Engine:
         self._resignation.reset()
         self._resigned = EMPTY
 
-    def genmove(self, color: int, *, play: bool = True, cleanup: bool = False) -> Choice:
+    def genmove(
+        self, color: int, *, play: bool = True, cleanup: bool = False, request: Request | None = None
+    ) -> Choice:
         """Choose a move for `color`, play it unless told not to, and book its time.
 
-        `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.
+        `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
+        engine goes on thinking after a move that it has played.
         """
         start = time.perf_counter()
-        limits = self._budget(color)
-        report = self._think(color, limits)
-        if play and not cleanup and self._resignation.is_due(self.game, report):
-            choice = Choice(PASS, report, resign=True)
-        else:
-            fresh = partial(self._search_in_time, deadline=start + limits.maximum)
-            choice = Choice(choose_move(self.game, report, fresh, cleanup=cleanup), report)
-        self._log_choice(choice)
+        self._background.end()
+        choice = self._choose(self.game, color, start, request or Request(), may_resign=play, cleanup=cleanup)
         if play:
             self._resigned = color if choice.resign else EMPTY
             if not choice.resign:
                 self.game.play(Move(color, choice.point))
             self._clocks[color].spend(time.perf_counter() - start)
+            if self.config.time.ponder and not choice.resign and not self.game.is_over:
+                self.ponder()
         return choice
 
+    def start_genmove(self, color: int, request: Request, done: Callable[[Choice], None]) -> None:
+        """Choose a move for `color` in the background without playing it, and call `done`, unless stopped before."""
+        start, game = time.perf_counter(), self.game.copy()
+
+        def choose() -> None:
+            choice = self._choose(game, color, start, request)
+            if not self._background.cancelled.is_set():
+                done(choice)
+
+        self._background.start(choose)
+
     def stop(self) -> None:
-        """End running searches at once, from any thread; they answer with what they have."""
-        self._search.stop()
-        self._second_search.stop()
+        """End running searches at once, from any thread, those in the background too.
+
+        They answer with what they have; this does not wait for them.
+        """
+        self._background.cancel()
+        self._thinker.stop()
+
+    # --- looking at the position ---
+
+    def check(self, request: Request) -> None:
+        """Raise ConfigError if the search cannot do what is requested, before it is too late to say so."""
+        self._thinker.check(request)
+
+    def analyze(self, color: int | None = None, request: Request | None = None) -> SearchReport:
+        """Search the position for `color` (default: whose turn it is) until `stop`; reports go where requested."""
+        self._background.end()
+        return self._thinker.analyze(self.game.copy(), self._color(color), request or Request())
+
+    def start_analysis(self, color: int | None, request: Request) -> None:
+        """Do the same in the background, until `stop` or anything else that needs a search; reports come from there."""
+        game, to_play = self.game.copy(), self._color(color)
+        self._background.start(lambda: self._thinker.analyze(game, to_play, request))
+
+    def ponder(self) -> None:
+        """Search the position in the background, until anything needs a search, for what it leaves in the tree."""
+        self._background.start(partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT))
+
+    def look(self, seconds: float, color: int | None = None) -> SearchReport:
+        """Search the position for so long and return what was found."""
+        self._background.end()
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.effort)
+        return self._thinker.search_move(self.game, self._color(color), watcher, Request())
+
+    def raw_evaluation(
+        self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
+    ) -> Evaluation:
+        """Return what the network says of the position, nothing searched, a row for each of `symmetries`.
+
+        If it is not the turn of `color`, the position counts as set up, without moves before it.  `optimism` in [0, 1]
+        is the share of the optimistic policy, None what is configured for the root.  Raises ConfigError without a
+        network.
+        """
+        self._background.end()
+        return self._thinker.evaluate(self.game, self._color(color), tuple(symmetries), optimism)
 
     # --- time ---
 
@@ -201,12 +257,14 @@ class Engine:
     # --- results ---
 
     def score(self) -> Score:
-        """Return the score of the position; dead stones and open areas are estimated."""
-        return estimated_score(self.game, self._estimated())
+        """Return the score of the position; dead stones and open areas, or all of an open position, are estimated."""
+        self._background.end()
+        return self._judge.score(self.game)
 
     def final_status(self) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
-        return status_map(self.game, self._dead_stones())
+        self._background.end()
+        return self._judge.statuses(self.game)
 
     def chains_by_status(self, status: str) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
@@ -233,50 +291,47 @@ class Engine:
 
     # --- housekeeping ---
 
+    def configure(self, values: Mapping[str, Value]) -> None:
+        """Set options by full name, {"search.visits": 100, "time.ponder": "true"}, as `Config.with_values` takes them.
+
+        What a search knows of the game is kept unless an option of the search itself changes.  Raises ConfigError, also
+        for what cannot be changed any more; nothing is set then.
+        """
+        for key in values:
+            section = key.partition(".")[0]
+            if section in _FIXED_SECTIONS:
+                raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
+        config = self.config.with_values(values)
+        self._background.end()
+        self._thinker.configure(config)
+        self._resignation.config = config.play
+        self.config = config
+
     def clear_cache(self) -> None:
-        """Forget the search tree and all estimates."""
-        self._search.clear()
-        self._estimate = None
+        """Forget the search tree, remembered evaluations and all estimates."""
+        self._background.end()
+        self._thinker.clear()
+        self._judge.forget()
 
     def set_seed(self, seed: int) -> None:
-        """Set the seed of the random numbers; implies `clear_cache`."""
+        """Set the seed of the random numbers; implies that trees and estimates are forgotten."""
         self._seed = seed
-        for search in (self._search, self._second_search):
-            search.set_seed(abs(seed))
-        self._estimate = None
+        self._background.end()
+        self._thinker.set_seed(abs(seed))
+        self._judge.forget()
 
     def get_seed(self) -> int:
         """Return the seed of the random numbers."""
         return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
-        """Compile or load every kernel that play and scoring need, by a few moves on a small board.
-
-        Where there is something to compile, `progress` is told in a few lines how far it is.  The maps of the analysis
-        menu (ladders, eyes) are compiled when they are first asked for.
-        """
-        say: Log = progress if progress and not is_cache_filled() else (lambda line: None)
-        start = time.perf_counter()
-        say("First start: compiling the engine for this processor, about a minute; later starts take a second.")
-        game = Game(_WARM_UP_SIZE, None, Rules.parse("tromp-taylor"))
-        game.play("C3")
-        game.legal_points()
-        say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
-        search = RolloutSearch(self.config.search)
-        report = search.run(game, Limits(visits=64))
-        game.play(report.best_point)
-        search.run(game, Limits(visits=128))
-        search.close()
-        say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
-        estimate(game, report.ownership_black)
-        game.score()
-        mark_cache_filled()
-        say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
+        """Compile or load every kernel that play and scoring need; `progress` is told how far it is."""
+        warm_up(self.config, self._thinker.evaluator, progress or (lambda line: None))
 
     def close(self) -> None:
-        """End the search's threads; the engine cannot search afterwards."""
-        self._search.close()
-        self._second_search.close()
+        """End the threads and free the network; the engine cannot search afterwards."""
+        self._background.end()
+        self._thinker.close()
 
     # --- inside ---
 
@@ -285,7 +340,7 @@ class Engine:
         self.game = game
         self._resignation.reset()
         self._resigned = EMPTY
-        self._estimate = None
+        self._judge.forget()
         for clock in self._clocks.values():
             clock.reset()
 
@@ -308,69 +363,34 @@ class Engine:
         area = game.width * game.height
         return budget(self._clocks[color], moves_played=len(game.moves), area=area, config=self.config)
 
-    def _think(self, color: int, whole: TimeBudget) -> SearchReport:
-        """Search for a move of `color` within its time budget, less the time to confirm the end of the game."""
-        config = self.config
-        maximum = whole.maximum * (1.0 - CONFIRMATION_SHARE)
+    def _choose(
+        self,
+        game: Game,
+        color: int,
+        start: float,
+        request: Request,
+        *,
+        may_resign: bool = False,
+        cleanup: bool = False,
+    ) -> Choice:
+        """Search for a move of `color` within the time that its clock gives it from `start`, and choose it."""
+        whole = self._budget(color)
+        # Where the game may be over, the search leaves time to confirm it.
+        maximum = whole.maximum * (1.0 - CONFIRMATION_SHARE) if may_be_over(game) else whole.maximum
         limits = TimeBudget(min(whole.target, maximum), maximum, whole.lag)
+        effort = self._thinker.effort
+        watcher = TimeWatcher(limits, self.config, effort, late=time.perf_counter() - start)
+        report = self._thinker.search_move(game, color, watcher, request)
+        if may_resign and not cleanup and self._resignation.is_due(game, report):
+            choice = Choice(PASS, report, resign=True)
+        else:
+            fresh = partial(self._thinker.search_in_time, game, deadline=start + whole.maximum)
+            choice = Choice(choose_move(game, report, fresh, effort, cleanup=cleanup), report)
+        self._log(describe(game, choice))
+        return choice
 
-        def watch(progress: Progress) -> bool:
-            settled = is_settled(
-                candidates=progress.choices,
-                visits=progress.leader_visits,
-                winrate=progress.winrate,
-                config=config.time,
-            )
-            return should_stop(
-                progress.seconds,
-                limits,
-                leader_visits=progress.leader_visits,
-                runner_up_visits=progress.runner_up_visits,
-                visits_per_second=progress.playouts / max(progress.seconds, 1e-6),
-                leader_has_best_value=progress.leader_is_best_value,
-                settled=settled,
-                early_stop=config.time.early_stop,
-            )
-
-        return self._search.run(self.game, Limits(config.search.visits or None, watch), to_play=color)
-
-    def _estimated(self) -> Estimate:
-        """Return the fate of the stones of the position, searched for both sides and remembered."""
-        key = (self.game.hash, self.game.to_play, self.game.rules, self.game.komi, len(self.game.moves))
-        if self._estimate is None or self._estimate[0] != key:
-            black, white = (self._search_apart(color, Limits(ESTIMATE_VISITS)) for color in (BLACK, WHITE))
-            self._estimate = key, estimate(self.game, (black.ownership_black + white.ownership_black) / 2)
-        return self._estimate[1]
-
-    def _search_apart(self, to_play: int, limits: Limits) -> SearchReport:
-        """Search the position afresh for either side, without touching the tree of the game."""
-        self._second_search.clear()
-        return self._second_search.run(self.game, limits, to_play=to_play)
-
-    def _search_in_time(self, to_play: int, *, deadline: float) -> SearchReport | None:
-        """Return a short fresh search that ends by `deadline` (of time.perf_counter), or None if that has passed."""
-        seconds = deadline - time.perf_counter()
-        if seconds <= 0:
-            return None
-        return self._search_apart(to_play, Limits(FRESH_VISITS, lambda progress: progress.seconds >= seconds))
-
-    def _dead_stones(self) -> frozenset[int]:
-        """Return the stones to be taken off at the end of the game, none where the rules count what is left."""
-        if self.game.is_over and plays_out(self.game):
-            return frozenset()
-        return self._estimated().dead
+    def _color(self, color: int | None) -> int:
+        return self.game.to_play if color is None else color
 
     def _show(self, point: int) -> str:
         return format_vertex(point, width=self.game.width, height=self.game.height)
-
-    def _log_choice(self, choice: Choice) -> None:
-        """Log what a search found, in one line."""
-        report = choice.report
-        move = "resign" if choice.resign else self._show(choice.point)
-        line = next((found.pv for found in report.moves if found.point == choice.point), ())
-        pv = " ".join(map(self._show, line)) or "none"
-        rate = report.playouts / max(report.seconds, 1e-6)
-        self._log(
-            f"{move}: winrate {100 * report.winrate:.1f} %, {report.visits} visits, {rate:.0f} playouts/s, "
-            f"{report.seconds:.2f} s, pv {pv}"
-        )

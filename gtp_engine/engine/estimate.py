@@ -1,7 +1,7 @@
 """Which stones are dead, and who owns what, judged from ownership.
 
-Ownership is the mean over many rollouts of who owns a point in the end: float[n], 1 for Black, −1 for White.  Stones
-that Benson's algorithm proves alive or dead are taken as proved.
+Ownership is the mean, over many rollouts or a network's evaluations, of who owns a point in the end: float[n], 1 for
+Black, −1 for White.  Stones that Benson's algorithm proves alive or dead are taken as proved.
 """
 
 from collections.abc import Collection
@@ -31,7 +31,8 @@ DEAD_BELOW: Final = -0.3
 a seki, in which some rollouts go wrong, than dead."""
 
 DECIDED: Final = 0.8
-"""A point or chain whose mean ownership is at least this far from 0 is decided: nine of ten rollouts agree."""
+"""A point or chain whose mean ownership is at least this far from 0 is decided: nine of ten rollouts agree, or a
+network gives it nine chances of ten."""
 
 OPEN_AREA: Final = 0.3
 """Mean ownership from which a point of an area that both colours reach is given to one of them in an estimate."""
@@ -128,6 +129,14 @@ def estimated_score(game: Game, expected: Estimate) -> Score:
     score = game.score(expected.dead)
     open_owners = [int(expected.owners[point]) for point in expected.neutral]
     return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))
+
+
+def score_by_lead(game: Game, lead_black: float) -> Score:
+    """Return the possible result next to `lead_black`, the points by which a network expects Black to win."""
+    is_area = game.rules.scoring is Scoring.AREA
+    white = game.area_komi if is_area else game.komi
+    margin = round(lead_black + white)
+    return Score(float(max(margin, 0)), max(-margin, 0) + white)
 
 
 def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:

@@ -17,9 +17,6 @@ from typing import Final
 
 from gtp_engine.errors import TengenError
 
-MAX_LINE_BYTES: Final = 16 * 1024 * 1024
-"""Longest line that is read; a play sequence of a long game needs about 10 kB, so only junk is longer."""
-
 MAX_ID_DIGITS: Final = 18
 """Longest run of digits taken as an id: the draft stops at 2**31 - 1, but echoing a longer one keeps in step."""
 

@@ -1,6 +1,7 @@
 """The table of GTP commands: the one place that says which exist, how they are called and what they do.
 
-A handler is a function `(server, args) -> text of the reply`, put into the table by the decorator:
+A handler is a function `(server, args) -> text of the reply`, put into the table by the decorator; one that returns
+None has handed `server.reply` to something in the background that goes on with it:
 
     @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
     def play(server: GtpServer, args: Args) -> str: ...
@@ -14,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from gtp_engine.config import GtpConfig
     from gtp_engine.gtp.server import GtpServer
 
-Handler: TypeAlias = Callable[["GtpServer", Args], str]
+Handler: TypeAlias = Callable[["GtpServer", Args], str | None]
+H = TypeVar("H", bound=Handler)
 
 SECTIONS: Final = {
     "admin": "Session and engine",
     "setup": "Board, komi and handicap",
     "play": "Playing",
+    "analyze": "Analysis",
+    "network": "Looking with the search",
+    "params": "Settings",
     "timing": "Time",
     "scoring": "Scoring",
     "rules": "Rules",
@@ -93,10 +98,10 @@ def command(
     syntax: str = "syntax error",
     extra_ok: bool = False,
     option: str | None = None,
-) -> Callable[[Handler], Handler]:
+) -> Callable[[H], H]:
     """Return a decorator that enters a handler into the table; the parameters are the fields of CommandSpec."""
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: H) -> H:
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
         section = handler.__module__.rpartition(".")[2]

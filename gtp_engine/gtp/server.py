@@ -1,50 +1,37 @@
 """One GTP line in, one reply out: finds the handler, runs it and turns every exception into a reply.
 
-No I/O and no threads (`session` has them), no search (`engine` has it).  Tests and programs that want GTP
+A reply may go on after its handler has returned (an analysis, until the next line comes); everything else is answered
+in full.  No I/O and no threads (`session` has them), no search (`engine` has it).  Tests and programs that want GTP
 without pipes use `GtpServer.handle_line`.
 """
 
-import sys
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import TengenError, shown
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.protocol import (
-    MAX_LINE_BYTES,
-    Command,
-    GtpError,
-    Response,
-    decode_line,
-    encode_reply,
-    parse_line,
-)
+from gtp_engine.gtp.protocol import Command, GtpError, decode_line, encode_reply, parse_line
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
+from gtp_engine.gtp.reply import Reply, Send
+from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
 if TYPE_CHECKING:
     from gtp_engine.config import Config
     from gtp_engine.engine import Engine
 
-ID_SEARCH_LENGTH = 100
+ID_SEARCH_LENGTH: Final = 100
 """Characters of a line too long to be read that are searched for its id."""
 
-
-def write_log(text: str) -> None:
-    """Write one line to stderr; a closed stderr is no reason to end a game."""
-    if sys.stderr is None:
-        return
-    try:
-        sys.stderr.write(text + "\n")  # in one piece: threads write here too
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        return
+FIRST_LINE_TIMEOUT: Final = 2.0
+"""Seconds that `handle_line` gives a reply without end for its first line; some never have one."""
 
 
 class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
-    `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.
+    `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose; `reply` is that
+    to the command that is being run, for handlers that send more than their text.
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` takes lines for the user.
     """
@@ -60,6 +47,7 @@ class GtpServer:
         self.log = log
         self.finished = False
         self.explanation = ""
+        self.reply = _nobody()
         self._engine_provider = engine_provider
         self._engine: Engine | None = None
 
@@ -75,34 +63,71 @@ class GtpServer:
         if self._engine is not None:
             self._engine.stop()
 
-    def handle_bytes(self, raw: bytes) -> bytes:
-        """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
+    def interrupt(self) -> None:
+        """End what goes on between two commands, because a line has come: a reply without end at once, pondering soon.
+
+        Does not wait for a search to end; a command that needs one does.
+        """
+        self.reply.interrupt()
+        self.stop()
+
+    def answer(self, raw: bytes, send: Send) -> None:
+        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come."""
         line = decode_line(raw)
         if len(raw) > MAX_LINE_BYTES:
-            return encode_reply(self._too_long(line))
-        return encode_reply(self.handle_line(line))
+            self.interrupt()
+            self._refuse_too_long(line, send)
+        else:
+            self.answer_line(line, send)
+
+    def answer_line(self, line: str, send: Send) -> None:
+        """Answer one line; nothing is sent where GTP gives no reply (an empty line, a comment)."""
+        self.interrupt()
+        command = parse_line(line)
+        if command is not None:
+            self._execute(command, Reply(send, command.id))
+
+    def handle_bytes(self, raw: bytes) -> bytes:
+        """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
+        pieces: list[str] = []
+        self.answer(raw, pieces.append)
+        self._end_soon()
+        return encode_reply("".join(pieces))
 
     def handle_line(self, line: str) -> str:
-        """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment)."""
-        command = parse_line(line)
-        return "" if command is None else self.execute(command).format()
+        """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment).
 
-    def execute(self, command: Command) -> Response:
-        """Run one command; every exception becomes a failure response, a bug's also a traceback in the log."""
-        try:
-            return Response(self._run(command), ok=True, id=command.id)
-        except TengenError as error:
-            return Response(str(error), ok=False, id=command.id)
-        except Exception as error:
-            self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
-            summary = f"internal error: {type(error).__name__}: {shown(str(error))}"
-            return Response(summary, ok=False, id=command.id)
+        A reply that would go on until the next line is ended after its first report.
+        """
+        pieces: list[str] = []
+        self.answer_line(line, pieces.append)
+        self._end_soon()
+        return "".join(pieces)
 
     def find(self, name: str) -> CommandSpec | None:
         """Return the command called `name`, exactly or else in lower case, or None."""
         return self.commands.get(name) or self.commands.get(name.lower())
 
-    def _run(self, command: Command) -> str:
+    def _execute(self, command: Command, reply: Reply) -> None:
+        """Run one command; every exception becomes a failure response, a bug's also a traceback in the log."""
+        self.reply = reply
+        try:
+            text = self._run(command)
+        except TengenError as error:
+            self._fail(str(error))
+        except Exception as error:
+            self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
+            self._fail(f"internal error: {type(error).__name__}: {shown(str(error))}")
+        else:
+            if text is not None:
+                reply.end(text)
+
+    def _fail(self, message: str) -> None:
+        if self.reply.is_open:  # too late for a `?`
+            self.log(message)
+        self.reply.end(message, ok=False)
+
+    def _run(self, command: Command) -> str | None:
         spec = self.find(command.name)
         if spec is None:
             raise GtpError("unknown command")
@@ -110,9 +135,22 @@ class GtpServer:
         spec.check_count(args)
         return spec.handler(self, args)
 
-    def _too_long(self, line: str) -> str:
+    def _end_soon(self) -> None:
+        """End a reply that goes on, after its first line."""
+        if not self.reply.is_ended:
+            self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
+            self.interrupt()
+
+    def _refuse_too_long(self, line: str, send: Send) -> None:
         if parse_line(line) is None:  # a comment or blanks, however long
-            return ""
+            return
         command = parse_line(line[:ID_SEARCH_LENGTH])
-        identifier = None if command is None else command.id
-        return Response(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False, id=identifier).format()
+        reply = Reply(send, None if command is None else command.id)
+        reply.end(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False)
+
+
+def _nobody() -> Reply:
+    """Return a reply that has ended, for before the first command."""
+    reply = Reply(lambda text: None)
+    reply.end()
+    return reply

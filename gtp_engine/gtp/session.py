@@ -1,39 +1,36 @@
-"""The only module that touches stdin and stdout: file descriptors, the reader thread, the writer, the loader.
+"""The GTP session on stdin and stdout: the reader thread, the writer, the loader.
 
 Three threads, one job each:
 
-- the main thread executes commands in the order they were sent and writes the replies;
+- the main thread executes commands in the order they were sent;
 - the reader takes lines from stdin at any time, so that `# interrupt` reaches a command that is running;
 - the loader builds the engine while the main thread already answers commands that do not need it.
 
-File descriptor 1 is duplicated for the one writer and then points to stderr, so that a stray print, or a library
-that writes to it, cannot break the protocol.  The session ends after `quit`, after the last line before the end
-of stdin, or when stdout is closed.
+A fourth belongs to the engine and searches in the background; the lines of an analysis come from it.  While there is
+one the main thread waits for the next line, and ends the analysis as soon as it has it.
+
+The session ends after `quit`, after the last line before the end of stdin, when stdout is closed, or when the engine
+cannot be started for a reason that the user has to see to, such as a bad model.
 """
 
 import contextlib
-import io
 import os
 import queue
-import select
-import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from gtp_engine.errors import TengenError
-from gtp_engine.gtp.protocol import MAX_LINE_BYTES, decode_line, is_interrupt
-from gtp_engine.gtp.server import GtpServer, write_log
+from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
+from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.transcript import Transcript
+from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
 
 if TYPE_CHECKING:
     from gtp_engine.config import Config
     from gtp_engine.engine import Engine
-
-READ_SIZE: Final = 1 << 16
-"""Bytes asked of stdin at a time."""
 
 QUEUED_LINES: Final = 10_000
 """Lines read ahead of the command that is running; beyond this the controller has to wait."""
@@ -41,11 +38,18 @@ QUEUED_LINES: Final = 10_000
 INTERRUPT_INTERVAL: Final = 0.05
 """Seconds between two calls of Engine.stop while an interrupted command is still running."""
 
-HANGUP_INTERVAL: Final = 200
-"""Milliseconds between two looks whether the session is over while waiting for a hang-up."""
-
 LOADER_JOIN: Final = 0.2
 """Seconds the end of the process waits for an engine that is still loading before it leaves without it."""
+
+
+MODEL_JOIN: Final = 10.0
+"""The same for an engine with a network: whether that can be used should be said, and is known in a second or two."""
+
+REFUSED: Final = 2
+"""Exit status when the engine could not be built for a reason that the user has to see to."""
+
+BROKEN: Final = 1
+"""Exit status when the engine could not be built for any other reason."""
 
 
 class EngineUnavailableError(TengenError):
@@ -59,6 +63,8 @@ class EngineLoader:
         self._factory = factory
         self._log = log
         self._result: Future[Engine] = Future()
+        self.status = 0
+        """Exit status of the process as far as the engine is concerned."""
         self._thread = threading.Thread(target=self._load, name="engine loader", daemon=True)
 
     def start(self) -> None:
@@ -69,17 +75,16 @@ class EngineLoader:
         """Return the engine, waiting for it; raises EngineUnavailableError when it could not be built."""
         return self._result.result()
 
-    @property
-    def failed(self) -> bool:
-        """Whether loading has ended without an engine."""
-        return self._result.done() and self._result.exception() is not None
+    def when_refused(self, tell: Callable[[], None]) -> None:
+        """Call `tell` once the engine turns out to be impossible for a reason that the user has to see to."""
+        self._result.add_done_callback(lambda result: tell() if self.status == REFUSED else None)
 
     def close(self, timeout: float = LOADER_JOIN) -> bool:
         """Close the engine if there is one; returns False when it is still loading after `timeout` seconds."""
         self._thread.join(timeout)
         if self._thread.is_alive():
             return False
-        if not self.failed:
+        if self._result.exception() is None:
             self._result.result().close()
         return True
 
@@ -87,13 +92,14 @@ class EngineLoader:
         try:
             self._result.set_result(self._factory())
         except TengenError as error:
-            self._fail(str(error))
+            self._fail(str(error), REFUSED)
         except BaseException as error:
             self._log(traceback.format_exc().rstrip())
-            self._fail(f"{type(error).__name__}: {error}")
+            self._fail(f"{type(error).__name__}: {error}", BROKEN)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, status: int) -> None:
         self._log(f"the engine cannot be started: {reason}")
+        self.status = status
         self._result.set_exception(EngineUnavailableError(f"engine not available: {reason}"))
 
 
@@ -137,31 +143,40 @@ class InterruptSignal:
             self._closed.wait(INTERRUPT_INTERVAL)
 
 
-def read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of `stream` without their newline until it ends; the last one may lack the newline.
+class ReplyWriter:
+    """Writes pieces of replies to `stdout` and the transcript, one at a time, whichever thread they come from."""
 
-    Of a line longer than MAX_LINE_BYTES only the beginning is kept, one byte more than allowed.  A stream that
-    fails ends like one that is finished.
-    """
-    read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
-    line = bytearray()
-    with contextlib.suppress(OSError, ValueError):
-        while chunk := read(READ_SIZE):
-            *complete, rest = chunk.split(b"\n")
-            for piece in complete:
-                _extend(line, piece)
-                yield bytes(line)
-                line.clear()
-            _extend(line, rest)
-    if line:
-        yield bytes(line)
+    def __init__(self, stdout: BinaryIO, transcript: Transcript | None) -> None:
+        self._stdout: Final = stdout
+        self._transcript: Final = transcript
+        self._lock: Final = threading.Lock()
+        self.is_closed = False
+        """Whether the controller has gone, so that nobody is left to tell."""
+
+    def __call__(self, text: str) -> None:
+        """Write a piece, or drop it when the controller has gone."""
+        data = encode_reply(text)
+        with self._lock:
+            if self._transcript:
+                self._transcript.sent(decode_line(data))
+            try:
+                write_all(self._stdout, data)
+            except (OSError, ValueError):
+                self.is_closed = True
 
 
-def run_session(server: GtpServer, stdin: BinaryIO, stdout: BinaryIO, transcript: Transcript | None = None) -> None:
+def run_session(
+    server: GtpServer,
+    stdin: BinaryIO,
+    stdout: BinaryIO,
+    transcript: Transcript | None = None,
+    loader: EngineLoader | None = None,
+) -> None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
 
-    `stdout` should be unbuffered; it is flushed after every reply.  The reader thread may still be blocked in a
-    read of `stdin` when this returns.
+    Where `loader` refuses to build the engine, what has been read until then is still answered.  `stdout` should be
+    unbuffered; it is flushed after every reply.  The reader thread may still be blocked in a read of `stdin` when this
+    returns.
     """
     lines: queue.Queue[bytes | None] = queue.Queue(QUEUED_LINES)
     interrupt = InterruptSignal(server.stop)
@@ -175,12 +190,14 @@ def run_session(server: GtpServer, stdin: BinaryIO, stdout: BinaryIO, transcript
                 lines.put(raw)
         finally:
             lines.put(None)
-        if _wait_for_hangup(stdout, is_over):  # the controller is dead: nobody waits for the end of a search
+        if wait_for_hangup(stdout, is_over):  # the controller is dead: nobody waits for the end of a search
             interrupt.raised()
 
+    if loader is not None:
+        loader.when_refused(lambda: lines.put(None))
     threading.Thread(target=read, name="stdin reader", daemon=True).start()
     try:
-        _answer_lines(server, lines, interrupt, stdout, transcript)
+        _answer_lines(server, lines, interrupt, ReplyWriter(stdout, transcript), transcript)
     finally:
         is_over.set()
         interrupt.close()
@@ -190,32 +207,26 @@ def _answer_lines(
     server: GtpServer,
     lines: "queue.Queue[bytes | None]",
     interrupt: InterruptSignal,
-    stdout: BinaryIO,
+    write: ReplyWriter,
     transcript: Transcript | None,
 ) -> None:
-    """Answer lines from the queue until `quit`, None in the queue, or a closed `stdout`."""
-    while not server.finished and (raw := lines.get()) is not None:
+    """Answer lines from the queue until `quit`, None in the queue, or a closed stdout."""
+    while not server.finished and not write.is_closed and (raw := lines.get()) is not None:
         if is_interrupt(raw):
             interrupt.met()
         if transcript:
             transcript.received(decode_line(raw))
-        reply = server.handle_bytes(raw)
-        if not reply:
-            continue
-        if transcript:
-            transcript.sent(decode_line(reply))
-        try:
-            _write_all(stdout, reply)
-        except (OSError, ValueError):  # the controller has gone; nobody is left to tell
-            return
+        server.answer(raw, write)
+    server.interrupt()
 
 
 def serve(config: "Config", engine_factory: Callable[[], "Engine"], log: Callable[[str], None] = write_log) -> int:
     """Run a whole GTP process on the real stdin and stdout; return its exit status.
 
-    `engine_factory` runs in the loader thread.  Status 0 after `quit`, the end of stdin or a closed stdout, 1
-    when the engine could not be built, 130 after Ctrl-C.  Does not return while the engine is still loading at
-    the end of the session: a compiler cannot be stopped, so the process is ended at once.
+    `engine_factory` runs in the loader thread.  Status 0 after `quit`, the end of stdin or a closed stdout, 2 when the
+    engine could not be built for a reason in what the user gave, 1 for any other reason, 130 after Ctrl-C.  Does not
+    return while the engine is still loading at the end of the session: a compiler cannot be stopped, so the process is
+    ended at once.
     """
     streams = claim_streams()
     if streams is None:
@@ -225,65 +236,10 @@ def serve(config: "Config", engine_factory: Callable[[], "Engine"], log: Callabl
     status = 0
     try:
         with contextlib.closing(Transcript(config.gtp.log, log)) as transcript:
-            run_session(GtpServer(config, loader, log), *streams, transcript)
+            run_session(GtpServer(config, loader, log), *streams, transcript, loader)
     except KeyboardInterrupt:
         status = 130
-    if not loader.close():
+    patience = LOADER_JOIN if status or config.network.model is None else MODEL_JOIN
+    if not loader.close(patience):
         os._exit(status)
-    return status or int(loader.failed)
-
-
-def claim_streams() -> tuple[BinaryIO, BinaryIO] | None:
-    """Return raw (stdin, stdout) and point file descriptor 1 to stderr; None when stdin or stdout is closed.
-
-    Both are made blocking: some parents hand over pipes that are not, and a reply must not be cut short.
-    """
-    if not _is_open(0) or not _is_open(1):
-        return None
-    if not _is_open(2):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    own_stdout = os.dup(1)
-    os.dup2(2, 1)
-    for descriptor in (0, own_stdout):
-        with contextlib.suppress(OSError, AttributeError):
-            os.set_blocking(descriptor, True)
-    return io.FileIO(0, "rb", closefd=False), io.FileIO(own_stdout, "wb")
-
-
-def _extend(line: bytearray, piece: bytes) -> None:
-    room = MAX_LINE_BYTES + 1 - len(line)
-    line += piece[:room]
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
-def _wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
-    """Return True when nobody reads `stream` any more, False at the end of the session or where this cannot be seen."""
-    try:
-        poll = select.poll()
-        hangup = select.POLLERR | select.POLLHUP
-        poll.register(stream.fileno(), 0)  # errors and hang-ups are reported whatever is asked for
-    except (AttributeError, OSError, ValueError):
-        return False
-    while not is_over.is_set():
-        events = poll.poll(HANGUP_INTERVAL)
-        if any(event & hangup for _, event in events):
-            return not is_over.is_set()
-        if events:  # a descriptor that is no longer open: nothing to see
-            return False
-    return False
-
-
-def _write_all(stream: BinaryIO, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[stream.write(view) or 0 :]
-    stream.flush()
+    return status or loader.status

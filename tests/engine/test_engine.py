@@ -163,7 +163,8 @@ def test_it_plays_whole_games_by_the_rules(rules: str, size: tuple[int, int]) ->
         if engine.game.is_over:
             break
     assert engine.game.is_over
-    assert engine.score().margin_black == engine.game.score(engine._dead_stones()).margin_black
+    dead = [stone for group in engine.chains_by_status("dead") for stone in group]
+    assert engine.score().margin_black == engine.game.score(dead).margin_black
     engine.close()
 
 

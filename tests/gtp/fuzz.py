@@ -37,7 +37,8 @@ PLAIN_COMMANDS: Final = (
     "cputime", "kata-get-rules", "last_move", "move_history", "query_boardsize", "get_handicap", "clear_cache",
     "get_random_seed", "gogui-analyze_commands", "gogui-interrupt", "kata-list_time_settings", "kgs-game_over",
     "printsgf", "gg-undo", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time",
-    "tengen-ladders", "tengen-eyes", "tengen-pass_alive", "known_command", "set_position",
+    "tengen-ladders", "tengen-eyes", "tengen-pass_alive", "known_command", "set_position", "stop", "kata-get-models",
+    "kata-list-params", "kata-get-params", "kata-get-param maxVisits", "kata-set-param maxTime x", "kata-raw-nn 0",
 )  # fmt: skip
 READING_COMMANDS: Final = frozenset({
     "protocol_version", "name", "version", "list_commands", "get_komi", "showboard", "cputime", "kata-get-rules",
@@ -46,7 +47,9 @@ READING_COMMANDS: Final = frozenset({
     "printsgf", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time", "tengen-ladders",
     "tengen-eyes", "tengen-pass_alive", "is_legal", "all_legal", "list_stones", "color", "countlib", "findlib",
     "captures", "ladder_attack", "final_status", "reg_genmove", "set_random_seed", "time_left", "time_settings",
-    "kgs-time_settings", "kata-time_settings", "final_score", "final_status_list",
+    "kgs-time_settings", "kata-time_settings", "final_score", "final_status_list", "stop", "kata-get-models",
+    "kata-list-params", "kata-get-params", "kata-get-param", "kata-set-param", "kata-raw-nn", "lz-analyze",
+    "kata-analyze", "kata-search", "kata-search_analyze", "kata-search_cancellable", "kata-search_analyze_cancellable",
 })  # fmt: skip
 """Commands that must not change what `STATE_COMMANDS` say, whatever they answer."""
 
@@ -54,6 +57,15 @@ STATE_COMMANDS: Final = (
     b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
 )  # fmt: skip
 _ASK_STATE: Final = b"".join(name + b"\n" for name in STATE_COMMANDS)
+ANALYSES: Final = (
+    "lz-analyze", "kata-analyze", "lz-genmove_analyze", "kata-genmove_analyze", "kata-search", "kata-search_analyze",
+    "kata-search_cancellable", "kata-search_analyze_cancellable",
+)  # fmt: skip
+ANALYSIS_KEYS: Final = (
+    "rootInfo true", "ownership true", "ownershipStdev false", "movesOwnership true", "pvVisits true", "minmoves 3",
+    "maxmoves 2", "interval 1", "noResultValue true", "ownership", "ownership 7", "minmoves -1", "x 1",
+    "avoid b D4 1", "allow w pass,A1 2", "avoid b D4 0", "allow b", "avoid x D4 1",
+)  # fmt: skip
 SEARCH_AREA: Final = 49
 """Largest board, in points, on which the generator asks for moves and estimates, which take time."""
 
@@ -164,6 +176,9 @@ class LineGenerator:
         if self._random.random() < 0.05:  # an estimate costs as much as hundreds of other commands
             status = self._random.choice(["dead", "alive", "seki"])
             return self._random.choice(["final_score", f"final_status_list {status}", f"final_status {self._vertex()}"])
+        if self._random.random() < 0.3:
+            keys = [self._random.choice(ANALYSIS_KEYS) for _ in range(self._random.randrange(3))]
+            return " ".join([self._random.choice(ANALYSES), self._color(), "1", *keys])
         return f"{self._random.choice(['genmove', 'genmove', 'reg_genmove', 'kgs-genmove_cleanup'])} {self._color()}"
 
     def _size(self) -> str:
@@ -291,7 +306,8 @@ def write_files(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-_REPLY: Final = re.compile(rb"([=?])([0-9]*) ([^\n]*(?:\n[^\n]+)*)\n\n", re.ASCII)
+_REPLY: Final = re.compile(rb"([=?])([0-9]*)( [^\n]*(?:\n[^\n]+)*|(?<!\?)(?:\n[^\n]+)*)\n\n", re.ASCII)
+"""A plain reply, or a stream of lines below a "=" that stands alone."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from gtp.fuzz import STATE_COMMANDS, Ask, Checker, LineGenerator, expected_reply, run, write_files
+from gtp.fuzz import ANALYSES, STATE_COMMANDS, Ask, Checker, LineGenerator, expected_reply, run, write_files
 from gtp.processes import GtpProcess
 
 from gtp_engine.config import Config
@@ -51,6 +51,7 @@ def test_generated_lines(seed: int, folder: Path) -> None:
     ):
         assert checker.accepted.get(name), f"{name} was never accepted: the generator is too wild"
         assert name in ("genmove",) or checker.rejected.get(name), f"{name} was never rejected: it is too tame"
+    assert any(checker.accepted.get(name) for name in ANALYSES)
 
 
 def test_generated_lines_through_pipes(folder: Path) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from gtp.processes import TIMEOUT, GtpProcess
@@ -177,3 +178,37 @@ def test_what_libraries_print_does_not_reach_the_controller() -> None:
     for text in (b"from print", b"from descriptor 1", b"from a child", b"Traceback", b"cannot be started"):
         assert text in done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"no network at all", bytes(1000)], ids=["missing", "empty", "text", "zeros"]
+)
+def test_a_model_that_cannot_be_used_ends_the_process_with_one_sentence(content: bytes | None, tmp_path: Path) -> None:
+    """The handshake is answered meanwhile, and nobody has to send anything for the process to end."""
+    model = tmp_path / "model.onnx"
+    if content is not None:
+        model.write_bytes(content)
+    with GtpProcess("--model", str(model), stderr=subprocess.PIPE) as engine:
+        engine.send(b"1 name\n2 genmove b\n")
+        assert engine.read_reply() == b"=1 Tengen\n\n"
+        assert engine.read_reply().startswith(b"?2 engine not available: ")
+        assert engine.wait() == 2
+        assert engine.process.stderr is not None
+        errors = engine.process.stderr.read()
+    assert errors.count(b"\n") == 1
+    assert errors.startswith(b"the engine cannot be started: ")
+    assert b"model.onnx" in errors
+
+
+def test_a_bad_model_is_reported_although_the_input_ends_at_once(tmp_path: Path) -> None:
+    with GtpProcess("--model", str(tmp_path / "missing.onnx"), stderr=subprocess.PIPE) as engine:
+        output, errors, status = engine.finish(b"quit\n")
+    assert (output, status) == (b"= \n\n", 2)
+    assert b"missing.onnx" in errors
+
+
+def test_a_search_by_network_without_one_is_a_mistake() -> None:
+    with GtpProcess("--search", "puct", stderr=subprocess.PIPE) as engine:
+        assert engine.wait() == 2
+        _, errors, _ = engine.finish()
+    assert b"puct without a network; name one with --model FILE" in errors

@@ -12,10 +12,11 @@ from gtp_engine import __version__
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS
-from gtp_engine.gtp.protocol import MAX_LINE_BYTES, GtpError
+from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
+from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
 from gtp_engine.gtp.server import GtpServer
+from gtp_engine.streams import MAX_LINE_BYTES
 
 
 def make_server(
@@ -36,7 +37,7 @@ HANDSHAKE = [
     ("known_command play", "= true\n\n"),
     ("known_command known_command", "= true\n\n"),
     ("known_command PLAY", "= true\n\n"),
-    ("known_command kata-analyze", "= false\n\n"),
+    ("known_command kata-analyze", "= true\n\n"),
     ("known_command kgs-chat", "= false\n\n"),
     ("known_command analyze", "= false\n\n"),
     ("known_command", "= false\n\n"),
@@ -71,8 +72,7 @@ def test_list_commands_agrees_with_known_command() -> None:
 
 def test_commands_that_break_front_ends_are_not_listed() -> None:
     never = {"analyze", "genmove_analyze", "gogui-rules_game_id", "gogui-rules_legal_moves", "kgs-chat"}
-    not_yet = {"lz-analyze", "kata-analyze", "lz-genmove_analyze", "kata-genmove_analyze", "kata-raw-nn", "stop"}
-    assert not (never | not_yet) & set(make_server(no_engine).commands)
+    assert not never & set(make_server(no_engine).commands)
 
 
 def test_names_and_versions_can_be_chosen() -> None:
@@ -223,8 +223,15 @@ def test_the_handshake_imports_nothing_heavy() -> None:
 
 def test_the_analyze_menu_holds_commands_that_exist() -> None:
     server = make_server(no_engine)
-    for entry in ANALYZE_COMMANDS:
+    for entry in (*NETWORK_COMMANDS, *ANALYZE_COMMANDS):
         kind, label, text = entry.split("/")
-        assert kind in {"plist", "string", "hstring", "hpstring", "pstring", "cboard", "none"}, entry
+        known = {"plist", "pspairs", "string", "hstring", "hpstring", "pstring", "cboard", "dboard", "varc", "none"}
+        assert kind in known, entry
         assert label
         assert server.find(text.split()[0]), entry
+
+
+def test_the_analyze_menu_shows_the_policy_where_there_is_one() -> None:
+    assert "policy" not in make_server(no_engine).handle_line("gogui-analyze_commands")
+    config = Config().with_values({"network.model": "net.onnx"})
+    assert "dboard/Policy/tengen-policy" in make_server(no_engine, config).handle_line("gogui-analyze_commands")

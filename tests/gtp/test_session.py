@@ -11,12 +11,13 @@ from typing import Any, BinaryIO, cast
 import pytest
 from gtp.fake_engine import FakeEngine
 
+from gtp_engine import streams
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
-from gtp_engine.gtp import protocol, session
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import EngineLoader, read_lines, run_session
+from gtp_engine.gtp.session import BROKEN, INTERRUPT_INTERVAL, REFUSED, EngineLoader, run_session
 from gtp_engine.gtp.transcript import Transcript
+from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = 30
 """Seconds in which a session in a thread has to end."""
@@ -103,7 +104,7 @@ def test_a_stream_that_fails_has_ended() -> None:
 
 
 def test_the_end_of_an_endless_line_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 1000)
     lines = list(read_lines(io.BytesIO(b"1 " + b"x" * 500_000 + b"\nname\n" + b"y" * 1000 + b"\n")))
     assert [len(line) for line in lines] == [1001, 4, 1000]
 
@@ -187,10 +188,10 @@ def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]
     thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
     thread.start()
     writer.write(b"get_komi\n# interrupt\n")
-    time.sleep(3 * session.INTERRUPT_INTERVAL)
+    time.sleep(3 * INTERRUPT_INTERVAL)
     writer.write(b"set_random_seed 5\n")
     assert engine.searching.wait(JOIN_TIMEOUT)
-    time.sleep(3 * session.INTERRUPT_INTERVAL)
+    time.sleep(3 * INTERRUPT_INTERVAL)
     assert not engine.stopped.is_set()
     engine.stop()
     writer.close()
@@ -233,14 +234,14 @@ def test_quit_does_not_wait_for_the_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "reply", "has_traceback"),
+    ("error", "reply", "status"),
     [
-        (TengenError("the model is missing"), b"? engine not available: the model is missing\n\n", False),
-        (RuntimeError("boom"), b"? engine not available: RuntimeError: boom\n\n", True),
-        (SystemExit(3), b"? engine not available: SystemExit: 3\n\n", True),
+        (TengenError("the model is missing"), b"? engine not available: the model is missing\n\n", REFUSED),
+        (RuntimeError("boom"), b"? engine not available: RuntimeError: boom\n\n", BROKEN),
+        (SystemExit(3), b"? engine not available: SystemExit: 3\n\n", BROKEN),
     ],
 )
-def test_a_failed_start_is_explained(error: BaseException, reply: bytes, has_traceback: bool) -> None:
+def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status: int) -> None:
     def factory() -> Any:
         raise error
 
@@ -249,9 +250,31 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, has_tra
     loader.start()
     assert answer(b"get_komi\nname\nget_komi\n", loader) == reply + b"= Tengen\n\n" + reply
     assert loader.close(timeout=JOIN_TIMEOUT)
-    assert loader.failed
-    assert any("Traceback" in line for line in log) == has_traceback
+    assert loader.status == status
+    assert any("Traceback" in line for line in log) == (status == BROKEN)
     assert any("cannot be started" in line for line in log)
+
+
+def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    """A model that cannot be used: nothing is to be gained by going on, and a shell waits for the exit status."""
+    reader, writer = pipe
+    told = threading.Event()
+
+    def factory() -> Any:
+        assert told.wait(JOIN_TIMEOUT)
+        raise TengenError("no such model")
+
+    loader, stdout = EngineLoader(factory, print), io.BytesIO()
+    loader.start()
+    writer.write(b"name\nget_komi\n")
+    args = (make_server(loader), reader, stdout, None, loader)
+    thread = threading.Thread(target=run_session, args=args, daemon=True)
+    thread.start()
+    told.set()
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
+    assert stdout.getvalue() == b"= Tengen\n\n? engine not available: no such model\n\n"
+    assert loader.status == REFUSED
 
 
 def test_closing_the_loader_closes_the_engine() -> None:
@@ -281,7 +304,7 @@ def test_a_log_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
 
 
 def test_the_reply_to_a_line_over_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert protocol.MAX_LINE_BYTES >= 1 << 20
-    reply = answer(b"9 " + b"x" * (protocol.MAX_LINE_BYTES + 5) + b"\nname\n")
+    assert streams.MAX_LINE_BYTES >= 1 << 20
+    reply = answer(b"9 " + b"x" * (streams.MAX_LINE_BYTES + 5) + b"\nname\n")
     assert reply.startswith(b"?9 line too long")
     assert reply.endswith(b"\n\n= Tengen\n\n")

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gtp.transcripts import read_transcript, replay, replay_file
+from gtp.transcripts import Transcript, read_transcript, replay, replay_file
 
-from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.nn.fakes import FakeEvaluator
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "gtp").glob("*.gtp"))
 
 
-def make_engine(config: Config) -> Any:
-    return Engine(config, log=print)
+def make_engine(transcript: Transcript) -> Any:
+    return Engine(transcript.config, log=print, evaluator=FakeEvaluator() if transcript.has_network else None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -3,15 +3,17 @@
     ; GoGui sets up a position                a comment
     ;set search.visits=10                     sets an option of the configuration
     ;crlf                                     lines are sent with CR LF
+    ;network fake                             positions are judged by a FakeEvaluator
     > 1 boardsize 9                           a line that is sent, as it is (`> ` alone: an empty line)
     =1                                        the lines of its reply; the blank line that ends it is left out
     > showboard
     = Move 1, ...
         A B C D
 
-Blank lines of the file mean nothing.  A reply without text stands for "= " with its space.  In replies `<move>`
-stands for any vertex, pass or resign, `<vertex>` for any vertex, `<number>` for any decimal number, `<version>` for
-ours, `<line>` for a line of any text and `<text>` for any lines.
+Blank lines of the file mean nothing.  A reply without text stands for "= " with its space.  `= <stream>` stands for the
+"=" alone on its line that begins a stream, and any number of lines with `info`: how far a search gets is a matter of
+time.  In replies `<move>` stands for any vertex, pass or resign, `<vertex>` for any vertex, `<number>` for any decimal
+number, `<version>` for ours, `<line>` for a line of any text and `<text>` for any lines.
 
 The whole input is sent at once, as by a controller that does not wait, and the whole output is compared.
 """
@@ -29,6 +31,7 @@ from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 
 _VERTEX: Final = "[A-HJ-Z][0-9]{1,2}"
+_STREAM: Final = " <stream>"
 _PLACEHOLDERS: Final = {
     "<move>": f"(?:{_VERTEX}|pass|resign)",
     "<vertex>": _VERTEX,
@@ -36,6 +39,7 @@ _PLACEHOLDERS: Final = {
     "<version>": re.escape(__version__),
     "<line>": "[^\n]+",
     "<text>": "[^\n]+(?:\n[^\n]+)*",
+    "<info>": "(?:info [^\n]+\n)*?",
 }
 
 
@@ -52,10 +56,13 @@ class Step:
         if not self.reply:
             return ""
         first, newline, rest = self.reply.partition("\n")
-        text = (first if " " in first else first + " ") + newline + rest
+        if first.endswith(_STREAM):
+            text = f"{first.removesuffix(_STREAM)}\n<info>{rest}{newline}\n"
+        else:
+            text = f"{first if ' ' in first else first + ' '}{newline}{rest}\n\n"
         for placeholder in _PLACEHOLDERS:
             text = text.replace(placeholder, f"\0{placeholder[1:-1]}\0")
-        escaped = re.escape(text + "\n\n")
+        escaped = re.escape(text)
         for placeholder, pattern in _PLACEHOLDERS.items():
             escaped = escaped.replace(re.escape(f"\0{placeholder[1:-1]}\0"), pattern)
         return escaped
@@ -66,6 +73,7 @@ class Transcript:
     """A transcript as read: the configuration, the end of lines, the steps."""
 
     config: Config = field(default_factory=Config)
+    has_network: bool = False
     line_end: str = "\n"
     steps: list[Step] = field(default_factory=list)
 
@@ -77,6 +85,8 @@ def read_transcript(text: str) -> Transcript:
         if line.startswith(";set "):
             key, _, value = line.removeprefix(";set ").partition("=")
             transcript.config = transcript.config.with_values({key.strip(): value.strip()})
+        elif line.startswith(";network fake"):
+            transcript.has_network = True
         elif line.startswith(";crlf"):
             transcript.line_end = "\r\n"
         elif line.startswith(">"):
@@ -87,11 +97,11 @@ def read_transcript(text: str) -> Transcript:
     return transcript
 
 
-def replay(transcript: Transcript, make_engine: Callable[[Config], Any]) -> None:
+def replay(transcript: Transcript, make_engine: Callable[[Transcript], Any]) -> None:
     """Send the lines to an engine and compare its output; AssertionError names the first step that differs."""
     sent = "".join(step.sent + transcript.line_end for step in transcript.steps)
     stdout = io.BytesIO()
-    server = GtpServer(transcript.config, lambda: make_engine(transcript.config), print)
+    server = GtpServer(transcript.config, lambda: make_engine(transcript), print)
     run_session(server, io.BytesIO(sent.encode("utf-8")), stdout)
     output = stdout.getvalue().decode("utf-8")
     position = 0
@@ -104,6 +114,6 @@ def replay(transcript: Transcript, make_engine: Callable[[Config], Any]) -> None
     assert output[position:] == "", f"more output than expected: {output[position:]!r}"
 
 
-def replay_file(path: Path, make_engine: Callable[[Config], Any]) -> None:
+def replay_file(path: Path, make_engine: Callable[[Transcript], Any]) -> None:
     """Replay the transcript in a file."""
     replay(read_transcript(path.read_text(encoding="utf-8")), make_engine)

@@ -4,6 +4,34 @@ Handlers turn words into values, call the engine once and format the answer.  Th
 change anything, so a command that fails leaves the game as it was.
 """
 
-from gtp_engine.gtp.commands import admin, debug, gogui, maps, play, rules, scoring, setup, sgf, timing
+from gtp_engine.gtp.commands import (
+    admin,
+    analyze,
+    debug,
+    gogui,
+    maps,
+    network,
+    params,
+    play,
+    rules,
+    scoring,
+    setup,
+    sgf,
+    timing,
+)
 
-__all__ = ["admin", "debug", "gogui", "maps", "play", "rules", "scoring", "setup", "sgf", "timing"]
+__all__ = [
+    "admin",
+    "analyze",
+    "debug",
+    "gogui",
+    "maps",
+    "network",
+    "params",
+    "play",
+    "rules",
+    "scoring",
+    "setup",
+    "sgf",
+    "timing",
+]

@@ -1,4 +1,4 @@
-"""What several command modules need: vertices on the board of the running game."""
+"""What several command modules need: vertices on the board of the running game, and moves that the engine chose."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from gtp_engine.gtp.args import parse_point
 from gtp_engine.gtp.protocol import GtpError
 
 if TYPE_CHECKING:
+    from gtp_engine.engine import Choice
     from gtp_engine.go.game import Game
 
 
@@ -37,3 +38,18 @@ def show_vertex(game: "Game", point: int) -> str:
 def show_vertices(game: "Game", points: Iterable[int]) -> str:
     """Return vertices on one line, separated by spaces."""
     return " ".join(show_vertex(game, point) for point in points)
+
+
+def show_move(game: "Game", choice: "Choice") -> str:
+    """Return the move that the engine chose: a vertex, pass or resign."""
+    return "resign" if choice.resign else show_vertex(game, choice.point)
+
+
+def explain(game: "Game", choice: "Choice") -> str:
+    """Return one line about a move that the engine chose."""
+    report, move = choice.report, show_move(game, choice)
+    if report.best is None:
+        return f"{move} without a search"
+    percent = 100 * report.winrate
+    expected = show_vertices(game, report.best.pv)
+    return f"{move}, winrate {percent:.1f} % after {report.visits} visits, expected {expected}"

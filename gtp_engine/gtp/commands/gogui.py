@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
 ANALYZE_COMMANDS: Final = (
+    "hstring/Winrate/tengen-winrate",
+    "pspairs/Best moves/tengen-top_moves",
+    "varc/Expected moves/tengen-pv %c",
+    "dboard/Ownership/tengen-ownership",
     "plist/Dead stones/final_status_list dead",
     "plist/Stones in seki/final_status_list seki",
     "string/Final score/final_score",
@@ -27,11 +31,15 @@ ANALYZE_COMMANDS: Final = (
 )
 """Type, label and command of each entry; the types are those of GoGui's manual."""
 
+NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
+"""The same for what only a network knows."""
+
 
 @command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False, extra_ok=True)
 def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry."""
-    return "\n".join(ANALYZE_COMMANDS)
+    has_network = server.config.network.model is not None
+    return "\n".join((*(NETWORK_COMMANDS if has_network else ()), *ANALYZE_COMMANDS))
 
 
 @command(

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 from gtp_engine.errors import problem
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_integer, parse_moves
-from gtp_engine.gtp.commands.common import read_vertex, show_vertex, show_vertices
+from gtp_engine.gtp.commands.common import explain, read_vertex, show_move
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Choice
-    from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
 
 
@@ -96,15 +94,5 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
     """Let the engine choose a move, keep an explanation of it, and return the move as text."""
     engine = server.engine
     choice = engine.genmove(color, play=play, cleanup=cleanup)
-    move = "resign" if choice.resign else show_vertex(engine.game, choice.point)
-    server.explanation = _explain(engine.game, move, choice)
-    return move
-
-
-def _explain(game: "Game", move: str, choice: "Choice") -> str:
-    report = choice.report
-    if report is None or report.best is None:
-        return f"{move} without a search"
-    percent = 100 * report.winrate
-    expected = show_vertices(game, report.best.pv)
-    return f"{move}, winrate {percent:.1f} % after {report.visits} visits, expected {expected}"
+    server.explanation = explain(engine.game, choice)
+    return show_move(engine.game, choice)

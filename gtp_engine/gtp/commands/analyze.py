@@ -1,0 +1,218 @@
+"""Commands that show what the search finds while it goes on, and what the network says without any search.
+
+The analyze commands reply without end, until the next line comes; the genmove and search variants end by themselves,
+with `play VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that front ends made for these get along.
+"""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from gtp_engine.clock import read_number
+from gtp_engine.errors import InvalidColorError, problem, shown
+from gtp_engine.go.coords import parse_color
+from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.commands.common import explain, show_move
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import Choice, Engine, Request
+    from gtp_engine.gtp.analysis_output import ReportWriter
+    from gtp_engine.gtp.server import GtpServer
+
+_ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
+_COLOR: Final = "invalid color"
+
+
+@command("lz-analyze", _ANALYZE, "Search and report every so often, until the next line, as Leela Zero does.")
+def lz_analyze(server: "GtpServer", args: Args) -> None:
+    """Begin an analysis; see `analysis_options` for the arguments."""
+    _start_analysis(server, args, is_kata=False)
+
+
+@command("kata-analyze", _ANALYZE, "The same in KataGo's format, with more to ask for: ownership, rootInfo ...")
+def kata_analyze(server: "GtpServer", args: Args) -> None:
+    """Begin an analysis; see `analysis_options` for the arguments."""
+    _start_analysis(server, args, is_kata=True)
+
+
+@command("lz-genmove_analyze", _ANALYZE, "Play a move as genmove does, and report meanwhile as lz-analyze does.")
+def lz_genmove_analyze(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move; no line interrupts this."""
+    return _search_and_report(server, args, is_kata=False, play=True)
+
+
+@command("kata-genmove_analyze", _ANALYZE, "Play a move as genmove does, and report meanwhile as kata-analyze does.")
+def kata_genmove_analyze(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move; no line interrupts this."""
+    return _search_and_report(server, args, is_kata=True, play=True)
+
+
+@command("kata-search", "COLOR", "Choose a move without playing it.", syntax=_COLOR)
+def kata_search(server: "GtpServer", args: Args) -> str:
+    """Return the engine's move."""
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False)
+    return _remember(server, choice)
+
+
+@command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, and report as kata-analyze does.")
+def kata_search_analyze(server: "GtpServer", args: Args) -> str:
+    """Return `play` and the engine's move, which is not played."""
+    return _search_and_report(server, args, is_kata=True, play=False)
+
+
+@command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.", syntax=_COLOR)
+def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
+    """Choose a move in the background; the reply is the move or `cancelled`."""
+    color = parse_color(args[0])
+    engine, reply = server.engine, server.reply
+    reply.interrupted = "cancelled"
+    request = _request(engine, AnalysisOptions())
+    engine.start_genmove(color, request, lambda choice: reply.end(_remember(server, choice)))
+
+
+@command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
+def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
+    """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=True)
+    writer = _writer(engine, options, is_kata=True)
+
+    def done(choice: "Choice") -> None:
+        reply.line(writer.line(choice.report))
+        reply.end(f"play {_remember(server, choice)}")
+
+    color = engine.game.to_play if options.color is None else options.color
+    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
+    engine.check(request)
+    reply.interrupted = "play cancelled"
+    reply.open()
+    engine.start_genmove(color, request, done)
+
+
+@command("stop", "", "End an analysis or pondering, as every other line does too.", needs_engine=False, extra_ok=True)
+def stop(server: "GtpServer", args: Args) -> str:
+    """Return nothing: what was running has been ended by the line that brought this command."""
+    return ""
+
+
+@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "What the network says of the position without any search.")
+def kata_raw_nn(server: "GtpServer", args: Args) -> str:
+    """Return win probability, score, policy and ownership, White's view, for one orientation 0 to 7 or for all."""
+    engine = server.engine
+    words = list(args)
+    color = engine.game.to_play
+    if words and (named := _color_or_none(words[0])) is not None:
+        color = named
+        words.pop(0)
+    symmetries = _symmetries(words.pop(0) if words else "all", is_square=engine.game.width == engine.game.height)
+    optimism = _optimism(words.pop(0)) if words else None
+    if words:
+        raise GtpError(f"syntax error: too many arguments, got {shown(words[0])} after the optimism")
+    evaluation = engine.raw_evaluation(color, symmetries, optimism)
+    from gtp_engine.gtp.analysis_output import format_evaluation  # here: it needs numpy, which comes with the engine
+
+    return format_evaluation(evaluation, symmetries, engine.game, color)
+
+
+@command("kata-get-models", "", "The network that is loaded, as JSON.", extra_ok=True)
+def kata_get_models(server: "GtpServer", args: Args) -> str:
+    """Return a list with one network or none, in KataGo's words."""
+    evaluator = server.engine.evaluator
+    if evaluator is None:
+        return "[]"
+    described = {
+        "name": evaluator.name,
+        "internalName": evaluator.name,
+        "maxBatchSize": evaluator.batch,
+        "usesHumanSLProfile": False,
+        "version": getattr(evaluator, "model_version", 0),
+        "usingFP16": "false",
+    }
+    return json.dumps([described], separators=(",", ":"))
+
+
+def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
+    """Search in the background for the reply to the running command, which stays open."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
+    writer = _writer(engine, options, is_kata=is_kata)
+    request = _request(engine, options, lambda report: reply.line(writer.line(report)), is_analysis=True)
+    engine.check(request)
+    reply.open()
+    engine.start_analysis(options.color, request)
+
+
+def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: bool) -> str:
+    """Let the engine choose a move while the reply shows what it finds, and return the line with the move."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
+    writer = _writer(engine, options, is_kata=is_kata)
+    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
+    engine.check(request)
+    color = engine.game.to_play if options.color is None else options.color
+    reply.open()
+    choice = engine.genmove(color, play=play, request=request)
+    reply.line(writer.line(choice.report))
+    return f"play {_remember(server, choice)}"
+
+
+def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "ReportWriter":
+    from gtp_engine.gtp.analysis_output import ReportWriter  # here: it needs numpy, which comes with the engine
+
+    return ReportWriter(engine.game.copy(), options, engine.config.gtp.analysis_perspective, is_kata=is_kata)
+
+
+def _request(
+    engine: "Engine",
+    options: AnalysisOptions,
+    receive: Callable[[Any], None] | None = None,
+    *,
+    is_analysis: bool = False,
+) -> "Request":
+    """Return what the search is asked for; only an analysis looks at more moves than playing does."""
+    from gtp_engine.engine import Request  # here: these need numpy, which comes with the engine
+    from gtp_engine.search.limits import Reporting
+
+    reporting = None
+    if receive is not None and options.interval is not None:
+        reporting = Reporting(options.interval, receive)
+    return Request(
+        reporting=reporting,
+        restrictions=options.restrictions,
+        wide_root_noise=engine.config.analysis.wide_root_noise if is_analysis else 0.0,
+        move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
+    )
+
+
+def _remember(server: "GtpServer", choice: "Choice") -> str:
+    """Keep an explanation of a choice and return its move as text."""
+    server.explanation = explain(server.engine.game, choice)
+    return show_move(server.engine.game, choice)
+
+
+def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
+    """Return the orientations that a word asks for; those that exchange rows and columns need a square board."""
+    count = 8 if is_square else 4
+    if word.lower() == "all":
+        return tuple(range(count))
+    if word not in map(str, range(count)):
+        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected=f"0 to {count - 1} or all"))
+    return (int(word),)
+
+
+def _optimism(word: str) -> float:
+    value = read_number(word)
+    if not 0 <= value <= 1:
+        raise GtpError(problem(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1"))
+    return value
+
+
+def _color_or_none(word: str) -> int | None:
+    try:
+        return parse_color(word)
+    except InvalidColorError:
+        return None

@@ -1,0 +1,384 @@
+"""The engine with a network, or rather what tests can see through: ends of games, time, background, settings."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from knowing_evaluator import KnowingEvaluator, SlowEvaluator
+
+from gtp_engine.clock import TimeSettings
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine, Request
+from gtp_engine.errors import ConfigError
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.nn.fakes import FakeEvaluator
+from gtp_engine.search.limits import Reporting, Restriction
+from gtp_engine.search.report import SearchReport
+
+FINISHED = """
+    . X . X O . O
+    X X X X O O .
+    . X X X O O O
+    X X X X O O O
+    . X X O O . O
+    X X X X O O O
+    . X X X O O .
+"""
+"""Nothing is left: by area Black has 27 points and White 22."""
+
+NEUTRAL = """
+    . X . X O . O
+    X X X X O O .
+    . X X X O O O
+    X X X . O O O
+    . X X X O . O
+    X X X X O O O
+    . X X X O O .
+"""
+"""D4 is left, a point for nobody."""
+
+DEAD_STONE = """
+    O . X X O . O
+    . X X X O O .
+    X X X X O O O
+    X . X X O O O
+    X X X O O . O
+    . X X X O O O
+    X X X X O O .
+"""
+"""White's stone at A7 cannot be saved."""
+
+WAIT = 20.0
+"""Seconds after which something that should have happened has failed to."""
+
+
+def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:
+    texts = {key.replace("__", "."): str(value) for key, value in values.items()}
+    defaults = {"game.board_size": "7", "search.visits": "24", "search.seed": "1"}
+    return Engine(Config().with_values({**defaults, **texts}), log=log, evaluator=evaluator)
+
+
+def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
+    diagram = parse_diagram(text)
+    engine.set_board_size(diagram.width, diagram.height)
+    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
+
+
+def point(engine: Engine, vertex: str) -> int:
+    return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = make(KnowingEvaluator())
+    yield made
+    made.close()
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+# --- the end of games ---
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+@pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
+def test_a_finished_game_ends_at_little_cost(rules: str, color: int, balance: float) -> None:
+    evaluator = KnowingEvaluator()
+    engine = make(evaluator)
+    engine.set_rules(Rules.parse(rules))
+    set_up(engine, FINISHED, color)
+    engine.set_komi(0.0)
+    engine.set_komi(engine.game.score().margin_black + balance)
+    for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
+        before = evaluator.rows
+        assert engine.genmove(to_play).point == PASS
+        assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
+    assert engine.game.is_over
+    engine.close()
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+@pytest.mark.parametrize(("rules", "vertex"), [("chinese", "D4"), ("tromp-taylor", "D4"), ("japanese", "pass")])
+def test_neutral_points_are_filled_where_they_count(engine: Engine, rules: str, vertex: str, color: int) -> None:
+    engine.set_rules(Rules.parse(rules))
+    set_up(engine, NEUTRAL, color)
+    assert engine.genmove(color).point == point(engine, vertex)
+    assert engine.genmove(opponent(color)).point == PASS
+
+
+@pytest.mark.parametrize(("rules", "is_captured"), [("tromp-taylor", True), ("chinese", False), ("japanese", False)])
+def test_dead_stones_are_captured_where_the_rules_count_what_is_left(rules: str, is_captured: bool) -> None:
+    engine = make(KnowingEvaluator(), search__visits=200)
+    engine.set_rules(Rules.parse(rules))
+    set_up(engine, DEAD_STONE)
+    engine.set_komi(0)
+    for _ in range(6):
+        engine.genmove(BLACK)
+        engine.play(WHITE, PASS)
+    assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
+    assert {p for chain in engine.chains_by_status("dead") for p in chain} <= {point(engine, "A7")}
+    engine.close()
+
+
+def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
+    set_up(engine, DEAD_STONE)
+    moves = []
+    while engine.game.color_at(point(engine, "A7")) == WHITE and len(moves) < 6:
+        moves.append(engine.genmove(BLACK, cleanup=True).point)
+        engine.play(WHITE, PASS)
+    assert PASS not in moves
+    assert engine.game.color_at(point(engine, "A7")) != WHITE
+
+
+def test_nobody_passes_on_an_empty_board(engine: Engine) -> None:
+    for komi in (-60.0, 60.0):
+        engine.set_komi(komi)
+        assert engine.genmove(BLACK, play=False).point != PASS
+
+
+# --- scores ---
+
+
+def test_scores_come_from_the_network(engine: Engine) -> None:
+    engine.set_komi(0.5)
+    set_up(engine, DEAD_STONE)
+    dead = [point(engine, "A7")]
+    assert engine.chains_by_status("dead") == [dead]
+    assert engine.score() == engine.game.score(dead)
+    engine.play(BLACK, PASS)
+    engine.play(WHITE, PASS)
+    assert engine.score() == engine.game.score(dead)
+
+
+def test_an_open_position_is_scored_by_the_lead(engine: Engine) -> None:
+    engine.set_rules(Rules.parse("japanese"))
+    engine.play(BLACK, point(engine, "D4"))
+    for komi, expected in ((6.5, "W+6.5"), (0.0, "0"), (-3.25, "B+3.25")):
+        engine.set_komi(komi)
+        assert str(engine.score()) == expected, "not the whole board for one stone"
+
+
+# --- moves ---
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "aga-button"])
+def test_it_plays_whole_games_by_the_rules(rules: str) -> None:
+    engine = make(FakeEvaluator(), game__rules=rules, game__board_size=5, play__resign=False)
+    for _ in range(75):
+        color = engine.game.to_play
+        before = engine.game.copy()
+        assert before.illegal_reason(engine.genmove(color).point, color) is None
+        if engine.game.is_over:
+            break
+    engine.score()
+    engine.close()
+
+
+def test_restrictions_and_reports_reach_the_search() -> None:
+    engine = make(FakeEvaluator())
+    reports: list[SearchReport] = []
+    allowed = {point(engine, "D4"), point(engine, "C3")}
+    others = frozenset({*engine.game.legal_points(), PASS} - allowed)
+    request = Request(Reporting(0.0, reports.append), (Restriction(BLACK, others),))
+    assert engine.genmove(BLACK, request=request).point in allowed
+    assert reports
+    assert all(move.point in allowed for report in reports for move in report.moves)
+    engine.close()
+
+
+# --- time ---
+
+
+def test_a_slow_network_keeps_to_the_maximum() -> None:
+    """Each batch takes 50 ms: the search ends before the batch that would go beyond the time, not after it."""
+    engine = make(SlowEvaluator(0.05), search__visits=0, time__time_per_move=0.4, time__early_stop=False)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        engine.genmove(BLACK)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.42  # the best of five: other processes may be busy
+    engine.close()
+
+
+def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
+    engine = make(SlowEvaluator(0.02), search__visits=0, play__resign=False)
+    engine.set_time_settings(TimeSettings.absolute(3.0))
+    start = time.perf_counter()
+    for _ in range(20):
+        engine.genmove(BLACK)
+    assert time.perf_counter() - start < 6.0
+    engine.close()
+
+
+# --- in the background ---
+
+
+def test_pondering_leaves_visits_in_the_tree() -> None:
+    evaluator = FakeEvaluator()
+    engine = make(evaluator, time__ponder="true", search__visits=50)
+    expected = engine.genmove(BLACK).report.moves[0].pv[1]
+    before = evaluator.rows
+    wait_until(lambda: evaluator.rows > before + 500)
+    engine.play(WHITE, expected)
+    report = engine.genmove(BLACK).report
+    assert report.visits - report.playouts > 100
+    engine.close()
+    after = evaluator.rows
+    time.sleep(0.1)
+    assert evaluator.rows == after, "closing ends pondering"
+
+
+def test_without_the_option_nothing_goes_on() -> None:
+    evaluator = FakeEvaluator()
+    engine = make(evaluator)
+    engine.genmove(BLACK)
+    before = evaluator.rows
+    time.sleep(0.1)
+    assert evaluator.rows == before
+    engine.close()
+
+
+def test_an_analysis_goes_on_until_it_is_stopped() -> None:
+    engine = make(FakeEvaluator())
+    reports: list[SearchReport] = []
+    engine.start_analysis(WHITE, Request(Reporting(0.01, reports.append)))
+    wait_until(lambda: len(reports) > 3)
+    engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
+    seen = len(reports)
+    wait_until(lambda: len(reports) > seen + 3)
+    engine.stop()
+    wait_until(lambda: threading.active_count() <= threads_without_search())
+    assert all(report.to_play == WHITE for report in reports)
+    assert reports[-1].visits > reports[0].visits
+    engine.close()
+
+
+def threads_without_search() -> int:
+    """Return the number of threads, the one that searches in the background not counted."""
+    return sum(thread.name != "background search" for thread in threading.enumerate())
+
+
+def test_a_blocking_analysis_returns_what_it_found() -> None:
+    engine = make(FakeEvaluator())
+    reports: list[SearchReport] = []
+
+    def receive(report: SearchReport) -> None:
+        reports.append(report)
+        if len(reports) == 3:
+            engine.stop()
+
+    report = engine.analyze(request=Request(Reporting(0.01, receive)))
+    assert report.visits >= reports[-1].visits
+    engine.close()
+
+
+def test_a_search_in_the_background_chooses_without_playing() -> None:
+    engine = make(FakeEvaluator())
+    choices: list[int] = []
+    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point))
+    wait_until(lambda: bool(choices))
+    assert engine.game.moves == ()
+    assert engine.game.is_legal(choices[0], BLACK)
+    engine.close()
+
+
+def test_a_cancelled_search_tells_nothing() -> None:
+    engine = make(SlowEvaluator(0.1), search__visits=100)
+    choices: list[int] = []
+    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point))
+    engine.stop()
+    engine.clear_cache()  # waits for it
+    assert choices == []
+    assert engine.genmove(BLACK, play=False).report.visits > 1, "what was cancelled is over"
+    engine.close()
+
+
+def test_a_failure_in_the_background_is_logged() -> None:
+    class Broken(FakeEvaluator):
+        def evaluate(self, *args: object, **options: object) -> None:
+            raise ZeroDivisionError("broken")
+
+    lines: list[str] = []
+    engine = make(Broken(), log=lines.append)
+    engine.start_analysis(None, Request())
+    wait_until(lambda: bool(lines))
+    assert "Traceback" in lines[0]
+    with pytest.raises(ZeroDivisionError):
+        engine.genmove(BLACK)
+    engine.close()
+
+
+# --- what the network says ---
+
+
+def test_raw_evaluations_have_a_row_for_each_symmetry() -> None:
+    engine = make(FakeEvaluator())
+    evaluation = engine.raw_evaluation(WHITE, (0, 5))
+    assert evaluation.policy.shape[0] == evaluation.win_black.shape[0] == 2
+    assert evaluation.policy[0].sum() == pytest.approx(1, abs=1e-5)
+    engine.close()
+
+
+def test_without_a_network_there_is_no_raw_evaluation() -> None:
+    engine = Engine(Config())
+    with pytest.raises(ConfigError, match="no network is loaded; name one with --model FILE"):
+        engine.raw_evaluation()
+    with pytest.raises(ConfigError, match="without a network"):
+        engine.check(Request(restrictions=(Restriction(BLACK, frozenset({PASS})),)))
+    engine.close()
+
+
+def test_a_search_that_needs_a_network_is_refused_without_one() -> None:
+    with pytest.raises(ConfigError, match="puct without a network; name one with --model FILE"):
+        Engine(Config().with_values({"search.search": "puct"}))
+
+
+def test_rollouts_may_be_asked_for_although_there_is_a_network() -> None:
+    engine = make(FakeEvaluator(), search__search="rave")
+    assert engine.genmove(BLACK, play=False).report.raw is None
+    assert engine.raw_evaluation().policy.size
+    engine.close()
+
+
+# --- settings ---
+
+
+def test_settings_change_while_the_engine_runs() -> None:
+    engine = make(FakeEvaluator())
+    visits = engine.genmove(BLACK, play=False).report.visits
+    engine.configure({"search.visits": 60, "time.ponder": "true", "play.resign": False})
+    report = engine.genmove(BLACK, play=False).report
+    assert (report.visits, report.playouts) == (60, 60 - visits), "the tree is kept"
+    engine.configure({"puct.c_puct": 2.0})
+    assert engine.genmove(BLACK, play=False).report.playouts == 60, "another search begins anew"
+    assert engine.config.play.resign is False
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("key", "advice"), [("game.komi", "use boardsize, komi"), ("network.model", "start the engine with it")]
+)
+def test_settings_that_cannot_change_say_what_to_do(engine: Engine, key: str, advice: str) -> None:
+    with pytest.raises(ConfigError, match=advice):
+        engine.configure({"search.visits": 7, key: "1"})
+    assert engine.config.search.visits == 24
+
+
+def test_a_setting_that_does_not_fit_changes_nothing() -> None:
+    engine = Engine(Config())
+    with pytest.raises(ConfigError, match="without a network"):
+        engine.configure({"search.search": "puct"})
+    assert engine.config.search.search == "auto"
+    engine.close()

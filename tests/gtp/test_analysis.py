@@ -1,0 +1,243 @@
+"""Analyses in a session: reports while nothing comes, an end as soon as something does, however slow the network."""
+
+import io
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+import pytest
+from gtp.processes import GtpProcess
+from knowing_evaluator import SlowEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.session import run_session
+from gtp_engine.nn.fakes import FakeEvaluator
+
+WAIT = 20.0
+"""Seconds in which anything has to happen."""
+
+LATENCY = 0.05
+"""Seconds within which a line has to end an analysis."""
+
+FIRST_LINE = 0.5
+"""Seconds within which an analysis has to say something."""
+
+ATTEMPTS = 5
+"""Measurements, of which the best counts: other processes may be busy."""
+
+
+class Session:
+    """A session of an engine in this process, on pipes; a thread takes what it sends, line by line."""
+
+    def __init__(self, output: BinaryIO, input: BinaryIO) -> None:
+        self._input = input
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._read, args=(output,), daemon=True).start()
+
+    def send(self, text: str) -> None:
+        self._input.write(text.encode())
+
+    def line(self) -> bytes:
+        """Return the next line without its end."""
+        return self._lines.get(timeout=WAIT)
+
+    def rest(self) -> list[bytes]:
+        """Return the lines up to the blank one that ends a reply."""
+        return list(iter(self.line, b""))
+
+    def ask(self, line: str) -> list[bytes]:
+        """Return the lines of the reply to a line, or of the one that it ends."""
+        self.send(f"{line}\n")
+        return self.rest()
+
+    def time_to_end(self, line: str) -> float:
+        """Return the seconds until a reply has ended because this line was sent."""
+        started = time.monotonic()
+        self.ask(line)
+        return time.monotonic() - started
+
+    def _read(self, output: BinaryIO) -> None:
+        with output:
+            for line in output:
+                self._lines.put(line.removesuffix(b"\n"))
+
+
+@contextmanager
+def session(engine: Engine) -> Iterator[Session]:
+    """Run a session until the end of the block."""
+    (stdin, to_stdin), (from_stdout, stdout) = os.pipe(), os.pipe()
+    reader, writer = os.fdopen(stdin, "rb", 0), os.fdopen(stdout, "wb", 0)
+    input, output = os.fdopen(to_stdin, "wb", 0), os.fdopen(from_stdout, "rb")
+    server = GtpServer(engine.config, lambda: engine, print)
+    thread = threading.Thread(target=run_session, args=(server, reader, writer), daemon=True)
+    thread.start()
+    try:
+        yield Session(output, input)
+    finally:
+        input.close()
+        thread.join(WAIT)
+        assert not thread.is_alive()
+        engine.close()
+        writer.close()
+        reader.close()
+
+
+def make(evaluator: FakeEvaluator | SlowEvaluator, **values: str) -> Engine:
+    options = {"game.board_size": "9", "search.visits": "30", "search.seed": "1"}
+    return Engine(Config().with_values({**options, **values}), log=print, evaluator=evaluator)
+
+
+@pytest.mark.parametrize(
+    ("ending", "replies"),
+    [
+        ("", []),
+        ("  \r", []),
+        ("# a comment", []),
+        ("# interrupt", []),
+        ("1 name", [b"=1 Tengen"]),
+        ("nonsense", [b"? unknown command"]),
+    ],
+)
+def test_any_line_ends_an_analysis(ending: str, replies: list[bytes]) -> None:
+    with session(make(FakeEvaluator())) as gtp:
+        gtp.send("7 kata-analyze b 1 maxmoves 2\n")
+        assert gtp.line() == b"=7"
+        for _ in range(3):
+            assert gtp.line().startswith(b"info move ")
+        assert all(line.startswith(b"info ") for line in gtp.ask(ending))
+        if replies:
+            assert gtp.rest() == replies
+        assert gtp.ask("2 protocol_version") == [b"=2 2"]
+
+
+def test_a_slow_network_delays_neither_the_end_nor_commands_that_do_not_need_it() -> None:
+    """Each batch takes half a second: nobody waits for it but a command that searches."""
+    ends, replies = [], []
+    with session(make(SlowEvaluator(0.5))) as gtp:
+        gtp.ask("get_komi")
+        for _ in range(ATTEMPTS):
+            gtp.send("kata-analyze b 10\n")
+            assert gtp.line() == b"="
+            time.sleep(0.1)
+            ends.append(gtp.time_to_end(""))
+            replies.append(gtp.time_to_end("name"))
+    assert min(ends) < LATENCY
+    assert min(replies) < LATENCY
+
+
+def test_commands_sent_ahead_end_what_is_before_them() -> None:
+    with session(make(FakeEvaluator())) as gtp:
+        gtp.send("1 lz-analyze 1\n2 kata-analyze 1\n3 kata-search_cancellable b\n")
+        gtp.send("4 known_command stop\n5 lz-analyze 1\n\n")
+        assert gtp.rest()[0] == b"=1"
+        assert gtp.rest()[0] == b"=2"
+        assert gtp.rest()[0].startswith(b"=3 ")
+        assert gtp.rest() == [b"=4 true"]
+        assert gtp.rest()[0] == b"=5"
+
+
+def test_a_move_that_is_reported_on_is_not_interrupted() -> None:
+    with session(make(SlowEvaluator(0.02))) as gtp:
+        gtp.send("1 kata-genmove_analyze b 1 maxmoves 1\n\n2 name\n")
+        first, *lines, last = gtp.rest()
+        assert first == b"=1"
+        assert len(lines) > 1
+        assert all(line.startswith(b"info move ") for line in lines)
+        assert last.startswith(b"play ")
+        assert gtp.rest() == [b"=2 Tengen"]
+        assert gtp.ask("move_history") == [b"= black " + last.removeprefix(b"play ")]
+
+
+def test_a_search_that_may_be_cancelled_ends_with_its_move_when_nobody_does() -> None:
+    with session(make(FakeEvaluator())) as gtp:
+        first, *lines, last = gtp.ask("1 kata-search_analyze_cancellable b 1 maxmoves 1")
+        assert first == b"=1"
+        assert lines[-1].startswith(b"info move ")
+        assert last.startswith(b"play ")
+        assert gtp.ask("2 kata-search_cancellable w")[0].startswith(b"=2 ")
+        assert gtp.ask("move_history") == [b"= "]
+
+
+def test_a_search_that_is_cancelled_says_so_at_once() -> None:
+    with session(make(SlowEvaluator(0.5), **{"search.visits": "100"})) as gtp:
+        gtp.send("1 kata-search_cancellable b\n")
+        time.sleep(0.1)
+        assert gtp.ask("") == [b"=1 cancelled"]
+        gtp.send("2 kata-search_analyze_cancellable b 10\n")
+        time.sleep(0.1)
+        assert gtp.ask("3 name")[-1] == b"play cancelled"
+        assert gtp.rest() == [b"=3 Tengen"]
+
+
+def test_pondering_ends_with_the_next_line() -> None:
+    evaluator = FakeEvaluator()
+    with session(make(evaluator, **{"time.ponder": "true"})) as gtp:
+        gtp.ask("genmove b")
+        before = evaluator.rows
+        deadline = time.monotonic() + WAIT
+        while evaluator.rows <= before:
+            assert time.monotonic() < deadline
+        gtp.ask("name")
+        gtp.ask("clear_cache")  # waits for what is running
+        after = evaluator.rows
+        time.sleep(0.1)
+        assert evaluator.rows == after
+
+
+def test_the_end_of_the_input_ends_an_analysis() -> None:
+    stdout = io.BytesIO()
+    engine = make(FakeEvaluator())
+    run_session(GtpServer(engine.config, lambda: engine, print), io.BytesIO(b"1 kata-analyze 1\n"), stdout)
+    first, *lines = stdout.getvalue().split(b"\n")
+    assert first == b"=1"
+    assert lines[-2:] == [b"", b""]
+    engine.close()
+
+
+def test_a_line_for_programs_without_pipes() -> None:
+    """`handle_line` ends an analysis after its first report."""
+    engine = make(FakeEvaluator())
+    reply = GtpServer(engine.config, lambda: engine, print).handle_line("3 lz-analyze 10")
+    assert reply.startswith("=3\ninfo move ")
+    assert reply.endswith("\n\n")
+    engine.close()
+
+
+def test_moves_cannot_be_left_out_without_a_network() -> None:
+    engine = Engine(Config())
+    server = GtpServer(engine.config, lambda: engine, print)
+    expected = "moves to avoid or to allow, in a search without a network"
+    for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze_cancellable"):
+        assert server.handle_line(f"{command} b 10 avoid b D4 1").startswith(f"? {expected}")
+    assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; name one with --model FILE\n\n"
+    assert server.handle_line("kata-get-models") == "= []\n\n"
+    engine.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
+def test_a_process_reports_soon_and_stops_at_once() -> None:
+    firsts, lasts = [], []
+    with GtpProcess("--board-size", "9") as engine:
+        assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
+        assert engine.process.stdout is not None
+        for _ in range(ATTEMPTS):
+            started = time.monotonic()
+            engine.send(b"1 kata-analyze b 100\n")
+            received = b""
+            while b"info" not in received:
+                received += engine.process.stdout.read(1 << 16)
+            firsts.append(time.monotonic() - started)
+            started = time.monotonic()
+            engine.send(b"\n")
+            while not received.endswith(b"\n\n"):
+                received += engine.process.stdout.read(1 << 16)
+            lasts.append(time.monotonic() - started)
+        assert engine.finish(b"quit\n")[::2] == (b"= \n\n", 0)
+    assert min(firsts) < FIRST_LINE
+    assert min(lasts) < LATENCY

@@ -1,0 +1,205 @@
+"""What a search found in the words of lz-analyze, kata-analyze and kata-raw-nn, for every perspective."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gtp_engine.evaluation.evaluator import new_evaluation
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.gtp.analysis_options import AnalysisOptions
+from gtp_engine.gtp.analysis_output import ReportWriter, format_evaluation
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
+
+GAME = Game(2, 2, komi=0.5)
+
+
+def point(vertex: str) -> int:
+    return parse_vertex(vertex, width=2, height=2)
+
+
+def by_point(values: dict[str, float]) -> np.ndarray:
+    array = np.zeros(GAME.board.color.size, dtype=np.float32)
+    for vertex, value in values.items():
+        array[point(vertex)] = value
+    return array
+
+
+OWNERSHIP = by_point({"A2": 1.0, "B2": -0.5, "A1": 0.25, "B1": 0.0})
+MOVE = MoveReport(
+    point=point("A1"),
+    visits=12,
+    value_black=0.25,
+    expected_black=0.25,
+    pv=(point("A1"), PASS, point("B2")),
+    pv_visits=(12, 5, 1),
+    prior=0.4,
+    lcb=0.5,
+    utility_black=0.3,
+    utility_lcb=0.1,
+    score_black=2.5,
+    score_stdev=4.0,
+    lead_black=1.5,
+    no_result=0.125,
+    weight=11.5,
+    ownership_black=OWNERSHIP,
+    ownership_stdev=np.abs(OWNERSHIP) / 2,
+)
+RAW = RawEvaluation(
+    winrate_black=0.5,
+    lead_black=1.0,
+    score_black=1.0,
+    score_stdev=4.0,
+    no_result=0.0,
+    winloss_error=0.2,
+    score_error=1.25,
+    time_left=8.0,
+    policy=by_point({"A1": 0.4, "B1": 0.3, "A2": 0.2, "pass": 0.1}),
+    ownership_black=OWNERSHIP,
+)
+REPORT = SearchReport(
+    to_play=BLACK,
+    visits=13,
+    playouts=13,
+    seconds=0.1,
+    value_black=0.2,
+    moves=(MOVE, replace(MOVE, point=point("B2"), pv=(point("B2"),), pv_visits=(12,), symmetry_of=point("A1"))),
+    ownership_samples=13,
+    ownership_black=OWNERSHIP.astype(np.float64),
+    utility_black=0.25,
+    score_black=2.0,
+    score_stdev=5.0,
+    lead_black=1.25,
+    weight=12.5,
+    ownership_stdev=np.abs(OWNERSHIP).astype(np.float64),
+    raw=RAW,
+)
+WHITE_REPORT = replace(REPORT, to_play=WHITE)
+
+
+def line(
+    report: SearchReport, *flags: str, perspective: str = "sidetomove", is_kata: bool = True, **options: int
+) -> str:
+    chosen = AnalysisOptions(flags=frozenset(flags), **options)  # type: ignore[arg-type]
+    return ReportWriter(GAME, chosen, perspective, is_kata=is_kata).line(report)
+
+
+def test_leela_zero() -> None:
+    assert line(REPORT, is_kata=False, max_moves=1) == (
+        "info move A1 visits 12 winrate 6250 prior 4000 lcb 5000 order 0 pv A1 pass B2"
+    )
+
+
+def test_katago() -> None:
+    assert line(REPORT, max_moves=1) == (
+        "info move A1 visits 12 edgeVisits 12 utility 0.3 winrate 0.625 scoreMean 1.5 scoreStdev 4 scoreLead 1.5 "
+        "scoreSelfplay 2.5 prior 0.4 lcb 0.5 utilityLcb 0.1 weight 11.5 order 0 pv A1 pass B2"
+    )
+
+
+def test_further_moves_follow_in_order() -> None:
+    first, second = line(REPORT).split(" info ")
+    assert first.startswith("info move A1")
+    assert second.startswith("move B2")
+    assert "isSymmetryOf A1 order 1 pv B2" in second
+
+
+def test_everything_that_may_be_asked_for_in_katagos_order() -> None:
+    flags = ("rootInfo", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits")
+    text = line(REPORT, *flags, "pvEdgeVisits", "noResultValue", max_moves=1)
+    assert " noResultValue 0.125 prior " in text
+    assert text.endswith(
+        " pv A1 pass B2 pvVisits 12 5 1 pvEdgeVisits 12 5 1 movesOwnership 1 -0.5 0.25 0 "
+        "movesOwnershipStdev 0.5 0.25 0.125 0 rootInfo visits 13 utility 0.25 winrate 0.6 "
+        "scoreMean 1.25 scoreStdev 5 scoreLead 1.25 scoreSelfplay 2 weight 12.5 "
+        "rawStWrError 0.2 rawStScoreError 1.25 rawVarTimeLeft 8 ownership 1 -0.5 0.25 0 ownershipStdev 1 0.5 0.25 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "perspective", "is_turned"),
+    [
+        (REPORT, "sidetomove", False),
+        (REPORT, "black", False),
+        (REPORT, "white", True),
+        (WHITE_REPORT, "sidetomove", True),
+        (WHITE_REPORT, "black", False),
+        (WHITE_REPORT, "white", True),
+    ],
+)
+def test_perspectives(report: SearchReport, perspective: str, is_turned: bool) -> None:
+    """The bounds are those of the side that plays, as lower ones in its own eyes and upper ones in the other's."""
+    text = line(report, "rootInfo", "ownership", max_moves=1, perspective=perspective)
+    fields = dict(zip(text.split()[1::2], text.split()[2::2], strict=False))
+    sign = -1 if is_turned else 1
+    winrate, root = (0.375, 0.4) if is_turned else (0.625, 0.6)
+    own = (perspective == "black") == (report.to_play == BLACK) if perspective != "sidetomove" else True
+    assert f"winrate {winrate:g} scoreMean {1.5 * sign:g} scoreStdev 4 scoreLead {1.5 * sign:g}" in text
+    assert f"utility {0.3 * sign:g} " in text
+    assert f"lcb 0.5 utilityLcb {0.1 if own else -0.1:g} " in text
+    assert f"rootInfo visits 13 utility {0.25 * sign:g} winrate {root:g}" in text
+    assert f"ownership {sign:g} {-0.5 * sign:g} {0.25 * sign:g}" in text
+    assert fields["move"] == "A1"
+
+
+def test_the_bound_of_the_other_side_is_an_upper_one() -> None:
+    report = replace(REPORT, moves=(replace(MOVE, lcb=0.4),))
+    assert " lcb 0.4 " in line(report)
+    assert " lcb 0.6 " in line(report, perspective="white")
+    assert " lcb 6000 " in line(report, perspective="white", is_kata=False)
+
+
+def test_moves_that_were_not_looked_at_are_shown_only_when_asked_for() -> None:
+    report = replace(REPORT, moves=(MOVE, replace(MOVE, point=point("A2"), visits=0)))
+    assert line(report).count("info") == 1
+    text = line(report, min_moves=3)
+    assert [piece.split()[1] for piece in text.split("info ")[1:]] == ["A1", "B1", "A2"]
+    assert "move B1 visits 0 edgeVisits 0 utility 0.25 winrate 0.6 scoreMean 1.25" in text
+    assert "prior 0.3 lcb 0.6 utilityLcb 0.25 weight 0 order 1 pv B1" in text
+    assert line(report, min_moves=99).count("info") == 4, "there are no more"
+
+
+def test_nothing_is_said_before_a_move_was_looked_at() -> None:
+    assert line(replace(REPORT, moves=())) == ""
+    assert line(REPORT, max_moves=0) == ""
+
+
+def test_without_a_network_scores_follow_from_the_rollouts() -> None:
+    move = MoveReport(point("A1"), visits=50, value_black=0.5, expected_black=0.5, pv=(point("A1"),), pv_visits=(50,))
+    text = line(replace(REPORT, raw=None, moves=(move,), visits=60), "rootInfo", "pvVisits", "movesOwnership")
+    assert "winrate 0.75 scoreMean 0.25 scoreStdev 0 scoreLead 0.25 scoreSelfplay 0.25 prior 0 " in text
+    assert "pv A1 pvVisits 50 rootInfo visits 60 " in text
+    assert "rawStWrError" not in text
+
+
+def test_a_raw_evaluation() -> None:
+    evaluation = new_evaluation(1, 2, 2)
+    game = Game(2, 2)
+    game.play("A1")
+    evaluation.policy[0] = by_point({"B1": 0.5, "A2": 0.125, "pass": 0.375})
+    evaluation.win_black[0], evaluation.loss_black[0] = 0.25, 0.7
+    evaluation.score_black[0], evaluation.score_stdev[0], evaluation.lead_black[0] = -3.0, 2.0, -1.5
+    evaluation.ownership_black[0] = OWNERSHIP
+    evaluation.time_left[0] = evaluation.winloss_error[0] = -1
+    evaluation.score_error[0] = 0.125
+    assert format_evaluation(evaluation, [3], game, WHITE).splitlines() == [
+        "symmetry 3",
+        "whiteWin 0.700000",
+        "whiteLoss 0.250000",
+        "noResult 0.050000",
+        "whiteLead 1.500",
+        "whiteScoreSelfplay 3.000",
+        "whiteScoreSelfplaySq 13.000",
+        "varTimeLeft -1.000",
+        "shorttermWinlossError -1.000",
+        "shorttermScoreError 0.125",
+        "policy",
+        "0.125000 0.000000",
+        "     NAN 0.500000",
+        "policyPass 0.375000",
+        "whiteOwnership",
+        "-1.0000000 0.5000000",
+        "-0.2500000 -0.0000000",
+    ]
