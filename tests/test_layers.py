@@ -48,8 +48,8 @@ STANDARD_STREAMS = ("streams.py", "gtp/session.py", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
 THREADS = ("gtp/session.py", "analysis/session.py", "engine/ponder.py", "search/", "match/", "benchmark.py")
-"""The only files that start threads: the sessions' readers, loaders and writers, pondering, rollouts on several cores, parallel
-games, the watchdog of a process that is being timed."""
+"""The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
+the watchdog of a process that is being timed."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

@@ -6,6 +6,7 @@ from typing import Any, Final
 from gtp_engine.config import Config
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.search.rollouts.search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
@@ -18,6 +19,7 @@ class EngineBackend:
 
     def __init__(self, config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> None:
         self._evaluator: Final = evaluator
+        self._shared: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
         if evaluator is None:
             log(
                 "no network: positions are judged by rollouts, so there is no policy and scores are rough; "
@@ -27,11 +29,11 @@ class EngineBackend:
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new searcher with these settings."""
-        if self._evaluator is None or config.search.search in ("rave", "uct"):
+        if self._shared is None or config.search.search in ("rave", "uct"):
             return RolloutSearch(config.search)
         from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
 
-        return PuctSearch(config, self._evaluator)
+        return PuctSearch(config, self._shared)
 
     def models(self) -> list[dict[str, Any]]:
         """Return facts about the network, as KataGo's `query_models` names them; nothing without one."""
@@ -43,10 +45,10 @@ class EngineBackend:
 
     def clear_cache(self) -> None:
         """Forget remembered evaluations."""
-        if self._evaluator is not None:
-            self._evaluator.clear_cache()
+        if self._shared is not None:
+            self._shared.clear_cache()
 
     def close(self) -> None:
         """Free the network."""
-        if self._evaluator is not None:
-            self._evaluator.close()
+        if self._shared is not None:
+            self._shared.close()

@@ -19,7 +19,7 @@ from gtp_engine.config.option import Value
 from gtp_engine.engine.decision import Choice, Resignation, choose_move, describe, may_be_over
 from gtp_engine.engine.estimate import groups_with_status
 from gtp_engine.engine.judge import Judge
-from gtp_engine.engine.ponder import Background
+from gtp_engine.engine.ponder import PONDER_LIMIT, Background
 from gtp_engine.engine.thinking import Request, Thinker, TimeWatcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
@@ -36,9 +36,6 @@ from gtp_engine.time_manager import TimeBudget, budget
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the first search leaves for the searches that confirm the end of the game."""
-
-PONDER_LIMIT: Final = 600.0
-"""Longest pondering, seconds: nobody wants an engine that was left alone to run all night (KataGo suggests 60)."""
 
 _FIXED_SECTIONS: Final = {
     "game": "use boardsize, komi and kata-set-rules",
@@ -90,7 +87,10 @@ class Engine:
         return self.game.komi
 
     def set_board_size(self, width: int, height: int | None = None) -> None:
-        """Start a new game on an empty board of this size; raises InvalidSizeError (nothing changes then)."""
+        """Start a new game on an empty board of this size.
+
+        Raises InvalidSizeError, and ModelError if the network does not play it (nothing changes then).
+        """
         self._start(Game(width, height, self.rules, self.komi))
 
     def clear_board(self) -> None:
@@ -146,7 +146,8 @@ class Engine:
         """
         reason = self.game.illegal_reason(point, color)
         if reason == "superko" and not self.config.game.strict:
-            self._log(f"warning: {self._show(point)} repeats an earlier position; the controller may, so it is played")
+            vertex = format_vertex(point, width=self.game.width, height=self.game.height)
+            self._log(f"warning: {vertex} repeats an earlier position; the controller may, so it is played")
         self.game.play(Move(color, point), allow_superko=not self.config.game.strict)
         self._resigned = EMPTY
 
@@ -275,7 +276,7 @@ class Engine:
     def load_sgf(self, data: bytes | str, move_number: int | None = None) -> int:
         """Replace the game by a record, up to the position before that move; return the colour to move.
 
-        Raises SgfError (nothing changes then).
+        Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
         record = parse_sgf(data.encode() if isinstance(data, str) else data)
         game, color = record_to_game(record, move_number=move_number, rules=self.rules, komi=self.komi)
@@ -325,7 +326,7 @@ class Engine:
         return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
-        """Compile or load every kernel that play and scoring need; `progress` is told how far it is."""
+        """Compile or load every kernel that play needs; `progress` is told how far it is."""
         warm_up(self.config, self._thinker.evaluator, progress or (lambda line: None))
 
     def close(self) -> None:
@@ -336,7 +337,12 @@ class Engine:
     # --- inside ---
 
     def _start(self, game: Game) -> None:
-        """Make `game` the running game; clocks and whatever was remembered of the last one are reset."""
+        """Make `game` the running game; clocks and whatever was remembered of the last one are reset.
+
+        Raises ModelError (nothing changes then) if the network does not play on such a board.
+        """
+        if (game.width, game.height) != (self.game.width, self.game.height):
+            self._thinker.prepare(game.width, game.height)  # now, as no clock is running
         self.game = game
         self._resignation.reset()
         self._resigned = EMPTY
@@ -359,9 +365,8 @@ class Engine:
 
     def _budget(self, color: int) -> TimeBudget:
         """Return the time for the next move of `color`."""
-        game = self.game
-        area = game.width * game.height
-        return budget(self._clocks[color], moves_played=len(game.moves), area=area, config=self.config)
+        played, area = len(self.game.moves), self.game.width * self.game.height
+        return budget(self._clocks[color], moves_played=played, area=area, config=self.config)
 
     def _choose(
         self,
@@ -391,6 +396,3 @@ class Engine:
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color
-
-    def _show(self, point: int) -> str:
-        return format_vertex(point, width=self.game.width, height=self.game.height)

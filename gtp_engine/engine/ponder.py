@@ -7,6 +7,9 @@ from typing import Final
 
 from gtp_engine.errors import TengenError
 
+PONDER_LIMIT: Final = 600.0
+"""Longest pondering, seconds: nobody wants an engine that was left alone to run all night (KataGo suggests 60)."""
+
 
 class Background:
     """Runs one job at a time in the background; `log` takes lines about jobs that fail.

@@ -112,6 +112,11 @@ class Thinker:
         """How many visits the searches need."""
         return NETWORK if self.has_network else ROLLOUTS
 
+    def prepare(self, width: int, height: int) -> None:
+        """Get the network ready for boards of this size, which may take seconds; raises ModelError if it cannot."""
+        if self.evaluator is not None:
+            self.evaluator.prepare(width, height)
+
     def check(self, request: Request) -> None:
         """Raise ConfigError if the searches cannot do what is requested."""
         if not self.has_network:

@@ -10,7 +10,7 @@ from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, Request
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex
@@ -194,6 +194,41 @@ def test_restrictions_and_reports_reach_the_search() -> None:
     assert engine.genmove(BLACK, request=request).point in allowed
     assert reports
     assert all(move.point in allowed for report in reports for move in report.moves)
+    engine.close()
+
+
+# --- board sizes ---
+
+
+class PickyEvaluator(FakeEvaluator):
+    """Plays boards of odd size and remembers which it was asked to get ready for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prepared: list[tuple[int, int]] = []
+
+    def prepare(self, width: int, height: int) -> None:
+        if width % 2 == 0:
+            raise ModelError(f"the network does not play {width}x{height}")
+        self.prepared.append((width, height))
+
+
+def test_the_network_gets_ready_while_no_clock_is_running() -> None:
+    evaluator = PickyEvaluator()
+    engine = make(evaluator)
+    engine.set_board_size(9)
+    engine.clear_board()
+    engine.load_sgf("(;SZ[5:4];B[aa])")
+    assert evaluator.prepared == [(9, 9), (5, 4)]
+    engine.close()
+
+
+def test_a_board_the_network_does_not_play_changes_nothing() -> None:
+    engine = make(PickyEvaluator())
+    engine.play(BLACK, point(engine, "D4"))
+    with pytest.raises(ModelError, match="does not play 8x8"):
+        engine.set_board_size(8)
+    assert (engine.game.width, len(engine.game.moves)) == (7, 1)
     engine.close()
 
 

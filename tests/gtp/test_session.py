@@ -258,19 +258,23 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status:
 def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     """A model that cannot be used: nothing is to be gained by going on, and a shell waits for the exit status."""
     reader, writer = pipe
-    told = threading.Event()
+    asked = threading.Event()
 
     def factory() -> Any:
-        assert told.wait(JOIN_TIMEOUT)
+        assert asked.wait(JOIN_TIMEOUT)
         raise TengenError("no such model")
 
-    loader, stdout = EngineLoader(factory, print), io.BytesIO()
+    class AskingLoader(EngineLoader):
+        def __call__(self) -> Any:
+            asked.set()
+            return super().__call__()
+
+    loader, stdout = AskingLoader(factory, print), io.BytesIO()
     loader.start()
     writer.write(b"name\nget_komi\n")
     args = (make_server(loader), reader, stdout, None, loader)
     thread = threading.Thread(target=run_session, args=args, daemon=True)
     thread.start()
-    told.set()
     thread.join(JOIN_TIMEOUT)
     assert not thread.is_alive()
     assert stdout.getvalue() == b"= Tengen\n\n? engine not available: no such model\n\n"

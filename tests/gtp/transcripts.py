@@ -13,7 +13,8 @@
 Blank lines of the file mean nothing.  A reply without text stands for "= " with its space.  `= <stream>` stands for the
 "=" alone on its line that begins a stream, and any number of lines with `info`: how far a search gets is a matter of
 time.  In replies `<move>` stands for any vertex, pass or resign, `<vertex>` for any vertex, `<number>` for any decimal
-number, `<version>` for ours, `<line>` for a line of any text and `<text>` for any lines.
+number, `<moves>` and `<numbers>` for several, `<version>` for ours, `<line>` for a line of any text, `<text>` for any
+lines.
 
 The whole input is sent at once, as by a controller that does not wait, and the whole output is compared.
 """
@@ -31,11 +32,15 @@ from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 
 _VERTEX: Final = "[A-HJ-Z][0-9]{1,2}"
+_MOVE: Final = f"(?:{_VERTEX}|pass|resign)"
+_NUMBER: Final = "-?[0-9]+(?:\\.[0-9]+)?(?:e[+-][0-9]+)?"
 _STREAM: Final = " <stream>"
 _PLACEHOLDERS: Final = {
-    "<move>": f"(?:{_VERTEX}|pass|resign)",
+    "<move>": _MOVE,
     "<vertex>": _VERTEX,
-    "<number>": "-?[0-9]+(?:\\.[0-9]+)?",
+    "<moves>": f"{_MOVE}(?: {_MOVE})*",
+    "<number>": _NUMBER,
+    "<numbers>": f"{_NUMBER}(?: {_NUMBER})*",
     "<version>": re.escape(__version__),
     "<line>": "[^\n]+",
     "<text>": "[^\n]+(?:\n[^\n]+)*",

@@ -124,12 +124,13 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
     evaluator = server.engine.evaluator
     if evaluator is None:
         return "[]"
+    infos = getattr(evaluator, "infos", ())  # what the files of networks say; evaluators without files have none
     described = {
         "name": evaluator.name,
         "internalName": evaluator.name,
         "maxBatchSize": evaluator.batch,
         "usesHumanSLProfile": False,
-        "version": getattr(evaluator, "model_version", 0),
+        "version": max((info.model_version for info in infos), default=0),
         "usingFP16": "false",
     }
     return json.dumps([described], separators=(",", ":"))

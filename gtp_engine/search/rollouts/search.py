@@ -254,12 +254,14 @@ class RolloutSearch:
 
     def _move_report(self, child: int) -> MoveReport:
         tree = self._store.tree
+        line = self._line(child)
         return MoveReport(
             point=int(tree.move[child]),
             visits=int(tree.visits[child]),
             value_black=float(tree.value[child]) / max(1, int(tree.visits[child])),
             expected_black=self._expected(child),
-            pv=self._pv(child),
+            pv=tuple(int(tree.move[node]) for node in line),
+            pv_visits=tuple(int(tree.visits[node]) for node in line),
         )
 
     def _expected(self, child: int) -> float:
@@ -269,18 +271,18 @@ class RolloutSearch:
         total = float(tree.value[child] + tree.amaf_value[child]) + prior * float(tree.prior_value[child])
         return total / max(1.0, float(tree.visits[child]) + prior + amaf)
 
-    def _pv(self, node: int) -> tuple[int, ...]:
-        """Return the moves of the most visited line that begins with `node`."""
-        moves = [int(self._store.tree.move[node])]
-        while len(moves) < _PV_LENGTH:
+    def _line(self, node: int) -> list[int]:
+        """Return the nodes of the most visited line that begins with `node`."""
+        line = [node]
+        while len(line) < _PV_LENGTH:
             children = self._store.children(node)
             if not children:
                 break
             node = children.start + int(np.argmax(self._store.tree.visits[children.start : children.stop]))
             if self._store.tree.visits[node] == 0:
                 break
-            moves.append(int(self._store.tree.move[node]))
-        return tuple(moves)
+            line.append(node)
+        return line
 
 
 def refuse_restrictions(restrictions: tuple[Restriction, ...]) -> None:
