@@ -9,6 +9,12 @@ game (measured side by side: 8,300 against 14,200 games/s on 19×19).  Two rules
 kernel must not return an array to Python, whose count of the array's owners would be wrong; it writes into arrays it is
 given and returns numbers.
 
+Compiling all of it takes the first start half a minute, and most of that goes into compiling the same code again, as
+part of each kernel that calls it.  Three things keep it down.  A kernel is compiled without the code that takes its
+arguments apart for Python unless Python calls it.  What is called from one place only is a `spliced_kernel`, compiled
+with its caller alone.  And every kernel should be called with one signature: numba compiles it once more for an int32
+in place of an int64, and for a literal 0 in place of a variable, hence `wide()`.
+
 Why a cache directory of our own: numba recompiles a function when *its own file* changes, but not when a kernel it
 calls changes in another file; the stale caller would go on running the old code.  So the directory is named by a hash
 of every source a kernel can depend on, and an edit starts an empty one.  Files that hold kernels import this module;
@@ -17,6 +23,7 @@ what their kernels use comes from other such files and from `go/constants.py` on
 `TENGEN_CACHE_DIR` names another place for the caches, and so does `NUMBA_CACHE_DIR`, numba's own variable.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -25,14 +32,20 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, SupportsInt, TypeVar, cast
 
 import llvmlite.binding
 import numba
 import numpy as np
+from numba import types
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+ROLLOUTS: Final = "rollouts"
+NETWORK: Final = "network"
+"""The two kinds of searches; a start compiles the kernels of the one it is going to use."""
 
 _PACKAGE: Final = Path(__file__).parent
 _CACHES_FOLDER: Final = "kernels"
@@ -79,20 +92,20 @@ def wanted_cache_directory() -> Path:
     return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
 
 
-def is_cache_filled() -> bool:
-    """Return whether all kernels of this source version have been compiled, so that a start only loads them."""
-    return _filled_mark().exists()
+def is_cache_filled(searches: str = ROLLOUTS) -> bool:
+    """Return whether every kernel for ROLLOUTS or NETWORK searches has been compiled, so that a start only loads."""
+    return _filled_mark(searches).exists()
 
 
-def mark_cache_filled() -> None:
-    """Remember that every kernel has been compiled; called once a warm-up has come to its end."""
-    _filled_mark().touch()
+def mark_cache_filled(searches: str) -> None:
+    """Remember that every kernel for ROLLOUTS or NETWORK searches has been compiled: a warm-up has come to its end."""
+    _filled_mark(searches).touch()
 
 
-def _filled_mark() -> Path:
+def _filled_mark(searches: str) -> Path:
     """Return the file that says so; numba compiles again for another processor, Python or version of itself."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return _directory / f"complete-{numba.__version__}-{version}-{llvmlite.binding.get_host_cpu_name()}"
+    return _directory / f"complete-{searches}-{numba.__version__}-{version}-{llvmlite.binding.get_host_cpu_name()}"
 
 
 def _prepare_cache() -> Path:
@@ -128,12 +141,53 @@ def _remove_old_caches(current: Path) -> None:
         return  # another process is cleaning the same folder; what it leaves, the next start removes
 
 
-_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: Final[dict[str, Any]] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
+
+
+class _Kernel:
+    """A function and what numba makes of it: one version that Python calls, one that kernels call.
+
+    Either is compiled when it is first called, or loaded.  The version for kernels comes without the code that takes
+    Python's arguments apart, which for a few boards is larger than most kernels; three in four are called by kernels
+    only, and leaving it out there saves a third of the first start.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        """Take note of the function; nothing is compiled here."""
+        functools.update_wrapper(self, function)
+        self.py_func: Final = function  # these two by numba's names: it asks them whether to splice (`spliced_kernel`)
+        self.targetoptions: Final = options
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the version for Python."""
+        return self._for_python(*args)
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        """Return what numba takes for the callee where a kernel calls this one (numba's protocol for any object)."""
+        return types.Dispatcher(self._for_kernels)
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        return numba.njit(**self.targetoptions)(self.py_func)
+
+    @functools.cached_property
+    def _for_kernels(self) -> Any:
+        function = self.py_func
+        twin = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+        twin.__qualname__ = f"{function.__qualname__}_for_kernels"  # which names its files in the cache
+        return numba.njit(**{**self.targetoptions, "no_cpython_wrapper": True})(twin)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` compiled by numba on its first call: no GIL, cached on disk, no allocation, numpy division."""
-    return cast("Callable[P, R]", numba.njit(**_OPTIONS)(function))
+    return cast("Callable[P, R]", _Kernel(function, _OPTIONS))
 
 
 def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -142,7 +196,16 @@ def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
     For what hot loops call: handing over a board means copying the descriptors of its arrays, some 90 words, which
     takes longer than a small kernel does.  Not for large kernels called from many places, which it would multiply.
     """
-    return cast("Callable[P, R]", numba.njit(**_OPTIONS, forceinline=True)(function))
+    return cast("Callable[P, R]", _Kernel(function, {**_OPTIONS, "forceinline": True}))
+
+
+def spliced_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a kernel whose statements numba puts in the place of the call when it compiles the kernel that calls it.
+
+    For what is called in one place only: it costs no compilation of its own, nor is what it calls compiled once more
+    with it.  Each further place would pay for it again.
+    """
+    return cast("Callable[P, R]", _Kernel(function, {**_OPTIONS, "inline": "always"}))
 
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ def doctor_command(as_json: bool) -> None:
 def warmup_command() -> None:
     """Compile the engine now, not at its first start.
 
-    Never needed, but the first start after an installation would otherwise take a minute or two.
+    Never needed, but the first start after an installation would otherwise take up to a minute.
     """
     from gtp_engine.engine import Engine
 

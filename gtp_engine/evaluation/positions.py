@@ -123,7 +123,7 @@ def set_key(positions: Positions, row: int) -> None:
     """Compute `key` of a row from everything else in it, prisoners included (under territory rules they are points)."""
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
     key |= np.uint64(positions.button[row]) << np.uint64(16)
-    captured = board_of(positions, row, 0).info
+    captured = board_of(positions, row, wide(0)).info
     key = _mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
     for ago in range(BOARDS):
         board = board_of(positions, row, wide(ago))

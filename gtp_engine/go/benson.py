@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
@@ -56,7 +56,7 @@ def new_life_work(width: int, height: int) -> LifeWork:
     )
 
 
-@kernel
+@spliced_kernel
 def _touches_chain(board: Board, point: int, head: int) -> bool:
     """Return whether a stone of the chain named `head` is next to `point`."""
     stride = wide(board.info[STRIDE])
@@ -66,7 +66,7 @@ def _touches_chain(board: Board, point: int, head: int) -> bool:
     return False
 
 
-@kernel
+@spliced_kernel
 def _start_region(board: Board, point: int, color: int, index: int, work: LifeWork) -> None:
     """Open region `index` with the empty `point`; at first it is vital for every chain of `color` beside that point."""
     work.queue[work.start[index]] = point
@@ -88,7 +88,7 @@ def _start_region(board: Board, point: int, color: int, index: int, work: LifeWo
     work.vital_count[index] = count
 
 
-@kernel
+@spliced_kernel
 def _keep_vital(board: Board, point: int, index: int, work: LifeWork) -> None:
     """Drop the chains that `point` does not touch from those that region `index` is vital for."""
     kept = 0
@@ -100,7 +100,7 @@ def _keep_vital(board: Board, point: int, index: int, work: LifeWork) -> None:
     work.vital_count[index] = kept
 
 
-@kernel
+@spliced_kernel
 def _fill_region(board: Board, color: int, suicide: bool, index: int, work: LifeWork) -> None:
     """Collect the points of region `index` from its first one on and note what the region is like."""
     stride = wide(board.info[STRIDE])
@@ -125,7 +125,7 @@ def _fill_region(board: Board, color: int, suicide: bool, index: int, work: Life
     work.start[index + 1] = write
 
 
-@kernel
+@spliced_kernel
 def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> int:
     """Return the number of regions of `color`, described in `work`."""
     for point in range(board.color.size):
@@ -142,7 +142,7 @@ def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> in
     return count
 
 
-@kernel
+@spliced_kernel
 def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
     """Mark a chain as not pass-alive: the regions around it open, and support none of their chains any more."""
     work.is_dropped[head] = 1
@@ -189,7 +189,7 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
     return regions
 
 
-@kernel
+@spliced_kernel
 def _has_stone(board: Board, color: int) -> bool:
     """Return whether a stone of `color` is on the board."""
     for point in range(board.color.size):

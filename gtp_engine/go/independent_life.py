@@ -9,7 +9,7 @@ Method and corner cases follow KataGo (`calculateIndependentLifeArea` in its gam
 maps under such rules.
 """
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
@@ -17,7 +17,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 _UNSEEN = -1
 
 
-@kernel
+@spliced_kernel
 def _needs_help(board: Board, point: int, area: IntArray) -> bool:
     """Return whether the owned `point` holds its owner's stone in atari or touches an empty point nobody owns."""
     if board.color[point] == area[point] and is_in_atari(board, wide(board.head[point])):
@@ -30,7 +30,7 @@ def _needs_help(board: Board, point: int, area: IntArray) -> bool:
     return False
 
 
-@kernel
+@spliced_kernel
 def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int:
     """Return the number of points, written to work.queue, of the piece around `start`; minus that for a seki."""
     stride = wide(board.info[STRIDE])
@@ -51,7 +51,7 @@ def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int
     return -write if is_seki else write
 
 
-@kernel
+@spliced_kernel
 def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, out: IntArray) -> int:
     """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to the owner of p.
 

@@ -105,7 +105,7 @@ def _would_capture_ko(board: Board, point: int, color: int) -> bool:
         stone = board.color[point + step]
         if stone != WALL and stone != enemy:
             return False
-        if stone == enemy and is_in_atari(board, board.head[point + step]):
+        if stone == enemy and is_in_atari(board, wide(board.head[point + step])):
             captured += board.size[board.head[point + step]]
     return captured == 1
 

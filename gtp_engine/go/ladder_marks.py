@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import spliced_kernel, wide
 from gtp_engine.go.board import Board, IntArray, count_liberties
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.ladder import LadderWork, is_captured_defender_first, working_attacks_into
@@ -21,7 +21,7 @@ WORKS_FOR_WHITE: Final = 4
 """Bits of a mark: a stone that a ladder captures, a move by which this colour captures a chain of two liberties."""
 
 
-@kernel
+@spliced_kernel
 def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> bool:
     """Return whether the attacker of the chain on `point`, of two liberties, captures it, after marking how."""
     mark = WORKS_FOR_WHITE if board.color[point] == BLACK else WORKS_FOR_BLACK
@@ -31,7 +31,7 @@ def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> b
     return found > 0
 
 
-@kernel
+@spliced_kernel
 def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArray) -> None:
     """Set out[p], uint8[n], for every point to a sum of CAPTURED, WORKS_FOR_BLACK and WORKS_FOR_WHITE.
 

@@ -45,7 +45,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL
@@ -135,7 +135,7 @@ def write_planes(
         for plane in range(planes.shape[0]):
             for cell in range(planes.shape[1]):
                 planes[plane, cell] = 0.0
-        board, player = board_of(positions, row, 0), wide(positions.to_play[row])
+        board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
         cell_of = cells[symmetries[row]]
         _write_constants(player, planes)
         _write_stones(board, player, positions.points[row], cell_of, planes)
@@ -151,7 +151,7 @@ def _set_count(planes: FloatArray, first: int, count: int, cell: int) -> None:
         planes[first + min(count, _MOST) - 1, cell] = 1.0
 
 
-@inlined_kernel
+@spliced_kernel
 def _write_constants(player: int, planes: FloatArray) -> None:
     """Fill the plane of ones and, where there is one and Black is to move, that of the player's colour."""
     has_color = planes.shape[0] > _COLOR and player == BLACK
@@ -161,7 +161,7 @@ def _write_constants(player: int, planes: FloatArray) -> None:
             planes[_COLOR, cell] = 1.0
 
 
-@kernel
+@spliced_kernel
 def _write_stones(board: Board, player: int, points: IntArray, cell_of: IntArray, planes: FloatArray) -> None:
     """Write whose stone is where and how many turns ago it came; `points` are the last moves, most recent first."""
     for point in range(board.color.size):
@@ -176,7 +176,7 @@ def _write_stones(board: Board, player: int, points: IntArray, cell_of: IntArray
             _set_count(planes, _TURNS_SINCE, turns, cell)
 
 
-@kernel
+@spliced_kernel
 def _write_liberties(board: Board, liberties: IntArray, cell_of: IntArray, planes: FloatArray) -> None:
     """Write the number of liberties of each chain on all of its stones; `liberties` is a work array, int32[8]."""
     for point in range(board.color.size):
@@ -190,7 +190,7 @@ def _write_liberties(board: Board, liberties: IntArray, cell_of: IntArray, plane
                     break
 
 
-@kernel
+@spliced_kernel
 def _write_moves(
     board: Board,
     player: int,
@@ -219,7 +219,7 @@ def _write_moves(
         undo(board, work.record)
 
 
-@kernel
+@spliced_kernel
 def _write_ladders(
     board: Board, player: int, forbidden: NDArray[np.uint8], work: PlanesWork, cell_of: IntArray, planes: FloatArray
 ) -> None:

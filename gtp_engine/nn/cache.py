@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.go.board import IntArray
 
@@ -131,7 +131,7 @@ def _read(cache: Cache, place: int, row: int, out: Evaluation) -> None:
         out.ownership_black[row, point] = np.float32(cache.ownership[place, point]) * _OWNERSHIP_STEP
 
 
-@inlined_kernel
+@spliced_kernel
 def _write(cache: Cache, place: int, row: int, out: Evaluation) -> None:
     """Copy a row to `place`."""
     numbers = cache.numbers

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, WIDTH, IntArray, is_legal
@@ -95,7 +95,7 @@ def decode_policy(
     """
     for k in range(rows.size):
         row = wide(rows[k])
-        board = board_of(positions, row, 0)
+        board = board_of(positions, row, wide(0))
         area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
         empties = wide(board.info[EMPTY_COUNT])
         color, symmetry = wide(positions.to_play[row]), wide(symmetries[row])
@@ -158,7 +158,7 @@ def _add_unknowns(row: int, weight: float, out: Evaluation) -> None:
     out.score_error[row] += weight * UNKNOWN
 
 
-@kernel
+@spliced_kernel
 def decode_value(to_play: IntArray, rows: IntArray, value: FloatArray, weight: float, out: Evaluation) -> None:
     """Add `weight` times the result of networks with one `value` [K, 1] from −1 (lost) to 1; there is nothing else."""
     for k in range(rows.size):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.board import EMPTY_COUNT, is_legal
@@ -47,7 +47,7 @@ def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int
     out as they do in real policies, and the pass `PASS_WEIGHT`.
     """
     for row in range(count):
-        board = board_of(positions, row, 0)
+        board = board_of(positions, row, wide(0))
         for point in range(policy.shape[1]):
             policy[row, point] = 0.0
         total = 1.0 if seed < 0 else PASS_WEIGHT
@@ -63,7 +63,7 @@ def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int
             policy[row, point] /= total
 
 
-@kernel
+@spliced_kernel
 def write_fake_results(positions: Positions, count: int, seed: int, out: Evaluation) -> None:
     """Write winner, score, error of the result and ownership of each row, as its key decides them.
 
@@ -71,7 +71,7 @@ def write_fake_results(positions: Positions, count: int, seed: int, out: Evaluat
     [−1, 1] for each point of the board, unrelated to the score.
     """
     for row in range(count):
-        board = board_of(positions, row, 0)
+        board = board_of(positions, row, wide(0))
         key = positions.key[row] ^ np.uint64(seed) ^ _GOLDEN
         score = SCORE_RANGE * (2.0 * _fraction(key, 0) - 1.0)
         win = 1.0 / (1.0 + exp(-score / SCORE_PER_LOGIT))

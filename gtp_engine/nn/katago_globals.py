@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     GROUP_TAX,
     NO_TAX,
@@ -53,7 +53,7 @@ _KOMI_MARGIN: Final = 20.0
 _BUTTON_POINTS: Final = 0.5
 
 
-@inlined_kernel
+@spliced_kernel
 def _stones_placed(board: Board) -> int:
     """Return the stones Black has put on the board, captured ones included, minus White's."""
     balance = wide(board.info[CAPTURED + BLACK]) - wide(board.info[CAPTURED + WHITE])
@@ -70,11 +70,11 @@ def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
     if button != 0:
         komi += _BUTTON_POINTS if button == WHITE else -_BUTTON_POINTS
     if conditions.territory:
-        komi += _stones_placed(board_of(positions, row, 0))
+        komi += _stones_placed(board_of(positions, row, wide(0)))
     return komi if positions.to_play[row] == WHITE else -komi
 
 
-@inlined_kernel
+@spliced_kernel
 def _parity_wave(komi: float, area: int) -> float:
     """Return a triangular wave of period 2 in komi, −½ to ½, rising through 0 where komi makes a draw possible.
 
@@ -88,7 +88,7 @@ def _parity_wave(komi: float, area: int) -> float:
     return 1.0 - delta if delta < 1.5 else delta - 2.0
 
 
-@inlined_kernel
+@spliced_kernel
 def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.float32]) -> None:
     """Write what the rules alone decide."""
     if conditions.superko != SIMPLE_KO:
@@ -104,7 +104,7 @@ def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.fl
     values[_BUTTON] = 1.0 if has_button else 0.0
 
 
-@kernel
+@spliced_kernel
 def write_globals(
     positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: NDArray[np.float32]
 ) -> None:
@@ -113,7 +113,7 @@ def write_globals(
         values[i] = 0.0
     for i in range(shown):
         values[i] = 1.0 if positions.points[row, i] == PASS else 0.0
-    board = board_of(positions, row, 0)
+    board = board_of(positions, row, wide(0))
     area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     limit = area + _KOMI_MARGIN
     komi = min(max(own_komi(positions, row, conditions), -limit), limit)

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     ENDS,
     GOES_ON,
@@ -74,7 +74,7 @@ def new_encoder_work(width: int, height: int) -> EncoderWork:
     return EncoderWork(new_life_work(width, height), new_ladder_cache(width, height), liberties, area, taxed_area)
 
 
-@kernel
+@spliced_kernel
 def _write_stones(board: Board, color: int, cells: IntArray, work: EncoderWork, planes: FloatArray) -> None:
     """Write the planes 0 to 5: the board, both sides' stones, their liberties."""
     count_liberties(board, work.liberties)
@@ -98,7 +98,7 @@ def _write_marks(marks: MarkArray, mark: int, cells: IntArray, plane: FloatArray
             plane[cells[point]] = 1.0
 
 
-@kernel
+@spliced_kernel
 def _write_ladders(
     positions: Positions, row: int, shown: int, cells: IntArray, cache: LadderCache, planes: FloatArray
 ) -> None:
@@ -111,7 +111,7 @@ def _write_ladders(
             _write_marks(cache.marks[slot], works, cells, planes[_LADDER_MOVES])
 
 
-@kernel
+@spliced_kernel
 def _write_area(
     board: Board, color: int, tax: int, suicide: bool, cells: IntArray, work: EncoderWork, planes: FloatArray
 ) -> int:
@@ -131,7 +131,7 @@ def _write_area(
     return margin
 
 
-@inlined_kernel
+@spliced_kernel
 def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: int) -> bool:
     """Return whether a network is not to be told that a pass now would end the game; `margin` as `_write_area`'s."""
     if conditions.territory or positions.pass_ends[row] == GOES_ON:
@@ -141,7 +141,7 @@ def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: 
     return conditions.passing_hacks and margin + own_komi(positions, row, conditions) <= 0.0
 
 
-@inlined_kernel
+@spliced_kernel
 def shown_moves(positions: Positions, row: int) -> int:
     """Return how many of the last moves a network is told: five at most, as long as both sides took turns.
 
@@ -156,7 +156,7 @@ def shown_moves(positions: Positions, row: int) -> int:
     return count
 
 
-@kernel
+@spliced_kernel
 def _encode_row(
     positions: Positions,
     row: int,
@@ -168,7 +168,7 @@ def _encode_row(
     values: FloatArray,
 ) -> None:
     """Fill the planes, float32[PLANES, A], and values, float32[GLOBALS], of one row; `cells` [n] are its symmetry's."""
-    board = board_of(positions, row, 0)
+    board = board_of(positions, row, wide(0))
     color = wide(positions.to_play[row])
     for plane in range(PLANES):
         for cell in range(planes.shape[1]):

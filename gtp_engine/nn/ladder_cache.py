@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import spliced_kernel, wide
 from gtp_engine.go.board import KO_POINT, Board, IntArray, padded_length
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.ladder_marks import MarkArray, ladder_marks
@@ -43,13 +43,13 @@ def new_ladder_cache(width: int, height: int) -> LadderCache:
     )
 
 
-@inlined_kernel
+@spliced_kernel
 def _slot_of(key: np.uint64) -> int:
     """Return where a board with this key belongs."""
     return int(key & np.uint64(_SLOTS - 1))
 
 
-@kernel
+@spliced_kernel
 def find_ladders(board: Board, cache: LadderCache) -> int:
     """Return the slot that holds the marks of `board`, read now unless they were there; the board is restored."""
     key = board.hash[0] ^ (np.uint64(board.info[KO_POINT]) * _SPREAD)

@@ -7,7 +7,7 @@ from the root.
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel
+from gtp_engine._jit import kernel, spliced_kernel
 from gtp_engine.go.board import Board, hash_after
 from gtp_engine.go.constants import BLACK, WHITE
 
@@ -20,7 +20,7 @@ def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: 
     return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
 
 
-@kernel
+@spliced_kernel
 def is_known(keys: Keys, key: np.uint64) -> bool:
     """Return whether `key` is in the sorted array `keys`."""
     low, high = 0, keys.size

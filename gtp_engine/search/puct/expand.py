@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.area import area_margin
@@ -97,10 +97,10 @@ def new_leaf_work(width: int, height: int, rng: State) -> LeafWork:
 # --- the leaf ---
 
 
-@kernel
+@spliced_kernel
 def _expand(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
     """Give `node` an edge for every legal move, or none if there is no room."""
-    board, color = board_of(positions, slot, 0), wide(positions.to_play[slot])
+    board, color = board_of(positions, slot, wide(0)), wide(positions.to_play[slot])
     area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     first = wide(tree.info[EDGES])
     if first + area + 1 > tree.move.size:
@@ -150,7 +150,7 @@ def say_what_was_judged(tree: Tree, node: int, evaluation: Evaluation, slot: int
     tree.own[node, WEIGHT] = weight
 
 
-@kernel
+@spliced_kernel
 def say_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Note that the game is over at a node and Black wins by `margin` points (negative: loses)."""
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
@@ -158,7 +158,7 @@ def say_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     tree.own[node, WEIGHT] = params.sure_weight
 
 
-@kernel
+@spliced_kernel
 def _mix_rollout(
     tree: Tree,
     node: int,
@@ -173,7 +173,8 @@ def _mix_rollout(
 
     The board of the slot is used up.
     """
-    board, color, last = board_of(positions, slot, 0), wide(positions.to_play[slot]), wide(positions.points[slot, 0])
+    board = board_of(positions, slot, wide(0))
+    color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
     play_out(board, color, last, params.rollout_policy, work.rollout, work.rng, work.first_player, params.rollout_limit)
     margin = area_margin(board, work.queue, work.owner) - komi
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
@@ -197,7 +198,7 @@ def _mix_rollout(
 # --- the path ---
 
 
-@kernel
+@spliced_kernel
 def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: LeafWork) -> None:
     """Count a playout in all nodes on its path."""
     color = wide(leaves.color[row])
@@ -228,7 +229,7 @@ def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray
     ownership.move_weight[move] += weight
 
 
-@kernel
+@spliced_kernel
 def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: IntArray) -> None:
     """Add who owns what where the game is over; as `add_ownership`, `owner` int32[n] holding colours."""
     with_move = move > 0 and ownership.moves.shape[0] > 1
@@ -246,6 +247,73 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: 
 # --- the batch ---
 
 
+@inlined_kernel
+def _leaf(leaves: Leaves, row: int) -> int:
+    """Return the node at the end of a row's path."""
+    return wide(leaves.path[row, leaves.depth[row]])
+
+
+@kernel
+def judge_and_expand(
+    tree: Tree, params: Params, leaves: Leaves, rows: int, positions: Positions, evaluation: Evaluation
+) -> None:
+    """Note what `evaluation` says of the positions of the first `rows` rows, and give their nodes edges."""
+    for row in range(rows):
+        if wide(leaves.kind[row]) != EVALUATE:
+            continue
+        node, slot = _leaf(leaves, row), wide(leaves.slot[row])
+        say_what_was_judged(tree, node, evaluation, slot, params)
+        if leaves.passes[row] >= 2:
+            tree.state[node] = CLOSED  # the rules leave the rest to the players' agreement
+        else:
+            _expand(tree, node, positions, evaluation, slot, params.suicide)
+
+
+@kernel
+def mix_rollouts(
+    tree: Tree,
+    params: Params,
+    leaves: Leaves,
+    rows: int,
+    positions: Positions,
+    evaluation: Evaluation,
+    work: LeafWork,
+) -> None:
+    """Play out the positions that were judged, the boards being used up, and mix the results into the judgements."""
+    for row in range(rows):
+        if wide(leaves.kind[row]) == EVALUATE:
+            komi = params.komi - leaves.button[row]
+            _mix_rollout(tree, _leaf(leaves, row), positions, evaluation, wide(leaves.slot[row]), komi, params, work)
+
+
+@kernel
+def back_up(
+    tree: Tree,
+    params: Params,
+    leaves: Leaves,
+    rows: int,
+    evaluation: Evaluation,
+    ownership: Ownership,
+    work: LeafWork,
+) -> None:
+    """Count the first `rows` rows in the nodes on their paths, one after the other, and in the ownership."""
+    for row in range(rows):
+        kind, node = wide(leaves.kind[row]), _leaf(leaves, row)
+        if kind == COLLISION:
+            release(tree, leaves, row)
+            continue
+        move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
+        if kind == EVALUATE and (params.has_ownership or params.rollout_share > 0.0):
+            owned = evaluation.ownership_black[leaves.slot[row]]
+            add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), owned)
+        elif kind == OVER:
+            if tree.state[node] != CLOSED:
+                say_result(tree, node, leaves.margin[row], params)
+                tree.state[node] = CLOSED
+            _add_final_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), leaves.owner[row])
+        _back_up_path(tree, leaves, row, params, work)
+
+
 @kernel
 def expand_and_back_up(
     tree: Tree,
@@ -257,31 +325,13 @@ def expand_and_back_up(
     ownership: Ownership,
     work: LeafWork,
 ) -> None:
-    """Add the first `rows` rows to the tree, one after the other; `evaluation` answers the positions of the batch."""
-    for row in range(rows):
-        kind, slot = wide(leaves.kind[row]), wide(leaves.slot[row])
-        if kind == COLLISION:
-            release(tree, leaves, row)
-            continue
-        node = wide(leaves.path[row, leaves.depth[row]])
-        move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
-        if kind == EVALUATE:
-            say_what_was_judged(tree, node, evaluation, slot, params)
-            if leaves.passes[row] >= 2:
-                tree.state[node] = CLOSED  # the rules leave the rest to the players' agreement
-            else:
-                _expand(tree, node, positions, evaluation, slot, params.suicide)
-            if params.rollout_share > 0.0:
-                komi = params.komi - leaves.button[row]
-                _mix_rollout(tree, node, positions, evaluation, slot, komi, params, work)
-            if params.has_ownership or params.rollout_share > 0.0:
-                add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), evaluation.ownership_black[slot])
-        elif kind == OVER:
-            if tree.state[node] != CLOSED:
-                say_result(tree, node, leaves.margin[row], params)
-                tree.state[node] = CLOSED
-            _add_final_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), leaves.owner[row])
-        _back_up_path(tree, leaves, row, params, work)
+    """Add the first `rows` rows to the tree; `evaluation` answers the positions of the batch.
+
+    The two parts are kernels of their own for searches that mix rollouts in between: who does not should not have to
+    wait at the first start until the rollouts are compiled.
+    """
+    judge_and_expand(tree, params, leaves, rows, positions, evaluation)
+    back_up(tree, params, leaves, rows, evaluation, ownership, work)
 
 
 @kernel

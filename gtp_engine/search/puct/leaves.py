@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, Positions, board_of, set_key
 from gtp_engine.go.board import (
     EMPTY_COUNT,
@@ -126,8 +126,9 @@ def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: 
     Before the root they are the root's.  Fills `work` for the path.
     """
     slot, depth = wide(leaves.slot[row]), wide(leaves.depth[row])
-    here, before, earlier = board_of(positions, slot, 0), board_of(positions, slot, 1), board_of(positions, slot, 2)
-    start = board_of(root.positions, wide(0), 0)
+    here, before = board_of(positions, slot, wide(0)), board_of(positions, slot, wide(1))
+    earlier = board_of(positions, slot, wide(2))
+    start = board_of(root.positions, wide(0), wide(0))
     if superko != 0:
         work.keys[0] = position_key(start, start.hash[0], root.color, superko)
         for point in range(work.occupied.size):
@@ -138,11 +139,11 @@ def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: 
         copy_board(before, earlier)
         _play_path(before, root, superko, leaves, row, depth - 2, depth - 1, work)
     elif depth == 1:
-        copy_board(earlier, board_of(root.positions, wide(0), 1))
+        copy_board(earlier, board_of(root.positions, wide(0), wide(1)))
         copy_board(before, start)
     else:
-        copy_board(earlier, board_of(root.positions, wide(0), 2))
-        copy_board(before, board_of(root.positions, wide(0), 1))
+        copy_board(earlier, board_of(root.positions, wide(0), wide(2)))
+        copy_board(before, board_of(root.positions, wide(0), wide(1)))
     if depth >= 1:
         copy_board(here, before)
         _play_path(here, root, superko, leaves, row, depth - 1, depth, work)
@@ -150,7 +151,7 @@ def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: 
         copy_board(here, start)
 
 
-@kernel
+@spliced_kernel
 def write_rest(
     root: Root, superko: int, suicide: bool, leaves: Leaves, row: int, positions: Positions, work: PathWork
 ) -> None:
@@ -171,7 +172,7 @@ def write_rest(
     set_key(positions, slot)
 
 
-@kernel
+@spliced_kernel
 def _write_passes(root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
     """Write what follows from passes: who has the button, whether a pass ends the game, or the game is over."""
     slot, passes, button = wide(leaves.slot[row]), leaves.passes[row], leaves.button[row]
@@ -188,7 +189,7 @@ def _write_passes(root: Root, leaves: Leaves, row: int, positions: Positions) ->
             positions.colors[slot, ago] = 0
 
 
-@kernel
+@spliced_kernel
 def _write_forbidden(
     root: Root, superko: int, suicide: bool, positions: Positions, slot: int, color: int, depth: int, work: PathWork
 ) -> None:
@@ -197,7 +198,7 @@ def _write_forbidden(
     A move that stays on the board can recreate a position only where that colour had a stone before; one that does not,
     the suicide of several stones, has no empty point beside it.
     """
-    board, forbidden = board_of(positions, slot, 0), positions.forbidden
+    board, forbidden = board_of(positions, slot, wide(0)), positions.forbidden
     for point in range(forbidden.shape[1]):
         forbidden[slot, point] = 0
     ko = board.info[KO_POINT]

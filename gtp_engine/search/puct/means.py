@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
 from gtp_engine.search.puct.utility import Params
@@ -51,14 +51,14 @@ def new_means_work(moves: int) -> MeansWork:
     return MeansWork(np.zeros(moves), np.zeros(moves))
 
 
-@inlined_kernel
+@spliced_kernel
 def _chance(z: float) -> float:
     """Return the probability that a variable with Student's t distribution, 3 degrees of freedom, is below z."""
     x = z / sqrt(3.0)
     return 0.5 + (x / (1.0 + x * x) + atan(x)) / pi
 
 
-@kernel
+@spliced_kernel
 def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWork) -> float:
     """Return the sum of the weights of the children after taking off most of what was spent in vain."""
     utility_sum, weight_sum, prior_sum = 0.0, 0.0, 0.0
@@ -78,7 +78,7 @@ def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWo
     return weight_sum
 
 
-@kernel
+@spliced_kernel
 def _weigh_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
     """Shift weight from children that look worse than the mean; the sum stays `total`."""
     mean = 0.0

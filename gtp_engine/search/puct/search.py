@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluator
 from gtp_engine.evaluation.games import conditions_of, write_game
 from gtp_engine.go.constants import BLACK
@@ -28,7 +29,10 @@ from gtp_engine.search.puct.expand import (
     Ownership,
     abandon,
     add_ownership,
+    back_up,
     expand_and_back_up,
+    judge_and_expand,
+    mix_rollouts,
     new_ownership,
     say_what_was_judged,
 )
@@ -207,9 +211,7 @@ class PuctSearch:
         tree, batch, work = self._store.tree, arrays.batches[0], arrays.leaf_work
         if tree.state[ROOT] == NEW:
             self._select(arrays, batch, 1)
-            expand_and_back_up(
-                tree, self._params, batch.leaves, 1, batch.positions, arrays.root_evaluation, self._ownership, work
-            )
+            self._add(arrays, batch, 1, arrays.root_evaluation)
             self._playouts += 1
             return
         if self._params.rollout_share == 0.0:
@@ -293,17 +295,19 @@ class PuctSearch:
 
     def _receive(self, arrays: Arrays, batch: Batch) -> None:
         """Add a batch to the tree."""
-        expand_and_back_up(
-            self._store.tree,
-            self._params,
-            batch.leaves,
-            batch.rows,
-            batch.positions,
-            batch.evaluation,
-            self._ownership,
-            arrays.leaf_work,
-        )
+        self._add(arrays, batch, batch.rows, batch.evaluation)
         self._playouts += batch.playouts
+
+    def _add(self, arrays: Arrays, batch: Batch, rows: int, evaluation: Evaluation) -> None:
+        """Add the first `rows` rows of a batch to the tree."""
+        tree, params, work = self._store.tree, self._params, arrays.leaf_work
+        leaves, positions, ownership = batch.leaves, batch.positions, self._ownership
+        if params.rollout_share == 0.0:
+            expand_and_back_up(tree, params, leaves, rows, positions, evaluation, ownership, work)
+            return
+        judge_and_expand(tree, params, leaves, rows, positions, evaluation)
+        mix_rollouts(tree, params, leaves, rows, positions, evaluation, work)
+        back_up(tree, params, leaves, rows, evaluation, ownership, work)
 
     # --- whoever looks on ---
 

@@ -16,7 +16,7 @@ that the next walk goes elsewhere.
 from math import cos, log, pi, pow, sqrt
 from typing import Final
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
@@ -59,7 +59,7 @@ _RANDOM_STEPS: Final = 1 << 24
 _BUTTON_POINTS: Final = 0.5
 
 
-@inlined_kernel
+@spliced_kernel
 def _first_play_urgency(tree: Tree, node: int, sign: float, mass: float, params: Params) -> float:
     """Return the utility, for the side to play, of a move not tried yet; `mass` is the prior tried so far."""
     parent: float = tree.mean[node, UTILITY]
@@ -80,7 +80,7 @@ def exploration(tree: Tree, node: int, total: float, params: Params) -> float:
     return (params.c_puct + params.c_puct_log * growth) * sqrt(total + _FIRST_WEIGHT) * factor
 
 
-@kernel
+@spliced_kernel
 def _wide_noise(noise: float, rng: State) -> float:
     """Return what an analysis that should look at more moves adds to a utility: half of the time nothing, else |N|."""
     if random_below(rng, 2) == 0:
@@ -98,7 +98,7 @@ def _score(prior: float, weight: float, utility: float, scaling: float, noise: f
     return utility + scaling * prior / (1.0 + weight)
 
 
-@kernel
+@spliced_kernel
 def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> int:
     """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
@@ -112,7 +112,7 @@ def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> 
     return best
 
 
-@kernel
+@spliced_kernel
 def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params: Params, rng: State) -> int:
     """Return the edge of an open node that `color` should try next; 0 if none is allowed or the tree is full."""
     sign = 1.0 if color == BLACK else -1.0
@@ -151,7 +151,7 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
     return best
 
 
-@kernel
+@spliced_kernel
 def _walk(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
     """Return the kind of row `row` after filling its path from the root to a leaf, with virtual visits on it."""
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
@@ -198,10 +198,10 @@ def release(tree: Tree, leaves: Leaves, row: int) -> None:
         tree.virtual_visits[leaves.path[row, at]] -= 1
 
 
-@kernel
+@spliced_kernel
 def _score_game(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
     """Count the area of a row in which the game is over."""
-    board = board_of(positions, wide(leaves.slot[row]), 0)
+    board = board_of(positions, wide(leaves.slot[row]), wide(0))
     margin = area_margin(board, work.queue, leaves.owner[row])
     leaves.margin[row] = margin - params.komi + leaves.button[row]
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 
 ROOT: Final = 0
 
@@ -168,7 +168,7 @@ class TreeStore:
         return None
 
 
-@inlined_kernel
+@spliced_kernel
 def add_node(tree: Tree) -> int:
     """Return the number of a node just made; the caller has made sure of the room."""
     node = wide(tree.info[NODES])
@@ -217,7 +217,7 @@ def set_priors(tree: Tree, node: int, policy: NDArray[np.float32]) -> None:
     promote_untried(tree, node)
 
 
-@kernel
+@spliced_kernel
 def try_edge(tree: Tree, node: int, edge: int) -> int:
     """Return the new node that an untried edge of `node` leads to from now on; the caller has made sure of the room."""
     place = wide(tree.first_edge[node]) + wide(tree.tried[node])

@@ -11,7 +11,7 @@ Learning in Go", 2019, section on score maximization; `ScoreValue` in cpp/neural
 from math import atan, exp, pi, pow, sqrt
 from typing import Final, NamedTuple
 
-from gtp_engine._jit import inlined_kernel, kernel
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel
 
 STATIC_SCALE: Final = 2.0
 """Points, per point of the board's side, by which the score has to change to count, seen from 0 (KataGo's)."""
@@ -80,7 +80,7 @@ def expected_share(score: float, stdev: float, center: float, scale: float) -> f
     return total / _TOTAL_DENSITY * (2.0 / pi)
 
 
-@kernel
+@spliced_kernel
 def score_utility(score: float, stdev: float, params: Params) -> float:
     """Return what a score with this mean and deviation, points, adds to the utility."""
     utility = 0.0
@@ -105,7 +105,7 @@ def utility_per_point(score: float, params: Params) -> float:
     return static + params.dynamic_weight * _slope(score, params.dynamic_center, params.dynamic_scale)
 
 
-@kernel
+@spliced_kernel
 def judgement_weight(score: float, winloss_error: float, score_error: float, params: Params) -> float:
     """Return how many visits a judgement counts for, given how wrong it may be (−1: not known, it counts once).
 
@@ -119,7 +119,7 @@ def judgement_weight(score: float, winloss_error: float, score_error: float, par
     return params.uncertainty / (pow(error, params.uncertainty_exponent) + least)
 
 
-@kernel
+@spliced_kernel
 def utility_stdev(mean: float, mean_square: float, weight: float, params: Params) -> float:
     """Return the standard deviation of the utility below a node, a prior assumption mixed in."""
     if weight <= 1.0:

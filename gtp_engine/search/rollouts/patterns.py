@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, wide
+from gtp_engine._jit import inlined_kernel, spliced_kernel, wide
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
@@ -85,7 +85,7 @@ def pattern_table() -> PatternTable:
     return table
 
 
-@inlined_kernel
+@spliced_kernel
 def neighborhood_code(board: Board, point: int) -> int:
     """Return the colours of the eight points around `point` as a number below 65536, two bits each."""
     colors, stride = board.color, wide(board.info[STRIDE])

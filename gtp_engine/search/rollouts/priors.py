@@ -8,7 +8,7 @@ is the distance below instead of one along chains, and moves that catch a chain 
 
 from typing import Final
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     HEIGHT,
     STRIDE,
@@ -44,7 +44,7 @@ PASS_VISITS: Final = 30.0
 """Bad visits of a pass: it is tried once other moves look worse, as in a seki that must be left alone."""
 
 
-@kernel
+@spliced_kernel
 def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: float, work: RolloutWork) -> None:
     """Give `node` its children: every legal move of `color` that fills no own eye, and the pass.
 
@@ -99,7 +99,7 @@ def _add_prior(tree: Tree, child: int, visits: float, value: float) -> None:
         tree.prior_visits[child] = total
 
 
-@kernel
+@spliced_kernel
 def _judge(tree: Tree, child: int, board: Board, color: int, last: int, weight: float, work: RolloutWork) -> None:
     """Apply the rules that look at the move alone."""
     point = wide(tree.move[child])
@@ -121,7 +121,7 @@ def _judge(tree: Tree, child: int, board: Board, color: int, last: int, weight: 
         _add_prior(tree, child, EMPTY_AREA_VISITS * weight, 1.0 if line == 3 else -1.0)
 
 
-@kernel
+@spliced_kernel
 def _judge_ataris(
     tree: Tree, first: int, count: int, board: Board, color: int, weight: float, work: RolloutWork
 ) -> None:
@@ -150,7 +150,7 @@ def _add_prior_to_move(tree: Tree, first: int, count: int, move: int, visits: fl
             return
 
 
-@kernel
+@spliced_kernel
 def _distance(board: Board, a: int, b: int) -> int:
     """Return dx + dy + max(dx, dy) of two points: 2 for neighbours, 3 for diagonal ones."""
     stride = wide(board.info[STRIDE])
@@ -159,7 +159,7 @@ def _distance(board: Board, a: int, b: int) -> int:
     return dx + dy + max(dx, dy)
 
 
-@kernel
+@spliced_kernel
 def _line(board: Board, point: int) -> int:
     """Return the line the point is on, counted from the nearest edge; 1 is the edge."""
     stride = wide(board.info[STRIDE])
@@ -168,7 +168,7 @@ def _line(board: Board, point: int) -> int:
     return min(from_sides, min(y, wide(board.info[HEIGHT]) + 1 - y))
 
 
-@kernel
+@spliced_kernel
 def _is_near_stone(board: Board, point: int) -> bool:
     """Return whether a stone lies within EMPTY_AREA_REACH points of `point` along both axes."""
     stride = wide(board.info[STRIDE])

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     HEIGHT,
@@ -81,7 +81,7 @@ def _add_candidate(work: RolloutWork, count: int, point: int) -> int:
     return count
 
 
-@kernel
+@spliced_kernel
 def _add_rescues(board: Board, head: int, color: int, work: RolloutWork, count: int) -> int:
     """Return the number of candidates after adding the moves that save the chain of `color` in atari named `head`."""
     stride = wide(board.info[STRIDE])
@@ -103,7 +103,7 @@ def _add_rescues(board: Board, head: int, color: int, work: RolloutWork, count: 
     return count
 
 
-@inlined_kernel
+@spliced_kernel
 def _tactical_candidates(board: Board, color: int, last: int, work: RolloutWork) -> int:
     """Return the number of candidates that answer the last move by capturing its chain or saving one beside it."""
     stride = wide(board.info[STRIDE])
@@ -119,7 +119,7 @@ def _tactical_candidates(board: Board, color: int, last: int, work: RolloutWork)
     return count
 
 
-@inlined_kernel
+@spliced_kernel
 def _pattern_candidates(board: Board, color: int, last: int, work: RolloutWork) -> int:
     """Return the number of candidates around the last move that fit a pattern and are not self-atari."""
     stride = wide(board.info[STRIDE])
@@ -162,7 +162,7 @@ def _random_move(board: Board, color: int, self_ataris: int, rng: State) -> int:
     return PASS
 
 
-@inlined_kernel
+@spliced_kernel
 def _tactical_move(board: Board, color: int, last: int, work: RolloutWork, rng: State) -> int:
     """Return the move of the tactical policy after an opponent's move on `last` (PASS or NULL_POINT: none)."""
     if last > PASS:
@@ -256,7 +256,7 @@ def _play_many(
     total = 0
     for _ in range(count):
         copy_board(board, root)
-        play_out(board, BLACK, NULL_POINT, policy, work, rng, first_player)
+        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0))
         total += count_area(board, owner)
     return total
 

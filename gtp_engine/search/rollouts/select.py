@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import (
     HEIGHT,
@@ -86,7 +86,7 @@ class Leaves(NamedTuple):
     path_keys: NDArray[np.uint64]  # [MAX_DEPTH] superko keys on the path being walked
 
 
-@kernel
+@spliced_kernel
 def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
     """Return the child of an expanded node that `color` should try next; there always is one, the pass."""
     sign = np.float32(1.0 if color == BLACK else -1.0)
@@ -113,7 +113,7 @@ def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
     return best
 
 
-@kernel
+@spliced_kernel
 def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
     """Walk from the root to a leaf and leave its position in row `row`; expand it if it has enough visits."""
     board = view_storage_in_kernel(
@@ -190,14 +190,14 @@ def evaluate_leaves(
             margin = area_margin(board, queue, board.head)  # nobody plays on this board any more: `head` is free
         else:
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
-            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player)
+            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0))
             margin = count_area(board, owner)
             rollouts += 1
         leaves.value[row] = _result(margin - params.komi, board, params.margin_weight)
     return rollouts
 
 
-@kernel
+@spliced_kernel
 def _result(margin: float, board: Board, margin_weight: float) -> float:
     """Return the result of a game for Black: 1, 0 or −1, and on top of it a share of the margin per point."""
     won = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
@@ -228,7 +228,7 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
                     first_player[tree.move[node]] = color
 
 
-@kernel
+@spliced_kernel
 def _back_up_amaf(tree: Tree, first: int, count: int, color: int, value: float, first_player: NDArray[np.int8]) -> None:
     """Add a result to every child whose move `color` was the first to play after the node."""
     for child in range(first, first + count):
