@@ -23,10 +23,15 @@ Messages are one line, in the order *what was given, what was expected, what to 
 because they are shown unchanged after GTP's `?` and by the command line.
 """
 
+from os import PathLike, fspath
 from typing import Final
 
 SHOWN_VALUE_LENGTH: Final = 60
 """Longest piece of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
+
+
+SHOWN_PATH_LENGTH: Final = 1000
+"""Longest path repeated in a message, in characters; longer ones are junk, or nobody's to type."""
 
 
 class TengenError(Exception):
@@ -111,6 +116,12 @@ def shown(value: object, *, length: int = SHOWN_VALUE_LENGTH) -> str:
         text = text[:length] + "…"
     printable = "".join(char if char.isprintable() else "?" for char in text)
     return f"'{printable}'" if isinstance(value, str) else printable
+
+
+def shown_path(path: str | PathLike[str]) -> str:
+    """Return a path quoted for a message: whole, as a path cut short is no help; of a huge one its end."""
+    text = fspath(path)
+    return shown(text if len(text) <= SHOWN_PATH_LENGTH else "…" + text[-SHOWN_PATH_LENGTH:], length=len(text))
 
 
 def problem(given: str, *, expected: str = "", advice: str = "") -> str:

@@ -4,17 +4,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gtp_engine.config import Config
+from gtp_engine.engine.searchers import new_searcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.search.rollouts.search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
 
 class EngineBackend:
     """Searchers of this engine, all of which ask `evaluator`, or play positions out where there is none.
 
-    Compiles what has to be compiled; `log` takes lines for the user.
+    Compiles what has to be compiled; `log` takes lines for the user.  Raises ConfigError where the configuration asks
+    for a network that is not there.
     """
 
     def __init__(self, config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> None:
@@ -25,15 +26,12 @@ class EngineBackend:
                 "no network: positions are judged by rollouts, so there is no policy and scores are rough; "
                 "name a network with --model FILE"
             )
+        self.open_searcher(config).close()  # says now, not at the first query, what cannot be done
         warm_up(config, evaluator, log)
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new searcher with these settings."""
-        if self._shared is None or config.search.search in ("rave", "uct"):
-            return RolloutSearch(config.search)
-        from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
-
-        return PuctSearch(config, self._shared)
+        return new_searcher(config, self._shared)
 
     def models(self) -> list[dict[str, Any]]:
         """Return facts about the network, as KataGo's `query_models` names them; nothing without one."""

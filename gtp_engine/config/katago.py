@@ -1,93 +1,181 @@
 """KataGo's names of settings: what front ends that were written for it send, as options of ours.
 
-They come as `-override-config`, in KataGo's config files, as `overrideSettings` of an analysis query and as parameters
-of `kata-set-param`.  Facts from KataGo 1.17 (`cpp/program/setup.cpp`, `docs/Analysis_Engine.md`); what has no
-counterpart here is in no table, and callers say so to whoever sent it.
+They come as parameters of `kata-set-param`, as `overrideSettings` of an analysis query, as `-override-config` and in
+KataGo's config files.  Facts from KataGo 1.17 (`cpp/program/setup.cpp`, `docs/GTP_Extensions.md`,
+`docs/Analysis_Engine.md`); what has no counterpart here is not in the table, and callers say so to whoever sent it.
 """
 
-from collections.abc import Iterable, Mapping
-from os import PathLike, fspath
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
 from types import MappingProxyType
 from typing import Final
 
 from gtp_engine.config.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.errors import ConfigError, problem, shown, shown_path
 
-SEARCH_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "numVirtualLossesPerThread": "puct.virtual_weight",
-        "cpuctExploration": "puct.c_puct",
-        "cpuctExplorationLog": "puct.c_puct_log",
-        "cpuctExplorationBase": "puct.c_puct_base",
-        "cpuctUtilityStdevPrior": "puct.utility_stdev_prior",
-        "cpuctUtilityStdevPriorWeight": "puct.utility_stdev_prior_weight",
-        "cpuctUtilityStdevScale": "puct.utility_stdev_scale",
-        "fpuReductionMax": "puct.fpu_reduction",
-        "rootFpuReductionMax": "puct.root_fpu_reduction",
-        "fpuParentWeightByVisitedPolicyPow": "puct.fpu_parent_power",
-        "staticScoreUtilityFactor": "puct.static_score_weight",
-        "dynamicScoreUtilityFactor": "puct.dynamic_score_weight",
-        "dynamicScoreCenterZeroWeight": "puct.dynamic_score_zero_weight",
-        "dynamicScoreCenterScale": "puct.dynamic_score_scale",
-        "valueWeightExponent": "puct.value_weight_exponent",
-        "noisePruneUtilityScale": "puct.noise_pruning_scale",
-        "uncertaintyCoeff": "puct.uncertainty",
-        "uncertaintyExponent": "puct.uncertainty_exponent",
-        "uncertaintyMaxWeight": "puct.uncertainty_max_weight",
-        "rootPolicyOptimism": "puct.root_policy_optimism",
-        "rootSymmetryPruning": "puct.symmetry_pruning",
-        "useLcbForSelection": "puct.lcb",
-        "lcbStdevs": "puct.lcb_stdevs",
-        "minVisitPropForLCB": "puct.lcb_min_share",
-        "rootEndingBonusPoints": "puct.ending_bonus",
-        "chosenMoveTemperature": "puct.temperature",
-        "chosenMoveTemperatureEarly": "puct.temperature_early",
-        "chosenMoveTemperatureHalflife": "puct.temperature_halflife",
-        "rootPolicyTemperature": "puct.root_temperature",
-        "rootPolicyTemperatureEarly": "puct.root_temperature_early",
-        "rootDirichletNoiseWeight": "puct.noise",
-        "rootDirichletNoiseTotalConcentration": "puct.noise_concentration",
-        "rootNumSymmetriesToSample": "puct.root_average",
-    }
-)
-"""How to search, by KataGo's name."""
+NO_VISITS_LIMIT: Final = 2**50
+"""What KataGo has for maxVisits where there is no limit; ours is 0."""
 
-ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **SEARCH_OPTIONS,
-        "maxVisits": "analysis.analysis_visits",
-        "maxTime": "analysis.analysis_time",
-        "wideRootNoise": "analysis.wide_root_noise",
-        "analysisWideRootNoise": "analysis.wide_root_noise",
-        "analysisPVLen": "analysis.pv_length",
-        "reportAnalysisWinratesAs": "analysis.perspective",
-    }
-)
-"""The same and what to report, for `gtp-engine analysis`."""
+NO_TIME_LIMIT: Final = 1e20
+"""The same for maxTime, seconds; ours is not set."""
+
+ALL_SYMMETRIES: Final = 8
+"""What KataGo has for rootNumSymmetriesToSample where all of them are averaged."""
 
 _COLORS: Final = {"b": "black", "w": "white"}
 """What KataGo also takes for a colour."""
 
 
-def with_katago_settings(
-    config: Config, settings: Mapping[str, object], names: Mapping[str, str] = ANALYSIS_OPTIONS
-) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration with settings by KataGo's names, and those names that mean nothing here.
+@dataclass(frozen=True)
+class _Name:
+    """A setting of KataGo's: the options it stands for in GTP and in an analysis server, "" where it means nothing."""
+
+    name: str
+    gtp: str
+    analysis: str
+
+
+def _both(name: str, key: str) -> _Name:
+    """Return a setting that stands for one option everywhere."""
+    return _Name(name, key, key)
+
+
+_NAMES: Final = (
+    _Name("maxVisits", "search.visits", "analysis.analysis_visits"),
+    _Name("maxTime", "time.time_per_move", "analysis.analysis_time"),
+    _Name("numSearchThreads", "search.threads", ""),
+    _Name("ponderingEnabled", "time.ponder", ""),
+    _Name("allowResignation", "play.resign", ""),
+    _Name("analysisPVLen", "", "analysis.pv_length"),
+    _Name("wideRootNoise", "", "analysis.wide_root_noise"),
+    _Name("reportAnalysisWinratesAs", "gtp.analysis_perspective", "analysis.perspective"),
+    _both("analysisWideRootNoise", "analysis.wide_root_noise"),
+    _both("numVirtualLossesPerThread", "puct.virtual_weight"),
+    _both("cpuctExploration", "puct.c_puct"),
+    _both("cpuctExplorationLog", "puct.c_puct_log"),
+    _both("cpuctExplorationBase", "puct.c_puct_base"),
+    _both("cpuctUtilityStdevPrior", "puct.utility_stdev_prior"),
+    _both("cpuctUtilityStdevPriorWeight", "puct.utility_stdev_prior_weight"),
+    _both("cpuctUtilityStdevScale", "puct.utility_stdev_scale"),
+    _both("fpuReductionMax", "puct.fpu_reduction"),
+    _both("rootFpuReductionMax", "puct.root_fpu_reduction"),
+    _both("fpuParentWeightByVisitedPolicyPow", "puct.fpu_parent_power"),
+    _both("staticScoreUtilityFactor", "puct.static_score_weight"),
+    _both("dynamicScoreUtilityFactor", "puct.dynamic_score_weight"),
+    _both("dynamicScoreCenterZeroWeight", "puct.dynamic_score_zero_weight"),
+    _both("dynamicScoreCenterScale", "puct.dynamic_score_scale"),
+    _both("valueWeightExponent", "puct.value_weight_exponent"),
+    _both("noisePruneUtilityScale", "puct.noise_pruning_scale"),
+    _both("uncertaintyCoeff", "puct.uncertainty"),
+    _both("uncertaintyExponent", "puct.uncertainty_exponent"),
+    _both("uncertaintyMaxWeight", "puct.uncertainty_max_weight"),
+    _both("policyOptimism", "puct.policy_optimism"),
+    _both("rootPolicyOptimism", "puct.root_policy_optimism"),
+    _both("rootNumSymmetriesToSample", "puct.root_average"),
+    _both("enablePassingHacks", "puct.passing_hacks"),
+    _both("playoutDoublingAdvantage", "puct.playout_doubling_advantage"),
+    _both("playoutDoublingAdvantagePla", "puct.playout_doubling_advantage_color"),
+    _both("rootSymmetryPruning", "puct.symmetry_pruning"),
+    _both("useLcbForSelection", "puct.lcb"),
+    _both("lcbStdevs", "puct.lcb_stdevs"),
+    _both("minVisitPropForLCB", "puct.lcb_min_share"),
+    _both("rootEndingBonusPoints", "puct.ending_bonus"),
+    _both("chosenMoveTemperature", "puct.temperature"),
+    _both("chosenMoveTemperatureEarly", "puct.temperature_early"),
+    _both("chosenMoveTemperatureHalflife", "puct.temperature_halflife"),
+    _both("rootPolicyTemperature", "puct.root_temperature"),
+    _both("rootPolicyTemperatureEarly", "puct.root_temperature_early"),
+    _both("rootDirichletNoiseWeight", "puct.noise"),
+    _both("rootDirichletNoiseTotalConcentration", "puct.noise_concentration"),
+)
+
+GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({known.name: known.gtp for known in _NAMES if known.gtp})
+"""Options by KataGo's name, for GTP."""
+
+ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {known.name: known.analysis for known in _NAMES if known.analysis}
+)
+"""The same for `gtp-engine analysis`."""
+
+
+# --- values ---
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How KataGo writes the values of an option: `read` takes its word, in lower case, `show` our value."""
+
+    read: Callable[[str], Value]
+    show: Callable[[Value], Value]
+
+
+def _limit(most: float, unlimited: Value) -> _Form:
+    """Return the form of a limit, for which `most` and more stand for none; ours is `unlimited` then."""
+
+    def read(word: str) -> Value:
+        try:
+            return unlimited if float(word) >= most else word
+        except ValueError:
+            return word
+
+    return _Form(read, lambda value: most if value == unlimited else value)
+
+
+_COLOR_FORM: Final = _Form(lambda word: _COLORS.get(word, word), lambda value: str(value).upper())
+_SYMMETRIES_FORM: Final = _Form(  # more than one; a number may have more digits than int takes
+    lambda word: word.lstrip("0") not in ("", "1") if word.isdecimal() else word,
+    lambda value: ALL_SYMMETRIES if value else 1,
+)
+
+_FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
+    {
+        "search.visits": _limit(NO_VISITS_LIMIT, 0),
+        "time.time_per_move": _limit(NO_TIME_LIMIT, None),
+        "analysis.analysis_time": _limit(NO_TIME_LIMIT, None),
+        "gtp.analysis_perspective": _COLOR_FORM,
+        "analysis.perspective": _COLOR_FORM,
+        "puct.playout_doubling_advantage_color": _COLOR_FORM,
+        "puct.root_average": _SYMMETRIES_FORM,
+    }
+)
+"""The options that KataGo writes differently."""
+
+
+def shown_as_katago(key: str, value: Value) -> Value:
+    """Return the value of an option as KataGo has it."""
+    form = _FORMS.get(key)
+    return value if form is None else form.show(value)
+
+
+def read_as_katago(key: str, value: object) -> Value:
+    """Return what KataGo has for an option, from text or JSON, as `Config.with_values` takes it; raises ConfigError."""
+    if not isinstance(value, bool | int | float | str):
+        raise ConfigError(problem(shown(value), expected="a number, true, false or a text"))
+    form = _FORMS.get(key)
+    return value if form is None else form.read(str(value).strip().lower())
+
+
+def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tuple[Config, tuple[str, ...]]:
+    """Return the configuration of an analysis with settings by KataGo's names, and those names that mean nothing there.
 
     Raises ConfigError naming the setting whose value cannot be used; nothing is set then.
     """
     unknown = []
     for name, value in settings.items():
-        key = names.get(name)
+        key = ANALYSIS_OPTIONS.get(name)
         if key is None:
             unknown.append(name)
             continue
         try:
-            config = config.with_values({key: _value(key, value)})
+            config = config.with_values({key: read_as_katago(key, value)})
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from None
     return config, tuple(unknown)
+
+
+# --- text ---
 
 
 def parse_overrides(text: str) -> dict[str, str]:
@@ -106,7 +194,7 @@ def read_katago_config(path: str | PathLike[str]) -> dict[str, str]:
 
     Raises ConfigError with the file's name when it cannot be read or holds anything else.
     """
-    name = shown(fspath(path), length=1000)
+    name = shown_path(path)
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             return _settings_in(file, name)
@@ -128,15 +216,3 @@ def _settings_in(lines: Iterable[str], name: str) -> dict[str, str]:
             raise ConfigError(problem(given, expected="key = value", advice="a TOML file of ours is named *.toml"))
         settings[key.strip()] = value.strip()
     return settings
-
-
-def _value(key: str, value: object) -> Value:
-    """Return a value as it came, from text or JSON, as `Config.with_values` takes it."""
-    if key == "analysis.perspective":
-        word = str(value).strip().lower()  # KataGo reads it in any case
-        return _COLORS.get(word, word)
-    if key == "puct.root_average" and str(value).isdecimal():
-        return int(str(value)) > 1  # one orientation, or all of them
-    if not isinstance(value, bool | int | float | str):
-        raise ConfigError(problem(shown(value), expected="a number, true, false or a text"))
-    return value

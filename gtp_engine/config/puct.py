@@ -145,6 +145,20 @@ class PuctConfig(Section, name="puct"):
         True,
         "Do not tell the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
     )
+    # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
+    playout_doubling_advantage: float = option(
+        0.0,
+        "Have the network judge as if one side had 2 to the power of this times the other's playouts: above 0 it "
+        "expects that side to outplay the other, below 0 to be outplayed (playoutDoublingAdvantage).",
+        unit="doublings",
+        low=-3,
+        high=3,
+    )
+    playout_doubling_advantage_color: str = option(
+        "sidetomove",
+        "The side that has them: sidetomove is the one that a move is searched for (playoutDoublingAdvantagePla).",
+        choices=("sidetomove", "black", "white"),
+    )
     symmetry_pruning: bool = option(
         True, "Search only one of the moves that mirror each other in a symmetric position (rootSymmetryPruning)."
     )

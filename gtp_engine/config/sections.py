@@ -108,9 +108,11 @@ class SearchConfig(Section, name="search"):
         high=1,
     )
     rollout_policy: str = option(
-        "tactical",
-        "How positions are played out: tactical answers ataris and plays 3x3 patterns, uniform plays at random.",
-        choices=("tactical", "uniform"),
+        "auto",
+        "How positions are played out: tactical answers ataris and plays 3x3 patterns, uniform plays at random, "
+        "network plays by the rollout network (rollout_share mixes its results into a search with networks); auto is "
+        "network in a search that has one and tactical elsewhere.",
+        choices=("auto", "network", "tactical", "uniform"),
     )
 
 
@@ -215,7 +217,10 @@ class GtpConfig(Section, name="gtp"):
 
 @dataclass(frozen=True)
 class AnalysisConfig(Section, name="analysis"):
-    """What `gtp-engine analysis` reports; a query may change it for itself."""
+    """What `gtp-engine analysis` searches and reports; a query may change it for itself.
+
+    The wide root noise is also that of GTP's kata-analyze and lz-analyze.
+    """
 
     # 500 visits, 15 moves, wide root noise 0.04 and Black's view are those of KataGo's analysis_example.cfg.
     analysis_visits: int = option(
@@ -226,7 +231,8 @@ class AnalysisConfig(Section, name="analysis"):
     )
     wide_root_noise: float = option(
         0.04,
-        "Make an analysis look at more moves, less deeply; 0: it searches as for a move to play, 1: even at bad ones.",
+        "Make an analysis, GTP's too, look at more moves, less deeply; 0: it searches as for a move to play, 1: even "
+        "at bad ones.",
         low=0,
         high=5,
     )

@@ -2,6 +2,7 @@
 
 engine     Engine: set up, play, choose a move, analyze, score; what GTP, the command line and programs call
 thinking   the searches: by a network or by rollouts, for a move, an analysis, an estimate; when to stop them
+searchers  which search a configuration asks for
 ponder     searches in the background
 decision   from what a search found to a move: legal, sensible, a pass when nothing is left, resignation
 estimate   which stones are dead, and the score that follows, once somebody knows the ownership

@@ -209,10 +209,6 @@ class Engine:
 
     # --- looking at the position ---
 
-    def check(self, request: Request) -> None:
-        """Raise ConfigError if the search cannot do what is requested, before it is too late to say so."""
-        self._thinker.check(request)
-
     def analyze(self, color: int | None = None, request: Request | None = None) -> SearchReport:
         """Search the position for `color` (default: whose turn it is) until `stop`; reports go where requested."""
         self._background.end()

@@ -1,8 +1,8 @@
 """The searches of an engine: which algorithm, for how long, and on whose behalf; knows games, not the running game.
 
 Two searches of one kind: that of the game keeps its tree from move to move, the other looks at positions apart, for
-estimates.  Both ask the same evaluator where there is one, so only one of them runs at a time.  Methods are for one
-thread at a time, except `stop`.
+estimates, without the bias of a playout doubling advantage.  Both ask the same evaluator where there is one, so only
+one of them runs at a time.  Methods are for one thread at a time, except `stop`.
 """
 
 import threading
@@ -15,17 +15,17 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.engine.effort import NETWORK, ROLLOUTS, Effort
+from gtp_engine.engine.searchers import asks_network, new_searcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluation, Evaluator, new_evaluation
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.games import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import EMPTY, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.search import RolloutSearch, refuse_restrictions
 from gtp_engine.search.searcher import Searcher
 from gtp_engine.time_manager import TimeBudget, is_settled, should_stop
 
@@ -99,13 +99,12 @@ class Thinker:
         self.config = config
         self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
         self._cancelled: Final = cancelled
-        self._game_search = self._new_search()
-        self._second_search = self._new_search()
+        self._game_search, self._second_search = self._new_searches()
 
     @property
     def has_network(self) -> bool:
         """Whether the searches ask a network."""
-        return self.evaluator is not None and self.config.search.search in ("auto", "puct")
+        return asks_network(self.config, self.evaluator)
 
     @property
     def effort(self) -> Effort:
@@ -116,11 +115,6 @@ class Thinker:
         """Get the network ready for boards of this size, which may take seconds; raises ModelError if it cannot."""
         if self.evaluator is not None:
             self.evaluator.prepare(width, height)
-
-    def check(self, request: Request) -> None:
-        """Raise ConfigError if the searches cannot do what is requested."""
-        if not self.has_network:
-            refuse_restrictions(request.restrictions)
 
     def search_move(self, game: Game, color: int, watcher: TimeWatcher, request: Request) -> SearchReport:
         """Search for a move of `color` until `watcher` or the configured number of visits ends it."""
@@ -145,8 +139,14 @@ class Thinker:
         return self._game_search.run(game, limits, to_play=color)
 
     def ponder(self, game: Game, seconds: float) -> None:
-        """Search the position until `stop` or `cancelled`, at most so long; what is found stays in the tree."""
-        limits = Limits(watcher=lambda progress: self._cancelled.is_set() or progress.seconds >= seconds)
+        """Search the position, in which the opponent is to play, until `stop` or `cancelled`, at most so long.
+
+        What is found stays in the tree.
+        """
+        limits = Limits(
+            watcher=lambda progress: self._cancelled.is_set() or progress.seconds >= seconds,
+            behalf_of=opponent(game.to_play),
+        )
         self._game_search.run(game, limits)
 
     def search_apart(self, game: Game, to_play: int, limits: Limits) -> SearchReport:
@@ -174,7 +174,8 @@ class Thinker:
         optimism = self.config.puct.root_policy_optimism if optimism is None else optimism
         positions = new_positions(1, game.width, game.height)
         write_game(positions, 0, game, color)
-        conditions = conditions_of(since_move_out_of_turn(game, color))
+        part, advantage = since_move_out_of_turn(game, color), advantage_black(self.config.puct, color)
+        conditions = conditions_of(part, playout_doubling_advantage_black=advantage)
         rows = []
         for symmetry in symmetries:
             row = new_evaluation(1, game.width, game.height)
@@ -207,7 +208,7 @@ class Thinker:
         if keeps_trees:
             return
         try:
-            searches = self._new_search(), self._new_search()
+            searches = self._new_searches()
         except ConfigError:
             self.config = old
             raise
@@ -222,16 +223,10 @@ class Thinker:
         if self.evaluator is not None:
             self.evaluator.close()
 
-    def _new_search(self) -> Searcher:
-        kind = self.config.search.search
-        if kind == "puct" and self.evaluator is None:
-            advice = "name one with --model FILE, or leave out --search"
-            raise ConfigError(problem("search.search = puct without a network", advice=advice))
-        if self.evaluator is None or not self.has_network:
-            return RolloutSearch(self.config.search)
-        from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
-
-        return PuctSearch(self.config, self.evaluator)
+    def _new_searches(self) -> tuple[Searcher, Searcher]:
+        """Return a new search for the game and one for positions apart."""
+        impartial = self.config.with_values({"puct.playout_doubling_advantage": 0.0})
+        return new_searcher(self.config, self.evaluator), new_searcher(impartial, self.evaluator)
 
 
 def join_evaluations(rows: list[Evaluation]) -> Evaluation:

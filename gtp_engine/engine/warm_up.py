@@ -7,16 +7,19 @@ from typing import Final
 from gtp_engine._jit import NETWORK, ROLLOUTS, is_cache_filled, mark_cache_filled
 from gtp_engine.config import Config
 from gtp_engine.engine.estimate import estimate
+from gtp_engine.engine.searchers import asks_network, new_searcher
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
 _SIZE: Final = 5
 """Board size of the little game that compiles all kernels; they are the same for every size."""
+
+_ROLLOUTS: Final = 64
+"""Rollouts of the first search without a network: every kernel is called, and all threads have work."""
 
 
 def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str], None]) -> None:
@@ -26,8 +29,8 @@ def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str
     Where there is something to compile, `progress` is told in a few lines how far it is.  The maps of the analysis menu
     (ladders, eyes) are compiled when they are first asked for.
     """
-    asks_network = evaluator is not None and config.search.search not in ("rave", "uct")
-    searches = NETWORK if asks_network else ROLLOUTS
+    network = evaluator if asks_network(config, evaluator) else None
+    searches = ROLLOUTS if network is None else NETWORK
     say = progress if not is_cache_filled(searches) else (lambda line: None)
     start = time.perf_counter()
     say("First start: compiling the engine for this processor, less than a minute; later starts take a second.")
@@ -35,13 +38,10 @@ def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str
     game.play("C3")
     game.legal_points()
     say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
-    if evaluator is not None and asks_network:
-        from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
-
+    if network is not None:
         game = Game(config.game.board_size)
-        report = _search(PuctSearch(config, evaluator), game, visits=2 * evaluator.batch)
-    else:
-        report = _search(RolloutSearch(config.search), game, visits=64)
+    visits = _ROLLOUTS if network is None else 2 * network.batch
+    report = _search(new_searcher(config, evaluator), game, visits=visits)
     say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
     estimate(game, report.ownership_black)
     game.score()

@@ -4,12 +4,21 @@ Everything is Black's view, as in the search tree, except the policy, which is t
 the network's side-to-move view round once, nobody else does.
 """
 
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.positions import Conditions, Positions
 
-__all__ = ["ALL_SYMMETRIES", "ANY_SYMMETRY", "Evaluation", "Evaluator", "FloatArray", "new_evaluation"]
+__all__ = [
+    "ALL_SYMMETRIES",
+    "ANY_SYMMETRY",
+    "Evaluation",
+    "Evaluator",
+    "FloatArray",
+    "RolloutPolicy",
+    "new_evaluation",
+    "rollout_policy_of",
+]
 
 ANY_SYMMETRY: Final = -1
 """Look at the position in one of its orientations, chosen by its key: the same position is always seen alike."""
@@ -68,3 +77,22 @@ class Evaluator(Protocol):
     def close(self) -> None:
         """Free what the evaluator holds; it cannot be used afterwards."""
         ...
+
+
+@runtime_checkable
+class RolloutPolicy(Protocol):
+    """What some evaluators offer beside: a quick policy for playing positions out, unless `rollout` is None."""
+
+    @property
+    def rollout(self) -> object | None: ...  # noqa: D102
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Write the policy for the first `count` rows into `policy` [B, n], as in `Evaluation`; there must be one."""
+        ...
+
+
+def rollout_policy_of(evaluator: Evaluator) -> RolloutPolicy | None:
+    """Return an evaluator's policy for rollouts, None where it has none."""
+    return evaluator if isinstance(evaluator, RolloutPolicy) and evaluator.rollout is not None else None

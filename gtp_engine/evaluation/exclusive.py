@@ -3,7 +3,7 @@
 import threading
 from typing import Final
 
-from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation, Evaluator
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation, Evaluator, FloatArray, rollout_policy_of
 from gtp_engine.evaluation.positions import Conditions, Positions
 
 
@@ -18,6 +18,7 @@ class ExclusiveEvaluator:
         self.batch: Final = evaluator.batch
         self.has_score: Final = evaluator.has_score
         self.has_ownership: Final = evaluator.has_ownership
+        self.rollout: Final = rollout_policy_of(evaluator)
         self._evaluator: Final = evaluator
         self._lock: Final = threading.Lock()
 
@@ -34,6 +35,14 @@ class ExclusiveEvaluator:
         """Write what is to be said about the first `count` rows into `out`; see `Evaluator`."""
         with self._lock:
             self._evaluator.evaluate(positions, count, conditions, out, symmetry=symmetry, optimism=optimism)
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Write the rollout network's policy into `policy`; see `RolloutPolicy`."""
+        assert self.rollout is not None, "the caller asks whether there is a rollout network"
+        with self._lock:
+            self.rollout.write_rollout_policy(positions, count, conditions, policy)
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size; see `Evaluator`."""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.positions import (
     BOARDS,
     ENDS,
@@ -19,7 +20,7 @@ from gtp_engine.evaluation.positions import (
     set_key,
 )
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
-from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring, Tax
@@ -28,8 +29,16 @@ SUPERKO: Final = {Ko.SIMPLE: SIMPLE_KO, Ko.POSITIONAL: POSITIONAL_SUPERKO, Ko.SI
 TAX: Final = {Tax.NONE: NO_TAX, Tax.SEKI: SEKI_TAX, Tax.ALL: GROUP_TAX}
 
 
-def conditions_of(game: Game, *, playout_doubling_advantage: float = 0.0, passing_hacks: bool = False) -> Conditions:
-    """Return the rules of a game as it stands; `playout_doubling_advantage` is the side to play's."""
+def advantage_black(config: PuctConfig, color: int) -> float:
+    """Return the configured playout doubling advantage as Black's, in a search on behalf of `color`."""
+    having = {"black": BLACK, "white": WHITE}.get(config.playout_doubling_advantage_color, color)
+    return config.playout_doubling_advantage if having == BLACK else -config.playout_doubling_advantage
+
+
+def conditions_of(
+    game: Game, *, playout_doubling_advantage_black: float = 0.0, passing_hacks: bool = False
+) -> Conditions:
+    """Return the rules of a game as it stands; the other two are what `Conditions` says."""
     rules = game.rules
     return Conditions(
         komi=game.komi + rules.handicap_points(game.handicap) - game.button_black,
@@ -38,7 +47,7 @@ def conditions_of(game: Game, *, playout_doubling_advantage: float = 0.0, passin
         territory=rules.scoring is Scoring.TERRITORY,
         tax=TAX[rules.tax],
         has_free_button=_has_free_button(game),
-        playout_doubling_advantage=playout_doubling_advantage,
+        playout_doubling_advantage_black=playout_doubling_advantage_black,
         friendly_pass=rules.friendly_pass_ok,
         passing_hacks=passing_hacks,
     )

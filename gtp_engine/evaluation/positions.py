@@ -79,7 +79,7 @@ class Conditions(NamedTuple):
     territory: bool  # territory scoring, else area
     tax: int  # NO_TAX, SEKI_TAX (no points in seki) or GROUP_TAX (besides, two points less for each living group)
     has_free_button: bool  # the button has not been taken yet
-    playout_doubling_advantage: float = 0.0  # of the side to play, −3 to 3 (KataGo's handicap trick); 0: none
+    playout_doubling_advantage_black: float = 0.0  # Black's, −3 to 3, see `PuctConfig`; networks are told the mover's
     friendly_pass: bool = False  # area rules under which one may pass before all dead stones are taken
     passing_hacks: bool = False  # do not tell a network that a pass ends the game where that would lose or draw it
 

@@ -98,10 +98,15 @@ def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.fl
     values[_TERRITORY] = 1.0 if conditions.territory else 0.0
     values[_TAX] = 0.0 if conditions.tax == NO_TAX else 1.0
     values[_TAX + 1] = 1.0 if conditions.tax == GROUP_TAX else 0.0
-    if conditions.playout_doubling_advantage != 0.0:
-        values[_ADVANTAGE] = 1.0
-        values[_ADVANTAGE + 1] = 0.5 * conditions.playout_doubling_advantage
     values[_BUTTON] = 1.0 if has_button else 0.0
+
+
+@spliced_kernel
+def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.float32]) -> None:
+    """Write the advantage in playouts that the side to move is to count on, in doublings."""
+    if advantage_black != 0.0:
+        values[_ADVANTAGE] = 1.0
+        values[_ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
 
 
 @spliced_kernel
@@ -120,5 +125,6 @@ def write_globals(
     values[_KOMI] = komi / _KOMI_UNIT
     values[_PASS_ENDS] = 1.0 if pass_ends else 0.0
     _write_rules(conditions, conditions.has_free_button and positions.button[row] == 0, values)
+    _write_advantage(conditions.playout_doubling_advantage_black, wide(positions.to_play[row]), values)
     if not conditions.territory:
         values[_PARITY] = _parity_wave(komi, area)

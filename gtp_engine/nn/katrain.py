@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 
 _NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
 _LICENSE_NAME: Final = "LICENSE"
@@ -49,7 +49,7 @@ def open_package(path: Path) -> Iterator[Package]:
     try:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:
-        raise ModelError(problem(f"{shown(str(path))}", expected="a wheel (.whl) or a folder")) from error
+        raise ModelError(problem(shown_path(path), expected="a wheel (.whl) or a folder")) from error
     with archive:
         yield _package(zipfile.Path(archive), path.name)
 

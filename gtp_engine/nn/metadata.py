@@ -35,7 +35,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
@@ -212,7 +212,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise ModelError(problem(f"network file {shown(str(path))} cannot be read ({error.strerror})")) from error
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
     try:
         pairs = [_fields(message) for number, message in _fields(data) if number == _METADATA_FIELD]
         texts = [{number: text.decode() for number, text in pair} for pair in pairs]

@@ -1,8 +1,11 @@
 """How far a search goes, and how it is doing: the two values exchanged with whoever watches the clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.search.report import SearchReport
 
@@ -42,6 +45,15 @@ class Restriction:
     depth: int = 1
 
 
+def left_out_until(restrictions: Iterable[Restriction], n: int) -> NDArray[np.int32]:
+    """Return, int32[3, n] by colour and padded point or PASS, the depth from which on a move is no longer left out."""
+    until = np.zeros((3, n), dtype=np.int32)
+    for restriction in restrictions:
+        points = list(restriction.points)
+        until[restriction.color, points] = np.maximum(until[restriction.color, points], restriction.depth)
+    return until
+
+
 @dataclass(frozen=True)
 class Reporting:
     """Somebody looks on: `receive` is called from the searching thread every `interval` seconds; it must be quick.
@@ -69,7 +81,9 @@ class Limits:
     restrictions: tuple[Restriction, ...] = ()
     wide_root_noise: float = 0.0
     move_ownership: bool = False
-    """Whether the ownership after each root move is wanted (`MoveReport.ownership_black`)."""
+    """Whether the ownership after each root move is wanted, and its deviation (`MoveReport.ownership_black`)."""
+    behalf_of: int | None = None
+    """The colour a move is searched for, which pondering does in the other's turn; None: the side to play."""
 
     def __post_init__(self) -> None:
         """Refuse a search without end."""

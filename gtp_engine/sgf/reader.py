@@ -23,7 +23,7 @@ from typing import Final
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.errors import HandicapError, SgfError, problem, shown
+from gtp_engine.errors import HandicapError, SgfError, problem, shown, shown_path
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
@@ -75,14 +75,14 @@ def read_sgf_file(path: str) -> bytes:
     try:
         # Devices and pipes could be endless or block forever.
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SgfError(problem(f"cannot open {shown(path)}", expected="a regular file"))
+            raise SgfError(problem(f"cannot open {shown_path(path)}", expected="a regular file"))
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, SgfError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-        raise SgfError(f"cannot open {shown(path)}: {reason}") from None
+        raise SgfError(f"cannot open {shown_path(path)}: {reason}") from None
     _check_length(data)
     return data
 

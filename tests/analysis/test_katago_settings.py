@@ -7,7 +7,7 @@ import pytest
 from gtp_engine.config import Config
 from gtp_engine.config.katago import (
     ANALYSIS_OPTIONS,
-    SEARCH_OPTIONS,
+    GTP_OPTIONS,
     parse_overrides,
     read_katago_config,
     with_katago_settings,
@@ -35,10 +35,34 @@ def test_every_name_stands_for_an_option(name: str) -> None:
 
 
 def test_names_stand_for_different_options() -> None:
-    assert len(set(SEARCH_OPTIONS.values())) == len(SEARCH_OPTIONS)
+    assert len(set(GTP_OPTIONS.values())) == len(GTP_OPTIONS)
+    twice = {"wideRootNoise", "analysisWideRootNoise"}  # KataGo's name in its analysis server, and in GTP
+    others = [key for name, key in ANALYSIS_OPTIONS.items() if name not in twice]
+    assert len(set(others)) == len(others)
 
 
-@pytest.mark.parametrize(("given", "average"), [(1, False), ("1", False), (2, True), (8, True), ("8", True)])
+def test_names_that_mean_the_same_everywhere_stand_for_the_same_option() -> None:
+    """Only limits and the perspective are the game's own in GTP and a query's in an analysis."""
+    differ = {name for name in GTP_OPTIONS.keys() & ANALYSIS_OPTIONS if GTP_OPTIONS[name] != ANALYSIS_OPTIONS[name]}
+    assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs"}
+
+
+@pytest.mark.parametrize(("given", "seconds"), [(1e20, None), ("1e20", None), (2.5, 2.5), ("2.5", 2.5)])
+def test_katagos_endless_time_is_no_limit(given: object, seconds: float | None) -> None:
+    config, _ = with_katago_settings(Config(), {"maxTime": given})
+    assert config.analysis.analysis_time == seconds
+
+
+@pytest.mark.parametrize(("given", "color"), [("BLACK", "black"), ("w", "white"), ("SIDETOMOVE", "sidetomove")])
+def test_colours_are_read_as_katago_reads_them(given: str, color: str) -> None:
+    settings = {"reportAnalysisWinratesAs": given, "playoutDoublingAdvantagePla": given}
+    config, _ = with_katago_settings(Config(), settings)
+    assert (config.analysis.perspective, config.puct.playout_doubling_advantage_color) == (color, color)
+
+
+@pytest.mark.parametrize(
+    ("given", "average"), [(1, False), ("1", False), (2, True), (8, True), ("8", True), ("9" * 5000, True)]
+)
 def test_symmetries_are_one_or_all(given: object, average: bool) -> None:
     config, _ = with_katago_settings(Config(), {"rootNumSymmetriesToSample": given})
     assert config.puct.root_average is average

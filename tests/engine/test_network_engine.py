@@ -197,6 +197,67 @@ def test_restrictions_and_reports_reach_the_search() -> None:
     engine.close()
 
 
+def test_moves_are_left_out_without_a_network_too() -> None:
+    engine = Engine(Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"}))
+    allowed = point(engine, "D4")
+    others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
+    choice = engine.genmove(BLACK, request=Request(restrictions=(Restriction(BLACK, others),)))
+    assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
+    engine.close()
+
+
+# --- playing with an advantage ---
+
+
+class ToldEvaluator(FakeEvaluator):
+    """Remembers the playout doubling advantages it is told, Black's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[float] = set()
+
+    def evaluate(self, positions, count, conditions, out, **options):
+        self.told.add(conditions.playout_doubling_advantage_black)
+        super().evaluate(positions, count, conditions, out, **options)
+
+
+def test_the_network_is_told_of_the_engines_advantage() -> None:
+    evaluator = ToldEvaluator()
+    engine = make(evaluator, puct__playout_doubling_advantage=2)
+    for color, black in ((BLACK, 2.0), (WHITE, -2.0)):
+        evaluator.told.clear()
+        engine.genmove(color)
+        engine.raw_evaluation(color)
+        assert evaluator.told == {black}
+    engine.configure({"puct.playout_doubling_advantage_color": "white"})
+    evaluator.told.clear()
+    engine.genmove(BLACK)
+    engine.raw_evaluation(BLACK)
+    assert evaluator.told == {-2.0}
+    engine.close()
+
+
+def test_pondering_is_on_behalf_of_the_engine() -> None:
+    evaluator = ToldEvaluator()
+    engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
+    expected = engine.genmove(BLACK).report.moves[0].pv[1]
+    before = evaluator.rows
+    wait_until(lambda: evaluator.rows > before + 500)
+    engine.play(WHITE, expected)
+    report = engine.genmove(BLACK).report
+    assert evaluator.told == {2.0}
+    assert report.visits - report.playouts > 100
+    engine.close()
+
+
+def test_games_are_counted_without_an_advantage() -> None:
+    evaluator = ToldEvaluator()
+    engine = make(evaluator, puct__playout_doubling_advantage=2)
+    engine.score()
+    assert evaluator.told == {0.0}
+    engine.close()
+
+
 # --- board sizes ---
 
 
@@ -370,8 +431,6 @@ def test_without_a_network_there_is_no_raw_evaluation() -> None:
     engine = Engine(Config())
     with pytest.raises(ConfigError, match="no network is loaded; name one with --model FILE"):
         engine.raw_evaluation()
-    with pytest.raises(ConfigError, match="without a network"):
-        engine.check(Request(restrictions=(Restriction(BLACK, frozenset({PASS})),)))
     engine.close()
 
 

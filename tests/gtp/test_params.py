@@ -6,8 +6,9 @@ import pytest
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine.config import Config
+from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
-from gtp_engine.gtp.params import CONSTANTS, KATAGO_NAMES, format_value, get_value, names, to_options
+from gtp_engine.gtp.params import CONSTANTS, format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.server import GtpServer
 
@@ -21,7 +22,7 @@ class ConfiguredEngine(FakeEngine):
         self.config = self.config.with_values(values)
 
 
-@pytest.mark.parametrize("name", KATAGO_NAMES)
+@pytest.mark.parametrize("name", GTP_OPTIONS)
 def test_katagos_names_are_options_of_ours(name: str) -> None:
     """Every default survives being shown in KataGo's form and read again."""
     config = Config()
@@ -38,6 +39,10 @@ def test_katagos_names_are_options_of_ours(name: str) -> None:
         ("maxTime", "1e20", "time.time_per_move", None, "1e+20"),
         ("ponderingEnabled", "true", "time.ponder", True, "true"),
         ("reportAnalysisWinratesAs", "BLACK", "gtp.analysis_perspective", "black", "BLACK"),
+        ("reportAnalysisWinratesAs", "w", "gtp.analysis_perspective", "white", "WHITE"),
+        ("playoutDoublingAdvantage", "-1.5", "puct.playout_doubling_advantage", -1.5, "-1.5"),
+        ("playoutDoublingAdvantagePla", "B", "puct.playout_doubling_advantage_color", "black", "BLACK"),
+        ("rootNumSymmetriesToSample", "8", "puct.root_average", True, "8"),
         ("search.seed", "none", "search.seed", None, "none"),
         ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),
         ("cpuctExploration", None, "puct.c_puct", Config().puct.c_puct, "1"),

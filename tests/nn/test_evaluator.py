@@ -259,6 +259,18 @@ def test_only_what_is_missing_is_asked_and_lands_in_its_row(path: Path) -> None:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
 
 
+def test_answers_under_another_playout_doubling_advantage_are_remembered_apart(path: Path) -> None:
+    evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
+    positions, conditions, _ = random_rows(3, 7)
+    answers = {}
+    for advantage in (0.0, 2.0, -2.0, 0.0, 2.0):
+        told = conditions._replace(playout_doubling_advantage_black=advantage)
+        found = ask(evaluator, positions, told, (7, 7))
+        assert np.array_equal(answers.setdefault(advantage, found).policy, found.policy)
+    assert not np.allclose(answers[2.0].win_black, answers[0.0].win_black)
+    assert not np.allclose(answers[2.0].win_black, answers[-2.0].win_black)
+
+
 def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
     evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
     answers = {}

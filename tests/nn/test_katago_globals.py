@@ -143,9 +143,11 @@ class TestPasses:
         assert encode(game, passing_hacks=True, friendly_pass=True).values[PASS_ENDS] == 1
 
 
-def test_playout_doubling_advantage():
+def test_the_mover_is_told_its_own_playout_doubling_advantage():
     game = Game(9, 9)
     for advantage in (-3.0, 0.0, 0.5, 2.0):
-        values = values_of(game, playout_doubling_advantage=advantage)
-        assert values[15:17] == [float(advantage != 0), advantage / 2]
-    assert conditions_of(game, playout_doubling_advantage=1.5).playout_doubling_advantage == 1.5
+        for color, sign in ((BLACK, 1), (WHITE, -1)):
+            values = values_of(game, color, playout_doubling_advantage_black=advantage)
+            assert values[15:17] == [float(advantage != 0), sign * advantage / 2]
+    conditions = conditions_of(game, playout_doubling_advantage_black=1.5)
+    assert conditions.playout_doubling_advantage_black == 1.5

@@ -18,6 +18,7 @@ from gtp_engine.cli.quantize_command import quantize_command
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.games import conditions_of
 from gtp_engine.evaluation.positions import Positions
+from gtp_engine.machine import describe_machine
 from gtp_engine.nn.calibration import Sample, sample_games
 from gtp_engine.nn.fakes import UniformEvaluator
 from gtp_engine.nn.katago_net import parse_network
@@ -72,8 +73,18 @@ def imported(blocks: tuple[Any, ...], version: int = 16) -> onnx.ModelProto:
     return build_model(network, info_of_network(network, origin="test", terms="MIT", sha256=""))
 
 
+AMX_IS_WRONG = pytest.mark.skipif(
+    "amx_int8" in (describe_machine()["simd"] or ()),
+    reason="ONNX Runtime up to 1.24 gets 8-bit products of 24 columns wrong with AMX (its pull request 27671)",
+)
+
+
 @pytest.fixture(
-    scope="module", params=[("ordinary", "gpool", ("ordinary", "ordinary")), ("ordinary", "attention", "ffn")]
+    scope="module",
+    params=[
+        ("ordinary", "gpool", ("ordinary", "ordinary")),
+        pytest.param(("ordinary", "attention", "ffn"), marks=AMX_IS_WRONG),
+    ],
 )
 def model(request: pytest.FixtureRequest) -> onnx.ModelProto:
     return imported(request.param)

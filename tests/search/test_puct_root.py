@@ -1,10 +1,13 @@
-"""The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership, rollouts."""
+"""The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership."""
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from puct_support import AreaEvaluator, Searching, ShapedEvaluator, config, game_from, search
+from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, config, game_from, search
 
-from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -13,6 +16,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import draw
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
 from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy
+from gtp_engine.search.puct.search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT
 
 
@@ -213,92 +217,75 @@ def test_moves_held_back_are_searched_less() -> None:
 
 
 def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
-    with Searching(AreaEvaluator(), symmetry_pruning=False) as searcher:
-        report = searcher.run(Game(5), Limits(200, move_ownership=True))
+    """Means and deviations, of the position and below each move, are those of its leaves one by one."""
+    evaluator = AreaEvaluator()
+    with Searching(evaluator, **PLAIN) as searcher:
+        game = Game(5)
+        report = searcher.run(game, Limits(200, move_ownership=True))
+        leaves = list(leaves_of(searcher, game))
     assert report.ownership_samples == 200
-    for move in report.moves:
-        assert move.ownership_black is not None
-        assert move.ownership_black[move.point] > 0.5 or move.point == PASS
-    assert np.abs(report.ownership_black).max() <= 1
     assert report.ownership_stdev is not None
-    assert report.ownership_stdev.max() > 0
-    total = sum(move.ownership_black * move.weight for move in report.moves)
-    assert total / 200 == pytest.approx(report.ownership_black, abs=0.02)
+    check_means(report.ownership_black, report.ownership_stdev, [owned for _, owned in leaves])
+    for move in report.moves:
+        below = [owned for line, owned in leaves if line[:1] == (move.point,)]
+        assert len(below) == move.visits
+        check_means(move.ownership_black, move.ownership_stdev, below)
+
+
+def leaves_of(searcher: PuctSearch, root: Game) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """Yield, for every playout of an `AreaEvaluator`'s search, the moves to its leaf and the ownership there."""
+    tree, waiting = searcher._store.tree, [(ROOT, ())]
+    while waiting:
+        node, line = waiting.pop()
+        first = int(tree.first_edge[node])
+        edges = range(first, first + int(tree.tried[node]))
+        waiting += [(int(tree.child[edge]), (*line, int(tree.move[edge]))) for edge in edges]
+        game = root.copy()
+        for point in line:
+            game.play(point)
+        color = owners_of(game) if game.is_over else game.board.color
+        owned = np.where(color == BLACK, 1.0, np.where(color == WHITE, -1.0, 0.0))
+        for _ in range(int(tree.visits[node]) - sum(int(tree.visits[tree.child[edge]]) for edge in edges)):
+            yield line, owned
+
+
+def owners_of(game: Game) -> np.ndarray:
+    owners = np.zeros(game.board.color.size, dtype=np.int32)
+    area_margin(game.board, np.zeros_like(owners), owners)
+    return owners
+
+
+def check_means(mean: np.ndarray | None, stdev: np.ndarray | None, samples: list[np.ndarray]) -> None:
+    assert mean is not None
+    assert stdev is not None
+    assert mean == pytest.approx(np.mean(samples, axis=0), abs=1e-6)
+    assert stdev == pytest.approx(np.std(samples, axis=0), abs=1e-6)
+
+
+def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
+    with Searching(ShapedEvaluator()) as searcher:
+        report = searcher.run(Game(5), Limits(60, move_ownership=True))
+    told = {move.point: move for move in report.moves}
+    mirrored = [move for move in report.moves if move.symmetry_of is not None]
+    assert mirrored
+    for move in mirrored:
+        original = told[move.symmetry_of]
+        for field in ("ownership_black", "ownership_stdev"):
+            assert getattr(move, field)[move.point] == getattr(original, field)[original.point]
+            assert sorted(getattr(move, field)) == sorted(getattr(original, field))
+
+
+def test_nothing_is_said_of_ownership_that_the_evaluator_does_not_know() -> None:
+    evaluator = FakeEvaluator()
+    evaluator.has_ownership = False
+    report = search(Game(9), Limits(30, move_ownership=True), evaluator)
+    assert report.ownership_stdev is None
+    assert all(move.ownership_black is None and move.ownership_stdev is None for move in report.moves)
 
 
 def test_ownership_of_moves_is_left_out_unless_wanted_and_can_be_wanted_later() -> None:
     with Searching(FakeEvaluator()) as searcher:
         first = searcher.run(Game(5), Limits(50))
-        assert all(move.ownership_black is None for move in first.moves)
+        assert all(move.ownership_black is None and move.ownership_stdev is None for move in first.moves)
         later = searcher.run(Game(5), Limits(100, move_ownership=True))
-    assert any(move.ownership_black is not None for move in later.moves)
-
-
-# --- rollouts
-
-
-def test_with_no_share_rollouts_change_nothing() -> None:
-    plain = search(Game(7), 200, FakeEvaluator())
-    none = search(Game(7), 200, FakeEvaluator(), rollout_share=0, rollout_limit=3, rollout_policy="uniform")
-    assert plain.moves == none.moves
-    assert plain.value_black == none.value_black
-
-
-def test_with_the_whole_share_only_rollouts_count() -> None:
-    """Two evaluators that agree about policies but on nothing else give the same search."""
-
-    class Contrary(ShapedEvaluator):
-        def judge(self, board, color, conditions, out, row):
-            super().judge(board, color, conditions, out, row)
-            out.win_black[row], out.loss_black[row] = 0.3, 0.7
-            out.score_black[row] = out.lead_black[row] = -20
-
-    options = {"rollout_share": 1, "symmetry_pruning": False, "ending_bonus": 0, "dynamic_score_weight": 0}
-    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
-    with Searching(ShapedEvaluator(), **options) as searcher:
-        one = searcher.run(game, Limits(150))
-        tree = searcher._store.tree
-        assert set(tree.own[: one.nodes, 0]) <= {-1.0, 0.0, 1.0}
-    other = search(game, 150, Contrary(), **options)
-    assert one.moves == other.moves
-    assert one.value_black == other.value_black
-
-
-def test_a_mixture_lies_between() -> None:
-    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
-    values = []
-    for share in (0.0, 0.25, 1.0):
-        with Searching(AreaEvaluator(), rollout_share=share, seed=4) as searcher:
-            searcher.run(game, Limits(1))
-            values.append(float(searcher._store.tree.own[ROOT, 0]))
-    assert values[1] == pytest.approx(0.75 * values[0] + 0.25 * values[2], abs=1e-6)
-
-
-def test_rollouts_can_be_cut_short_and_playouts_kept_shallow() -> None:
-    report = search(Game(7), 300, ShapedEvaluator(), rollout_share=0.5, rollout_limit=1, playout_depth=2)
-    assert report.visits == 300
-    assert max(len(move.pv) for move in report.moves) == 2
-
-
-def test_rollouts_find_who_lives() -> None:
-    text = """
-        . a . X O .
-        X X X X O O
-        O O O O O .
-        . O . O O O
-        O O O O . O
-    """
-    from gtp_engine.go.diagram import parse_diagram
-
-    class Blind(ShapedEvaluator):
-        def judge(self, board, color, conditions, out, row):
-            super().judge(board, color, conditions, out, row)
-            out.win_black[row] = out.loss_black[row] = 0.5
-            out.score_black[row] = out.lead_black[row] = 0
-
-    point = parse_diagram(text).marks["a"]
-    for color in (BLACK, WHITE):
-        game = game_from(text, color, komi=-22)
-        report = search(game, 1200, Blind(batch=1), rollout_share=1)
-        assert report.best_point == point
-        assert opponent(color) != report.to_play
+    assert any(move.ownership_black is not None and move.ownership_stdev is not None for move in later.moves)

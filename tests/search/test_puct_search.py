@@ -375,6 +375,62 @@ def test_the_root_is_asked_in_its_own_way() -> None:
         assert 0.3 not in evaluator.optimism[calls:]
 
 
+class ToldEvaluator(FakeEvaluator):
+    """Remembers the playout doubling advantages it is told, Black's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[float] = set()
+
+    def evaluate(self, positions, count, conditions, out, **options):
+        super().evaluate(positions, count, conditions, out, **options)
+        self.told.add(conditions.playout_doubling_advantage_black)
+
+
+@pytest.mark.parametrize(
+    ("side", "to_play", "behalf_of", "black"),
+    [
+        ("sidetomove", BLACK, None, 1.5),
+        ("sidetomove", WHITE, None, -1.5),
+        ("sidetomove", BLACK, WHITE, -1.5),
+        ("black", WHITE, None, 1.5),
+        ("white", WHITE, None, -1.5),
+        ("white", BLACK, WHITE, -1.5),
+    ],
+)
+def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
+    side: str, to_play: int, behalf_of: int | None, black: float
+) -> None:
+    """In the whole tree it stays with one colour, whoever is to play."""
+    evaluator = ToldEvaluator()
+    options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}
+    search(Game(5), Limits(50, behalf_of=behalf_of), evaluator, to_play=to_play, **options)
+    assert evaluator.told == {black}
+
+
+@pytest.mark.parametrize(("side", "is_kept"), [("sidetomove", False), ("black", True)])
+def test_a_tree_with_the_advantage_on_the_other_side_is_dropped(side: str, is_kept: bool) -> None:
+    options = {"playout_doubling_advantage": -1, "playout_doubling_advantage_color": side}
+    with Searching(FakeEvaluator(), **options) as searcher:
+        game = Game(7)
+        game.play(searcher.run(game, Limits(200)).best_point)
+        report = searcher.run(game, Limits(200))
+        assert (report.playouts < 200) == is_kept
+        pondered = searcher.run(game, Limits(300, behalf_of=BLACK))
+        assert (pondered.playouts == 100) == is_kept
+        game.play(pondered.best_point)
+        assert searcher.run(game, Limits(300)).playouts < 300, "pondering was on behalf of the same side"
+
+
+def test_without_advantage_nothing_is_told_and_pondering_is_like_any_search() -> None:
+    evaluator = ToldEvaluator()
+    with Searching(evaluator) as searcher:
+        game = Game(7)
+        searcher.run(game, Limits(50))
+        assert searcher.run(game, Limits(80, behalf_of=WHITE)).playouts == 30
+    assert evaluator.told == {0.0}
+
+
 def test_an_evaluator_without_ownership_leaves_none() -> None:
     evaluator = FakeEvaluator()
     evaluator.has_ownership = False

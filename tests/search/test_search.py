@@ -1,5 +1,6 @@
 """The search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and finds what is there."""
 
+import contextlib
 import threading
 import time
 from pathlib import Path
@@ -10,13 +11,14 @@ from superko_games import game_with_superko
 
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.rollouts.tree import ROOT
 
 SIGNATURE = Path(__file__).parent.parent / "data" / "search_signature.txt"
 
@@ -207,3 +209,70 @@ def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
     report = search(Game(7), 2000, search="uct", rollout_policy="uniform", prior_weight=0, expand_visits=1)
     assert report.visits == 2000
     assert len(report.moves) == 50  # with nothing known, every move and the pass is tried
+
+
+# --- moves left out
+
+
+def tried_at(searcher: RolloutSearch, depth: int) -> set[int]:
+    """Return the moves that playouts took from nodes at this depth."""
+    store, nodes = searcher._store, [ROOT]
+    for _ in range(depth):
+        nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
+    children = (child for node in nodes for child in store.children(node))
+    return {int(store.tree.move[child]) for child in children if store.tree.visits[child]}
+
+
+@pytest.mark.parametrize("algorithm", ["rave", "uct"])
+def test_restricted_moves_are_not_searched(algorithm: str) -> None:
+    free = search(Game(5), 800, search=algorithm)
+    avoided = frozenset(move.point for move in free.moves[:3])
+    with contextlib.closing(RolloutSearch(config(search=algorithm))) as searcher:
+        report = searcher.run(Game(5), Limits(800, restrictions=(Restriction(BLACK, avoided),)))
+        deeper = tried_at(searcher, 2)
+    assert report.moves
+    assert not avoided & {move.point for move in report.moves}
+    assert avoided & deeper
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_restrictions_reach_as_deep_as_they_say(color: int) -> None:
+    points = frozenset(p for p in range(7, 20) if p % 6)
+    with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
+        searcher.run(Game(5), Limits(4000, restrictions=(Restriction(color, points, 3),)))
+        for depth in range(5):
+            mover = BLACK if depth % 2 == 0 else WHITE
+            assert (not points & tried_at(searcher, depth)) == (mover == color and depth < 3), depth
+
+
+def test_the_only_move_left_is_taken() -> None:
+    point = parse_vertex("A1", width=5, height=5)
+    others = frozenset({*range(1, 43)} - {point})
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return True
+
+    limits = Limits(watcher=watch, restrictions=(Restriction(BLACK, others),))
+    with contextlib.closing(RolloutSearch(config())) as searcher:
+        report = searcher.run(Game(5), limits)
+    assert [move.point for move in report.moves] == [point]
+    assert seen[0].choices == 1
+
+
+def test_a_search_with_every_move_left_out_ends() -> None:
+    limits = Limits(10**6, restrictions=(Restriction(BLACK, frozenset(range(1, 43))),))
+    with contextlib.closing(RolloutSearch(config())) as searcher:
+        report = searcher.run(Game(5), limits)
+    assert report.moves == ()
+    assert report.visits < 1000
+
+
+def test_a_tree_in_which_other_moves_were_left_out_is_dropped() -> None:
+    limits = Limits(400, restrictions=(Restriction(BLACK, frozenset({PASS})),))
+    with contextlib.closing(RolloutSearch(config())) as searcher:
+        assert searcher.run(Game(5), Limits(400)).playouts == 400
+        assert searcher.run(Game(5), limits).playouts == 400
+        assert searcher.run(Game(5), limits).playouts <= 32
+        assert searcher.run(Game(5), Limits(400)).playouts == 400

@@ -87,7 +87,6 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
 
     color = engine.game.to_play if options.color is None else options.color
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
-    engine.check(request)
     reply.interrupted = "play cancelled"
     reply.open()
     engine.start_genmove(color, request, done)
@@ -142,7 +141,6 @@ def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
     request = _request(engine, options, lambda report: reply.line(writer.line(report)), is_analysis=True)
-    engine.check(request)
     reply.open()
     engine.start_analysis(options.color, request)
 
@@ -153,7 +151,6 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
-    engine.check(request)
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
     choice = engine.genmove(color, play=play, request=request)

@@ -6,7 +6,7 @@ comment.
 
 from typing import TYPE_CHECKING
 
-from gtp_engine.errors import SgfError, shown
+from gtp_engine.errors import SgfError, shown_path
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
@@ -46,7 +46,7 @@ def printsgf(server: "GtpServer", args: Args) -> str:
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)
     except (OSError, ValueError) as error:
-        raise GtpError(f"cannot open {shown(name)}: {_reason(error)}") from error
+        raise GtpError(f"cannot open {shown_path(name)}: {_reason(error)}") from error
     return ""
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.nn.katago_net.layers import (
     Activation,
     AttentionBlock,
@@ -45,7 +45,7 @@ def load_network(path: str | Path) -> Network:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise ModelError(problem(f"network file {shown(str(path))} cannot be read ({error.strerror})")) from error
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
     try:
         return parse_network(data)
     except ModelError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.nn.katago_net import Network, parse_network
 from gtp_engine.nn.katago_onnx.build import build_model
 from gtp_engine.nn.metadata import ANY_BOARD, NetworkInfo
@@ -34,7 +34,7 @@ def convert_file(source: Path, target: Path) -> Conversion:
     try:
         data = source.read_bytes()
     except OSError as error:
-        raise ModelError(problem(f"network file {shown(str(source))} cannot be read ({error.strerror})")) from error
+        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
     return convert_bytes(data, source.name, target)
 
 
@@ -57,7 +57,7 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
         os.replace(unfinished, target)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise ModelError(problem(f"network file {shown(str(target))} cannot be written ({error.strerror})")) from error
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
     return Conversion(target, info, network.parameters, len(content))
 
 

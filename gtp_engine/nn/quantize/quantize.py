@@ -34,7 +34,7 @@ from typing import Any, Final
 import onnx
 
 from gtp_engine.config.network import NetworkConfig
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo
@@ -189,7 +189,7 @@ def _replacing(target: Path) -> Iterator[Path]:
         yield unfinished
         os.replace(unfinished, target)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown(str(target))} cannot be written ({error.strerror})")) from error
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
     finally:
         unfinished.unlink(missing_ok=True)
 

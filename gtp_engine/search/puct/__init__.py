@@ -6,6 +6,8 @@ leaves      a batch of paths to leaves, and their positions as rows for the eval
 select      walking down to leaves: which move a playout takes
 means       the means of a node from those of its children
 expand      what an evaluation adds to the tree: moves, judgements, visits, ownership
+rollouts    playing leaves out and mixing the results in, as AlphaGo did; off unless asked for
+players     who plays them: a policy of kernels, or a quick network
 settings    from the configuration to the numbers a search is run with
 batches     the arrays that searching boards of one size needs
 root        the root's moves: temperature, noise, restrictions, held-back moves at the end of a game

@@ -10,8 +10,9 @@ from gtp_engine.go.board import STRIDE, view_storage
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules, Tax
 from gtp_engine.go.scoring import score_area
-from gtp_engine.search.puct.expand import new_leaf_work
 from gtp_engine.search.puct.leaves import OVER, new_leaves, new_path_work
+from gtp_engine.search.puct.means import new_means_work
+from gtp_engine.search.puct.rollouts import new_results
 from gtp_engine.search.puct.tree import CLOSED, Tree
 from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.puct.worker import Job
@@ -22,12 +23,16 @@ _ROWS_PER_PLAYOUT: Final = 2
 
 
 class Batch:
-    """Playouts on their way: their rows, the positions to be judged, the answers, and the job that fetches them."""
+    """Playouts on their way: their rows, the positions to be judged, the answers, and the job that fetches them.
+
+    `results` are those of rollouts from the positions, where the search mixes them in.
+    """
 
     def __init__(self, size: int, width: int, height: int) -> None:
         self.leaves: Final = new_leaves(_ROWS_PER_PLAYOUT * size, width, height)
         self.positions: Final = new_positions(size, width, height)
         self.evaluation: Final = new_evaluation(size, width, height)
+        self.results: Final = new_results(size, width, height)
         self.filled: Final = np.zeros(3, dtype=np.int32)
         self.job: Job | None = None
 
@@ -75,5 +80,6 @@ class Arrays:
         self.root_evaluation: Final = new_evaluation(1, width, height)
         states = new_states(2, seed)
         self.path_work: Final = new_path_work(width, height)
-        self.leaf_work: Final = new_leaf_work(width, height, states[0])
+        self.means_work: Final = new_means_work(width * height + 1)
+        self.rollout_rng: Final = states[0]
         self.rng: Final = states[1]

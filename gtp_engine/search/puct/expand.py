@@ -3,7 +3,6 @@
 All of it is Black's view, in float64 where it is summed up.
 """
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import Positions, board_of
-from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import (
     HEIGHT,
     STRIDE,
@@ -23,7 +21,7 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, OVER, Leaves
-from gtp_engine.search.puct.means import MeansWork, new_means_work, update_means
+from gtp_engine.search.puct.means import MeansWork, update_means
 from gtp_engine.search.puct.select import release
 from gtp_engine.search.puct.tree import (
     CLOSED,
@@ -42,8 +40,6 @@ from gtp_engine.search.puct.tree import (
     promote_untried,
 )
 from gtp_engine.search.puct.utility import Params, judgement_weight, score_utility
-from gtp_engine.search.rng import State
-from gtp_engine.search.rollouts.rollout import RolloutWork, new_rollout_work, play_out
 
 
 class Ownership(NamedTuple):
@@ -55,42 +51,21 @@ class Ownership(NamedTuple):
     squares: NDArray[np.float64]  # [n]
     move_weight: NDArray[np.float64]  # [n] of those below the root move on a point
     moves: NDArray[np.float64]  # [n, n] their sums, by the root move's point; [1, n] where not wanted
-
-
-class LeafWork(NamedTuple):
-    """Work arrays; n is the padded length."""
-
-    means: MeansWork
-    queue: IntArray  # [n]
-    owner: IntArray  # [n]
-    first_player: NDArray[np.int8]  # [n] which rollouts fill
-    rollout: RolloutWork
-    rng: State  # [1]
+    move_squares: NDArray[np.float64]  # of the shape of `moves`
 
 
 def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
     """Return sums of nothing."""
     n = padded_length(width, height)
+    rows = n if with_moves else 1
     return Ownership(
         weight=np.zeros(1),
         samples=np.zeros(1, dtype=np.int64),
         total=np.zeros(n),
         squares=np.zeros(n),
         move_weight=np.zeros(n),
-        moves=np.zeros((n if with_moves else 1, n)),
-    )
-
-
-def new_leaf_work(width: int, height: int, rng: State) -> LeafWork:
-    """Return work arrays for boards of this size."""
-    n = padded_length(width, height)
-    return LeafWork(
-        means=new_means_work(width * height + 1),
-        queue=np.zeros(n, dtype=np.int32),
-        owner=np.zeros(n, dtype=np.int32),
-        first_player=np.zeros(n, dtype=np.int8),
-        rollout=new_rollout_work(width, height),
-        rng=rng,
+        moves=np.zeros((rows, n)),
+        move_squares=np.zeros((rows, n)),
     )
 
 
@@ -126,7 +101,7 @@ def _expand(tree: Tree, node: int, positions: Positions, evaluation: Evaluation,
 
 
 @inlined_kernel
-def _say(
+def say(
     tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
 ) -> None:
     """Note what is said of a position, without its weight."""
@@ -144,7 +119,7 @@ def say_what_was_judged(tree: Tree, node: int, evaluation: Evaluation, slot: int
     """Note what the evaluator said of a node's position."""
     score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
     lead = np.float64(evaluation.lead_black[slot])
-    _say(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
+    say(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
     winloss_error, score_error = evaluation.winloss_error[slot], evaluation.score_error[slot]
     weight = judgement_weight(score, np.float64(winloss_error), np.float64(score_error), params)
     tree.own[node, WEIGHT] = weight
@@ -154,52 +129,15 @@ def say_what_was_judged(tree: Tree, node: int, evaluation: Evaluation, slot: int
 def say_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Note that the game is over at a node and Black wins by `margin` points (negative: loses)."""
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
-    _say(tree, node, value, 0.0, margin, 0.0, margin, params)
+    say(tree, node, value, 0.0, margin, 0.0, margin, params)
     tree.own[node, WEIGHT] = params.sure_weight
-
-
-@spliced_kernel
-def _mix_rollout(
-    tree: Tree,
-    node: int,
-    positions: Positions,
-    evaluation: Evaluation,
-    slot: int,
-    komi: float,
-    params: Params,
-    work: LeafWork,
-) -> None:
-    """Play the position of a slot out and mix the result into what was said of the node, and into its ownership.
-
-    The board of the slot is used up.
-    """
-    board = board_of(positions, slot, wide(0))
-    color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-    play_out(board, color, last, params.rollout_policy, work.rollout, work.rng, work.first_player, params.rollout_limit)
-    margin = area_margin(board, work.queue, work.owner) - komi
-    value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
-    share, own = params.rollout_share, tree.own
-    kept = 1.0 - share
-    score = kept * own[node, SCORE] + share * margin
-    square = kept * own[node, SCORE_SQUARE] + share * margin * margin
-    mixed = kept * own[node, VALUE] + share * value
-    stdev = sqrt(max(0.0, square - score * score))
-    lead = kept * own[node, LEAD] + share * margin
-    _say(tree, node, mixed, kept * own[node, NO_RESULT], score, stdev, lead, params)
-    own[node, WEIGHT] = kept * own[node, WEIGHT] + share
-    for point in range(work.owner.size):
-        owned = wide(work.owner[point] == BLACK) - wide(work.owner[point] == WHITE)
-        mixed_owner = share * owned
-        if params.has_ownership:
-            mixed_owner += kept * evaluation.ownership_black[slot, point]
-        evaluation.ownership_black[slot, point] = mixed_owner
 
 
 # --- the path ---
 
 
 @spliced_kernel
-def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: LeafWork) -> None:
+def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: MeansWork) -> None:
     """Count a playout in all nodes on its path."""
     color = wide(leaves.color[row])
     for at in range(wide(leaves.depth[row]), -1, -1):
@@ -207,7 +145,7 @@ def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: Le
         tree.visits[node] += 1
         if at > 0:
             tree.virtual_visits[node] -= 1
-        update_means(tree, node, color, params, work.means)
+        update_means(tree, node, color, params, work)
         color = BLACK + WHITE - color
 
 
@@ -224,6 +162,7 @@ def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray
         ownership.squares[point] += owned * value[point]
         if with_move:
             ownership.moves[move, point] += owned
+            ownership.move_squares[move, point] += owned * value[point]
     ownership.weight[0] += weight
     ownership.samples[0] += 1
     ownership.move_weight[move] += weight
@@ -239,6 +178,7 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: 
         ownership.squares[point] += abs(owned)
         if with_move:
             ownership.moves[move, point] += owned
+            ownership.move_squares[move, point] += abs(owned)
     ownership.weight[0] += weight
     ownership.samples[0] += 1
     ownership.move_weight[move] += weight
@@ -248,7 +188,7 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: 
 
 
 @inlined_kernel
-def _leaf(leaves: Leaves, row: int) -> int:
+def leaf_node(leaves: Leaves, row: int) -> int:
     """Return the node at the end of a row's path."""
     return wide(leaves.path[row, leaves.depth[row]])
 
@@ -261,29 +201,12 @@ def judge_and_expand(
     for row in range(rows):
         if wide(leaves.kind[row]) != EVALUATE:
             continue
-        node, slot = _leaf(leaves, row), wide(leaves.slot[row])
+        node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
         say_what_was_judged(tree, node, evaluation, slot, params)
         if leaves.passes[row] >= 2:
             tree.state[node] = CLOSED  # the rules leave the rest to the players' agreement
         else:
             _expand(tree, node, positions, evaluation, slot, params.suicide)
-
-
-@kernel
-def mix_rollouts(
-    tree: Tree,
-    params: Params,
-    leaves: Leaves,
-    rows: int,
-    positions: Positions,
-    evaluation: Evaluation,
-    work: LeafWork,
-) -> None:
-    """Play out the positions that were judged, the boards being used up, and mix the results into the judgements."""
-    for row in range(rows):
-        if wide(leaves.kind[row]) == EVALUATE:
-            komi = params.komi - leaves.button[row]
-            _mix_rollout(tree, _leaf(leaves, row), positions, evaluation, wide(leaves.slot[row]), komi, params, work)
 
 
 @kernel
@@ -294,11 +217,11 @@ def back_up(
     rows: int,
     evaluation: Evaluation,
     ownership: Ownership,
-    work: LeafWork,
+    work: MeansWork,
 ) -> None:
     """Count the first `rows` rows in the nodes on their paths, one after the other, and in the ownership."""
     for row in range(rows):
-        kind, node = wide(leaves.kind[row]), _leaf(leaves, row)
+        kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
         if kind == COLLISION:
             release(tree, leaves, row)
             continue
@@ -323,7 +246,7 @@ def expand_and_back_up(
     positions: Positions,
     evaluation: Evaluation,
     ownership: Ownership,
-    work: LeafWork,
+    work: MeansWork,
 ) -> None:
     """Add the first `rows` rows to the tree; `evaluation` answers the positions of the batch.
 

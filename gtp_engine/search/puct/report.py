@@ -37,6 +37,13 @@ PV_LENGTH: Final = 100
 _POLICY_MOVES: Final = 10
 """Moves reported, by the policy alone, of a search that tried none."""
 
+_LEAST_WEIGHT: Final = 1e-9
+"""Stands for the weight of no samples, so that their mean is 0."""
+
+
+OwnershipMap = NDArray[np.float32] | None
+"""Something about the ownership below a move, float32[n]; None where nothing is known."""
+
 
 class View(NamedTuple):
     """Everything a report is made from."""
@@ -96,7 +103,7 @@ def report_of(
     With a generator, the first one is drawn with `temperature`, and the best of the others follow.
     """
     tree, mean, ownership = view.tree, view.tree.mean[ROOT], view.ownership
-    owned, deviation = _means(ownership)
+    owned, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
     return SearchReport(
         to_play=view.root.color,
         visits=int(tree.visits[ROOT]),
@@ -114,16 +121,18 @@ def report_of(
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
-        ownership_stdev=deviation,
+        ownership_stdev=deviation if ownership.samples[0] > 0 else None,
         raw=view.raw,
     )
 
 
-def _means(ownership: Ownership) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of the ownership, float64[n]; zeros without samples."""
-    weight = max(1e-9, float(ownership.weight[0]))
-    mean = ownership.total / weight
-    return mean, np.sqrt(np.maximum(0.0, ownership.squares / weight - mean * mean))
+def _mean_and_stdev(
+    weight: float, total: NDArray[np.float64], squares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation, float64[n], from sums of ownership and its squares; zeros without weight."""
+    weight = max(_LEAST_WEIGHT, weight)
+    mean = total / weight
+    return mean, np.sqrt(np.maximum(0.0, squares / weight - mean * mean))
 
 
 def _stdev(mean: NDArray[np.float64]) -> float:
@@ -152,6 +161,7 @@ def _move(view: View, moves: RootMoves, i: int) -> MoveReport:
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
     length = write_pv(tree, int(moves.nodes[i]), line, line_visits)
     radius = float(moves.radius[i])
+    owned, deviation = _move_ownership(view.ownership, point)
     return MoveReport(
         point=point,
         visits=visits,
@@ -168,16 +178,21 @@ def _move(view: View, moves: RootMoves, i: int) -> MoveReport:
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
-        ownership_black=_move_ownership(view.ownership, point),
+        ownership_black=owned,
+        ownership_stdev=deviation,
     )
 
 
-def _move_ownership(ownership: Ownership, point: int) -> NDArray[np.float32] | None:
-    """Return the mean ownership below a root move; None if it was not wanted or there is no sample."""
-    if ownership.moves.shape[0] == 1 or ownership.move_weight[point] <= 0.0:
-        return None
-    mean: NDArray[np.float32] = (ownership.moves[point] / ownership.move_weight[point]).astype(np.float32)
-    return mean
+def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, OwnershipMap]:
+    """Return mean and standard deviation of the ownership below a root move.
+
+    Both are None if they were not wanted or there is no sample.
+    """
+    weight = float(ownership.move_weight[point])
+    if ownership.moves.shape[0] == 1 or weight <= 0.0:
+        return None, None
+    mean, deviation = _mean_and_stdev(weight, ownership.moves[point], ownership.move_squares[point])
+    return mean.astype(np.float32), deviation.astype(np.float32)
 
 
 def _policy_moves(view: View) -> list[MoveReport]:
@@ -225,13 +240,14 @@ def _with_mirrors(moves: list[MoveReport], view: View) -> Iterator[MoveReport]:
                     prior=float(view.raw.policy[point]),
                     symmetry_of=move.point,
                     ownership_black=_mirrored(move.ownership_black, mirror),
+                    ownership_stdev=_mirrored(move.ownership_stdev, mirror),
                 )
 
 
-def _mirrored(ownership: NDArray[np.float32] | None, mirror: Mirror) -> NDArray[np.float32] | None:
-    """Return an ownership, float32[n], as the mirrored position has it."""
-    if ownership is None:
+def _mirrored(by_point: OwnershipMap, mirror: Mirror) -> OwnershipMap:
+    """Return an ownership or its deviation as the mirrored position has it."""
+    if by_point is None:
         return None
-    result = np.empty_like(ownership)
-    result[list(mirror)] = ownership
+    result = np.empty_like(by_point)
+    result[list(mirror)] = by_point
     return result

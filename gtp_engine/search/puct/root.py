@@ -15,7 +15,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import captures_something
-from gtp_engine.search.limits import Restriction
+from gtp_engine.search.limits import Restriction, left_out_until
 from gtp_engine.search.puct.leaves import Root
 
 _OWNED: Final = 0.95
@@ -47,10 +47,7 @@ def new_root(
 
     `duplicates` are left out at the root, `bonus` float64[n] is added to the utility of its moves.
     """
-    until = np.zeros((3, game.board.color.size), dtype=np.int32)
-    for restriction in restrictions:
-        points = list(restriction.points)
-        until[restriction.color, points] = np.maximum(until[restriction.color, points], restriction.depth)
+    until = left_out_until(restrictions, game.board.color.size)
     until[color, list(duplicates)] = np.maximum(until[color, list(duplicates)], 1)
     return Root(
         positions=positions,

@@ -11,6 +11,7 @@ does not depend on time.
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from math import inf
 from typing import Final
 
@@ -19,7 +20,7 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluator
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.games import advantage_black, conditions_of, write_game
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.search.following import moves_since
@@ -32,14 +33,15 @@ from gtp_engine.search.puct.expand import (
     back_up,
     expand_and_back_up,
     judge_and_expand,
-    mix_rollouts,
     new_ownership,
     say_what_was_judged,
 )
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
+from gtp_engine.search.puct.players import Player, check_rollouts, new_player
 from gtp_engine.search.puct.report import View, progress_of, raw_evaluation, report_of
+from gtp_engine.search.puct.rollouts import mix_rollouts
 from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.settings import params_of
@@ -59,10 +61,12 @@ _LARGE_BATCH: Final = 16
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
-    `run` is called by one thread at a time; `stop` may be called from any other.
+    `run` is called by one thread at a time; `stop` may be called from any other.  Raises ConfigError if rollouts should
+    be played by a network that is not there.
     """
 
     def __init__(self, config: Config, evaluator: Evaluator) -> None:
+        check_rollouts(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
         self.batch: Final = config.puct.eval_batch or evaluator.batch
@@ -100,6 +104,7 @@ class PuctSearch:
         self._arrays: Arrays | None = None
         self._game: Game | None = None
         self._color = BLACK
+        self._advantage = 0.0
         self._restrictions: tuple[Restriction, ...] = ()
         self._raw: RawEvaluation | None = None
 
@@ -116,30 +121,42 @@ class PuctSearch:
 
     def _begin(self, game: Game, color: int, limits: Limits) -> None:
         """Set everything up for a search: the tree at the game's position, its root judged."""
-        if self._arrays is None or self._arrays.board_size != (game.width, game.height):
-            size = game.width, game.height
-            self._arrays = Arrays(*size, batches=self.pipeline, size=self.batch, seed=self._seed)
-            self._store = TreeStore(self.config.search.max_memory, game.width * game.height + 1)
-            self._game = None
-        if not self._follow(game, color, limits.restrictions):
+        arrays, puct = self._fit_arrays(game.width, game.height), self.config.puct
+        advantage = advantage_black(puct, color if limits.behalf_of is None else limits.behalf_of)
+        if advantage != self._advantage or not self._follow(game, color, limits.restrictions):
             self._store.clear()
             self._raw = None
         self._game, self._color, self._restrictions = game.copy(), color, limits.restrictions
-        self._conditions = conditions_of(game, passing_hacks=self.config.puct.passing_hacks)
-        write_game(self._arrays.root_positions, 0, game, color)
+        self._advantage = advantage
+        self._conditions = conditions_of(
+            game, playout_doubling_advantage_black=advantage, passing_hacks=puct.passing_hacks
+        )
+        write_game(arrays.root_positions, 0, game, color)
         raw, is_new = self._raw, self._raw is None
         if raw is None:
-            raw = self._raw = self._judge_root(self._arrays)
+            raw = self._raw = self._judge_root(arrays)
             self._ownership = new_ownership(game.width, game.height, with_moves=limits.move_ownership)
         elif limits.move_ownership and self._ownership.moves.shape[0] == 1:
             self._ownership = _with_moves(self._ownership)
         self._set_root(game, limits, raw)
         if is_new:
-            self._add_root_judgement(self._arrays)
+            self._add_root_judgement(arrays)
         tree = self._store.tree
         first = int(tree.first_edge[ROOT])
         legal = tree.move[first : first + int(tree.edges[ROOT])]
-        set_priors(tree, ROOT, root_policy(raw.policy, legal, self.config.puct, game, self._random))
+        set_priors(tree, ROOT, root_policy(raw.policy, legal, puct, game, self._random))
+
+    def _fit_arrays(self, width: int, height: int) -> Arrays:
+        """Return the arrays for boards of this size; the tree is new if they are."""
+        if self._arrays is None or self._arrays.board_size != (width, height):
+            self._arrays = Arrays(width, height, batches=self.pipeline, size=self.batch, seed=self._seed)
+            rng = self._arrays.rollout_rng
+            self._player: Player | None = new_player(
+                self.config, self.evaluator, size=self.batch, width=width, height=height, rng=rng
+            )
+            self._store = TreeStore(self.config.search.max_memory, width * height + 1)
+            self._game = None
+        return self._arrays
 
     def _follow(self, game: Game, color: int, restrictions: tuple[Restriction, ...]) -> bool:
         """Return whether the tree's root could be moved to the position of `game` with `color` to play.
@@ -165,13 +182,19 @@ class PuctSearch:
         return True
 
     def _judge_root(self, arrays: Arrays) -> RawEvaluation:
-        """Return what the evaluator says of the root; waits for it even if the search has been stopped."""
-        puct = self.config.puct
-        symmetry = ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY
+        """Return what the evaluator says of the root; waits for it even if the search has been stopped.
 
-        def evaluate() -> None:
-            positions, out, optimism = arrays.root_positions, arrays.root_evaluation, puct.root_policy_optimism
-            self.evaluator.evaluate(positions, 1, self._conditions, out, symmetry=symmetry, optimism=optimism)
+        A root that is new is played out as well; one that was a leaf before has been.
+        """
+        puct, positions, out = self.config.puct, arrays.root_positions, arrays.root_evaluation
+        symmetry = ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY
+        player = self._player if self._store.tree.state[ROOT] == NEW else None
+        conditions, results, optimism = self._conditions, arrays.batches[0].results, puct.root_policy_optimism
+
+        def evaluate(is_dropped: Callable[[], bool]) -> None:
+            self.evaluator.evaluate(positions, 1, conditions, out, symmetry=symmetry, optimism=optimism)
+            if player is not None:
+                player.play_out(positions, 1, conditions, results, is_dropped)
 
         job = self._worker.submit(evaluate)
         while not self._worker.wait(job):
@@ -208,7 +231,7 @@ class PuctSearch:
 
     def _add_root_judgement(self, arrays: Arrays) -> None:
         """Add what the evaluator said of the root: as the first playout, or instead of what it said before."""
-        tree, batch, work = self._store.tree, arrays.batches[0], arrays.leaf_work
+        tree, batch = self._store.tree, arrays.batches[0]
         if tree.state[ROOT] == NEW:
             self._select(arrays, batch, 1)
             self._add(arrays, batch, 1, arrays.root_evaluation)
@@ -216,7 +239,7 @@ class PuctSearch:
             return
         if self._params.rollout_share == 0.0:
             say_what_was_judged(tree, ROOT, arrays.root_evaluation, 0, self._params)
-            update_means(tree, ROOT, self._color, self._params, work.means)
+            update_means(tree, ROOT, self._color, self._params, arrays.means_work)
         if self._params.has_ownership:
             weight = float(tree.own[ROOT, WEIGHT])
             add_ownership(self._ownership, 0, weight, arrays.root_evaluation.ownership_black[0])
@@ -276,9 +299,12 @@ class PuctSearch:
         assert self._game is not None
         batch.subtract_tax(self._store.tree, self._params, self._game.rules)
         asked, conditions, optimism = batch.asked, self._conditions, self.config.puct.policy_optimism
+        positions, player = batch.positions, self._player
 
-        def evaluate() -> None:
-            self.evaluator.evaluate(batch.positions, asked, conditions, batch.evaluation, optimism=optimism)
+        def evaluate(is_dropped: Callable[[], bool]) -> None:
+            self.evaluator.evaluate(positions, asked, conditions, batch.evaluation, optimism=optimism)
+            if player is not None:
+                player.play_out(positions, asked, conditions, batch.results, is_dropped)
 
         batch.job = self._worker.submit(evaluate) if asked > 0 else None
         return True
@@ -300,13 +326,13 @@ class PuctSearch:
 
     def _add(self, arrays: Arrays, batch: Batch, rows: int, evaluation: Evaluation) -> None:
         """Add the first `rows` rows of a batch to the tree."""
-        tree, params, work = self._store.tree, self._params, arrays.leaf_work
+        tree, params, work = self._store.tree, self._params, arrays.means_work
         leaves, positions, ownership = batch.leaves, batch.positions, self._ownership
-        if params.rollout_share == 0.0:
+        if self._player is None:
             expand_and_back_up(tree, params, leaves, rows, positions, evaluation, ownership, work)
             return
         judge_and_expand(tree, params, leaves, rows, positions, evaluation)
-        mix_rollouts(tree, params, leaves, rows, positions, evaluation, work)
+        mix_rollouts(tree, params, leaves, rows, evaluation, batch.results)
         back_up(tree, params, leaves, rows, evaluation, ownership, work)
 
     # --- whoever looks on ---
@@ -357,4 +383,4 @@ class PuctSearch:
 def _with_moves(ownership: Ownership) -> Ownership:
     """Return the same sums with room for each root move's; what came before is missing there."""
     n = ownership.total.size
-    return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)))
+    return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)), move_squares=np.zeros((n, n)))

@@ -75,7 +75,7 @@ def exploration(tree: Tree, node: int, total: float, params: Params) -> float:
     """Return C sqrt(W + ε) of the module's docstring; `total` is W."""
     mean = tree.mean
     stdev = utility_stdev(mean[node, UTILITY], mean[node, UTILITY_SQUARE], mean[node, WEIGHT], params)
-    factor = 1.0 + params.stdev_scale * (stdev / params.stdev_prior - 1.0)
+    factor = 1.0 + params.utility_stdev_scale * (stdev / params.utility_stdev_prior - 1.0)
     growth = log((total + params.c_puct_base) / params.c_puct_base)
     return (params.c_puct + params.c_puct_log * growth) * sqrt(total + _FIRST_WEIGHT) * factor
 

@@ -33,9 +33,9 @@ class Params(NamedTuple):
     c_puct: float
     c_puct_log: float
     c_puct_base: float
-    stdev_prior: float
-    stdev_prior_weight: float
-    stdev_scale: float
+    utility_stdev_prior: float
+    utility_stdev_prior_weight: float
+    utility_stdev_scale: float
     fpu_reduction: float
     root_fpu_reduction: float
     fpu_parent_power: float
@@ -52,8 +52,6 @@ class Params(NamedTuple):
     dynamic_center: float  # points for Black
     wide_root_noise: float  # of the limits
     rollout_share: float
-    rollout_limit: int  # moves
-    rollout_policy: int  # rollout.UNIFORM or TACTICAL
     max_depth: int  # moves, at most leaves.MAX_DEPTH
     sure_weight: float  # of a judgement that cannot be wrong
     has_ownership: bool  # of the evaluator
@@ -123,8 +121,8 @@ def judgement_weight(score: float, winloss_error: float, score_error: float, par
 def utility_stdev(mean: float, mean_square: float, weight: float, params: Params) -> float:
     """Return the standard deviation of the utility below a node, a prior assumption mixed in."""
     if weight <= 1.0:
-        return params.stdev_prior
+        return params.utility_stdev_prior
     square = mean * mean
-    prior = params.stdev_prior_weight * (square + params.stdev_prior * params.stdev_prior)
+    prior = params.utility_stdev_prior_weight * (square + params.utility_stdev_prior * params.utility_stdev_prior)
     known = weight * max(square, mean_square)
-    return sqrt(max(0.0, (prior + known) / (params.stdev_prior_weight + weight - 1.0) - square))
+    return sqrt(max(0.0, (prior + known) / (params.utility_stdev_prior_weight + weight - 1.0) - square))

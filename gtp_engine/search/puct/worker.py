@@ -5,11 +5,17 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Final
 
+Call = Callable[[Callable[[], bool]], None]
+"""What a job does; see `Job`."""
+
 
 class Job:
-    """A call of the evaluator; once it is done, `error` holds what it raised, if anything."""
+    """A call of the evaluator; once it is done, `error` holds what it raised, if anything.
 
-    def __init__(self, call: Callable[[], None]) -> None:
+    `call` is given a function that tells whether the job has been dropped meanwhile, so that a long one can end early.
+    """
+
+    def __init__(self, call: Call) -> None:
         self.call: Final = call
         self.is_done = False
         self.is_dropped = False
@@ -19,7 +25,7 @@ class Job:
         """Do it, unless it was dropped."""
         try:
             if not self.is_dropped:
-                self.call()
+                self.call(lambda: self.is_dropped)
         except BaseException as error:  # the searching thread raises it
             self.error = error
         self.is_done = True
@@ -39,7 +45,7 @@ class Worker:
         self._unfinished: list[Job] = []
         self._thread: threading.Thread | None = None
 
-    def submit(self, call: Callable[[], None]) -> Job:
+    def submit(self, call: Call) -> Job:
         """Return the job that will run `call`."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)

@@ -18,7 +18,7 @@ from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
 from gtp_engine.search.following import moves_since
-from gtp_engine.search.limits import Limits, Progress, Restriction
+from gtp_engine.search.limits import Limits, Progress, Restriction, left_out_until
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES, RolloutWork, new_rollout_work
@@ -74,6 +74,7 @@ class RolloutSearch:
     """
 
     def __init__(self, config: SearchConfig) -> None:
+        kernel_policy(config)  # says now, not at the first move, what cannot be done
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
         self._store: Final = TreeStore(config.max_memory)
@@ -83,20 +84,20 @@ class RolloutSearch:
         self._workshop: _Workshop | None = None
         self._root: Game | None = None
         self._root_color = BLACK
+        self._restrictions: tuple[Restriction, ...] = ()
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
         `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called; at least one
-        batch is always played, so that there is a move to choose.  Raises ConfigError for restrictions, which this
-        search does not know.
+        batch is always played, so that there is a move to choose.  Moves that the limits leave out are left out of the
+        tree; rollouts may play them.
         """
-        refuse_restrictions(limits.restrictions)
         start = time.perf_counter()
         self._stop.clear()
         color = game.to_play if to_play is None else to_play
-        workshop = self._prepare(game, color)
-        position, params = self._position(game, color), self._params(game)
+        workshop = self._prepare(game, color, limits.restrictions)
+        position, params = self._position(game, color, limits.restrictions), self._params(game)
         playouts = 0
         next_watch = 0.0
         next_report = 0.0
@@ -107,10 +108,10 @@ class RolloutSearch:
             self._play_batch(workshop, position, params, count)
             playouts += count
             seconds = time.perf_counter() - start
-            if self._is_over(limits):
+            if self._is_over(limits) or (limits.restrictions and self._choices(position) == 0):
                 break
             if limits.watcher is not None and seconds >= next_watch:
-                if limits.watcher(self._progress(color, playouts, seconds)):
+                if limits.watcher(self._progress(position, playouts, seconds)):
                     break
                 next_watch = seconds + _WATCH_INTERVAL
             if limits.reporting is not None and seconds >= next_report:
@@ -139,14 +140,17 @@ class RolloutSearch:
 
     # --- inside ---
 
-    def _prepare(self, game: Game, color: int) -> _Workshop:
-        """Return the arrays for this game, with the tree re-rooted at its position as far as it is known."""
+    def _prepare(self, game: Game, color: int, restrictions: tuple[Restriction, ...]) -> _Workshop:
+        """Return the arrays for this game, with the tree re-rooted at its position as far as it is known.
+
+        A tree in which other moves were left out has other values.
+        """
         if self._workshop is None or self._workshop.size != (game.width, game.height):
             batch = self.config.batch
             self._workshop = _Workshop(game.width, game.height, batch=batch, threads=self.threads, seed=self._seed)
-        if not self._follow(game, color):
+        if restrictions != self._restrictions or not self._follow(game, color):
             self._store.clear()
-        self._root, self._root_color = game.copy(), color
+        self._root, self._root_color, self._restrictions = game.copy(), color, restrictions
         self._workshop.owners[:] = 0
         self._workshop.rollouts[:] = 0
         return self._workshop
@@ -166,14 +170,17 @@ class RolloutSearch:
             self._store.reroot(node)
         return True
 
-    def _position(self, game: Game, color: int) -> Position:
+    def _position(self, game: Game, color: int, restrictions: tuple[Restriction, ...]) -> Position:
         last = game.last_move
+        until = left_out_until(restrictions, game.board.color.size)
         return Position(
             board=boards.clone(game.board),
             color=color,
             last=NULL_POINT if last is None else last.point,
             passes=0 if game.is_over else game.consecutive_passes,
             history=np.sort(game.superko_keys()),
+            until=until,
+            deepest=int(until.max()),
         )
 
     def _params(self, game: Game) -> Params:
@@ -186,7 +193,7 @@ class RolloutSearch:
             expand_visits=config.expand_visits,
             prior_weight=config.prior_weight,
             margin_weight=config.margin_weight,
-            policy=POLICIES[config.rollout_policy],
+            policy=kernel_policy(config),
             komi=game.area_komi,
             superko=SUPERKO[game.rules.ko],
         )
@@ -215,14 +222,20 @@ class RolloutSearch:
         enough = limits.visits is not None and self._store.tree.visits[ROOT] >= limits.visits
         return enough or self._stop.is_set()
 
-    def _progress(self, color: int, playouts: int, seconds: float) -> Progress:
+    def _choices(self, position: Position) -> int:
+        """Return the number of moves at the root that are allowed and not left out."""
+        children = self._store.children(ROOT)
+        moves = self._store.tree.move[children.start : children.stop]
+        return int(np.count_nonzero((moves != NULL_POINT) & (position.until[position.color, moves] <= 0)))
+
+    def _progress(self, position: Position, playouts: int, seconds: float) -> Progress:
         tree = self._store.tree
         children = self._store.children(ROOT)
         visits = tree.visits[children.start : children.stop]
         values = tree.value[children.start : children.stop] / np.maximum(visits, 1)
         order = np.argsort(-visits, kind="stable")[:2]
         leader = order[0]
-        sign = 1.0 if color == BLACK else -1.0
+        sign = 1.0 if position.color == BLACK else -1.0
         runner_up = int(order[1]) if order.size > 1 else None
         return Progress(
             seconds=seconds,
@@ -231,8 +244,8 @@ class RolloutSearch:
             leader_visits=int(visits[leader]),
             runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
             leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
-            winrate=winrate_of(float(values[leader]), color),
-            choices=int(np.count_nonzero(tree.move[children.start : children.stop] != NULL_POINT)),
+            winrate=winrate_of(float(values[leader]), position.color),
+            choices=self._choices(position),
         )
 
     def _report(self, workshop: _Workshop, color: int, playouts: int, seconds: float) -> SearchReport:
@@ -285,8 +298,9 @@ class RolloutSearch:
         return line
 
 
-def refuse_restrictions(restrictions: tuple[Restriction, ...]) -> None:
-    """Raise ConfigError if there are any: this search cannot leave moves out."""
-    if restrictions:
-        given = "moves to avoid or to allow, in a search without a network"
-        raise ConfigError(problem(given, advice="load one with --model FILE, or leave these moves out"))
+def kernel_policy(config: SearchConfig) -> int:
+    """Return the number of the policy that kernels play positions out by; raises ConfigError for a network's."""
+    if config.rollout_policy == "network":
+        given = "search.rollout_policy = network in a search without a network"
+        raise ConfigError(problem(given, expected="auto, tactical or uniform"))
+    return POLICIES["tactical" if config.rollout_policy == "auto" else config.rollout_policy]

@@ -68,6 +68,8 @@ class Position(NamedTuple):
     last: int  # the last move, PASS or NULL_POINT
     passes: int  # passes in a row before it, 0 or 1
     history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
+    until: IntArray  # [3, n] until[color, move]: the move is left out at depths below this
+    deepest: int  # the largest of these
 
 
 class Leaves(NamedTuple):
@@ -87,16 +89,18 @@ class Leaves(NamedTuple):
 
 
 @spliced_kernel
-def _best_child(tree: Tree, node: int, color: int, params: Params) -> int:
-    """Return the child of an expanded node that `color` should try next; there always is one, the pass."""
+def _best_child(tree: Tree, node: int, depth: int, color: int, position: Position, params: Params) -> int:
+    """Return the child of an expanded node that `color` should try next; 0 if every move is left out at this depth."""
     sign = np.float32(1.0 if color == BLACK else -1.0)
     log_parent = np.float32(np.log(tree.visits[node] + 2.0))
     exploration = np.float32(params.exploration)
     equivalence = np.float32(params.rave_equivalence)
-    best, best_score = wide(tree.first_child[node]), np.float32(-1e30)
+    best, best_score = wide(0), np.float32(-1e30)
     first = tree.first_child[node]
     for child in range(first, first + tree.child_count[node]):
         if tree.move[child] == NULL_POINT:
+            continue
+        if depth < position.deepest and position.until[color, tree.move[child]] > depth:
             continue
         pending = np.float32(tree.virtual_visits[child])
         prior = tree.prior_visits[child]
@@ -131,7 +135,9 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
             if tree.info[USED] + board.color.size > tree.move.size:
                 break  # no room
             expand(tree, node, board, color, last, params.prior_weight, work)
-        child = _best_child(tree, node, color, params)
+        child = _best_child(tree, node, depth, color, position, params)
+        if child == 0:
+            break
         move = wide(tree.move[child])
         if move == PASS:
             clear_ko(board)
