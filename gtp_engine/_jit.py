@@ -92,7 +92,7 @@ def wanted_cache_directory() -> Path:
     return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
 
 
-def is_cache_filled(searches: str = ROLLOUTS) -> bool:
+def is_cache_filled(searches: str = NETWORK) -> bool:
     """Return whether every kernel for ROLLOUTS or NETWORK searches has been compiled, so that a start only loads."""
     return _filled_mark(searches).exists()
 

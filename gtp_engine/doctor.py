@@ -20,7 +20,7 @@ RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "on
 """Packages that are called `onnxruntime` when imported; exactly one may be installed."""
 
 COMPILE_SECONDS: Final = 40
-"""Seconds the first start compiles, rounded up from 35 measured on a Zen 4 server core; for the report, not a limit."""
+"""Seconds the first start compiles, rounded up from 28 measured on a server core; for the report, not a limit."""
 
 Findings = dict[str, Any]
 """What was found, ready for JSON.  Keys are stable; see `examine`."""

@@ -4,11 +4,12 @@ import doctest
 import inspect
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
 from gtp_engine import errors
-from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown
+from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown, shown_path
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -53,6 +54,16 @@ def test_illegal_move_error_survives_pickling() -> None:
 )
 def test_shown_is_short_printable_and_on_one_line(value: object, expected: str) -> None:
     assert shown(value) == expected
+
+
+def test_a_path_is_shown_whole_and_of_a_huge_one_the_end() -> None:
+    path = Path("/home", *["a folder with a long name"] * 10, "net.onnx")
+    assert shown_path(path) == shown_path(str(path)) == f"'{path}'"
+    huge = shown_path("x" * 1_000_000 + "/net.onnx")
+    assert len(huge) == errors.SHOWN_PATH_LENGTH + 3
+    assert huge.startswith("'…xxx")
+    assert huge.endswith("xxx/net.onnx'")
+    assert shown_path("two\nlines") == "'two?lines'"
 
 
 def test_problem_leaves_out_what_is_not_given() -> None:

@@ -33,11 +33,12 @@ LAYERS = (
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
-    "onnx": ("nn/katago_onnx/", "nn/quantize"),
+    "onnx": ("nn/katago_onnx/", "nn/quantize", "training/nets/read_onnx.py"),
     "torch": ("training/",),
-    "matplotlib": ("match/plot.py",),
+    "matplotlib": ("match/plot.py", "training/curves.py"),
     "click": ("cli/", "cli.py"),
-    "rich": ("cli/", "cli.py", "match/"),
+    "rich": ("cli/", "cli.py", "match/", "training/"),
+    "ray": ("training/cluster.py",),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "go/", "search/", "nn/"),
 }
@@ -47,9 +48,18 @@ only asks which providers are there."""
 STANDARD_STREAMS = ("streams.py", "gtp/session.py", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
-THREADS = ("gtp/session.py", "analysis/session.py", "engine/ponder.py", "search/", "match/", "benchmark.py")
+THREADS = (
+    "gtp/session.py",
+    "analysis/session.py",
+    "engine/ponder.py",
+    "search/",
+    "match/",
+    "benchmark.py",
+    "training/batches.py",
+    "training/gradients.py",
+)
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
-the watchdog of a process that is being timed."""
+the watchdog of a process that is being timed, the reader of a training's data."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")
@@ -202,7 +212,7 @@ def holds_kernels(tree: ast.Module) -> bool:
     """Return whether a function of the source is compiled by `_jit`."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     names = {getattr(decorator, "id", "") for function in functions for decorator in function.decorator_list}
-    return bool(names & {"kernel", "inlined_kernel"})
+    return bool(names & {"kernel", "inlined_kernel", "spliced_kernel"})
 
 
 def test_every_part_has_a_layer():

@@ -4,6 +4,7 @@
     analysis_command `gtp-engine analysis`
     match_command    `gtp-engine match`
     models_command   `gtp-engine models`
+    network          the network that a configuration asks for
     tools            `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
@@ -24,6 +25,7 @@ from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
+from gtp_engine.cli.network import evaluator_of
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.errors import TengenError
 
@@ -90,13 +92,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
-        evaluator = None
-        if config.network.model is not None:
-            from gtp_engine.nn import load_evaluator
-
-            size = config.game.board_size
-            evaluator = load_evaluator(config.network, log=write_log, board=(size, size))
-        engine = Engine(config, log=write_log, evaluator=evaluator)
+        engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
         engine.warm_up(write_log)
         return engine
 

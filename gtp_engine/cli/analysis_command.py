@@ -9,6 +9,7 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.network import evaluator_of
 from gtp_engine.config import Config
 
 KATAGO_FLAGS: Final[Mapping[str, str]] = {
@@ -76,22 +77,12 @@ def analysis_command(
     def load() -> Any:
         from gtp_engine.analysis.backend import EngineBackend
 
-        backend = EngineBackend(config, _evaluator(config), write_log)
+        backend = EngineBackend(config, evaluator_of(config), write_log)
         write_log("Started, ready to begin handling requests")  # the words some front ends wait for
         return backend
 
     version = config.gtp.version or __version__
     sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))
-
-
-def _evaluator(config: Config) -> Any:
-    """Return the network of the configuration, None where there is none; raises ModelError."""
-    if config.network.model is None:
-        return None
-    from gtp_engine.nn import load_evaluator  # here: it takes a while, and rollouts do without
-    from gtp_engine.streams import write_log
-
-    return load_evaluator(config.network, log=write_log)
 
 
 def _configuration(

@@ -7,6 +7,8 @@ import time
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.network import evaluator_of
+from gtp_engine.config import Config
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -76,7 +78,8 @@ def warmup_command() -> None:
     from gtp_engine.engine import Engine
 
     started = time.perf_counter()
-    engine = Engine(log=lambda text: click.echo(text, err=True))
+    config = Config()
+    engine = Engine(config=config, log=lambda text: click.echo(text, err=True), evaluator=evaluator_of(config))
     engine.warm_up(lambda text: click.echo(text, err=True))
     engine.close()
     click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")

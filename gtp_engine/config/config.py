@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from os import PathLike, fspath
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -11,10 +11,7 @@ from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
 from gtp_engine.config.sections import AnalysisConfig, GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
-from gtp_engine.errors import ConfigError, problem, shown
-
-_SHOWN_PATH_LENGTH: Final = 1000
-"""Longest path repeated in a message, in characters: a path cut short is no help."""
+from gtp_engine.errors import ConfigError, problem, shown, shown_path
 
 _HELP_WIDTH: Final = 100
 """Columns of a comment in a TOML file."""
@@ -33,10 +30,15 @@ class Config:
     gtp: GtpConfig = field(default_factory=GtpConfig)
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
 
+    @property
+    def wants_network(self) -> bool:
+        """Whether a network has to be loaded: one is named, or the search is one that asks a network."""
+        return self.network.model is not None or self.search.search in ("auto", "puct")
+
     @staticmethod
     def from_toml(path: str | PathLike[str]) -> "Config":
         """Return the defaults with the values of a TOML file; raises ConfigError with the file's name and why."""
-        name = shown(fspath(path), length=_SHOWN_PATH_LENGTH)
+        name = shown_path(path)
         try:
             with open(path, "rb") as file:
                 text = file.read().decode("utf-8-sig")

@@ -12,7 +12,7 @@ class NetworkConfig(Section, name="network"):
     model: str | None = option(
         None,
         "Network to play with: an ONNX file, or a folder with one for each purpose (policy, value, rollout); not set: "
-        "the engine plays without a network.",
+        "the network that comes with the engine.",
         unit="path",
     )
     provider: str = option(

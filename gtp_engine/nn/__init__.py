@@ -10,7 +10,9 @@ metadata         what a network file says about itself
 encoder          what encoders offer; symmetry, the eight ways to look at a board
 features_…       KataGo's inputs and AlphaGo's
 katago_…         importing KataGo's networks
-calibration      games that a network plays by its policy alone, and positions drawn from them
+policy_games     games that a network plays by its policy alone, side by side
+rows_evaluator   positions under different rules in one call; game_rows row_shift, rows that follow games
+calibration      positions drawn from such games
 quantize         networks in int8
 fakes            evaluators without a network, for tests
 """

@@ -1,8 +1,8 @@
 """From the configuration to an evaluator: finding the files, choosing what runs them, falling back where it fails.
 
 `network.model` names an ONNX file, or a folder in which every network has its purpose: one for policy and value, or
-one for each, and perhaps one for rollouts.  Where a folder holds the same network twice, in float32 and quantized to
-int8, `network.precision` chooses.
+one for each, and perhaps one for rollouts; without it, the network that ships with the engine is meant.  Where a folder
+holds the same network twice, in float32 and quantized to int8, `network.precision` chooses.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.config.network import NetworkConfig
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.evaluator import NetworkEvaluator
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network import Network
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
 from gtp_engine.nn.providers import Runtime, choose_runtimes
+from gtp_engine.nn.shipped import shipped_folder
 from gtp_engine.nn.trial import disagreement
 
 Log = Callable[[str], None]
@@ -35,9 +36,8 @@ def load_evaluator(
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """
-    if config.model is None:
-        raise ModelError(problem("no network", expected="a file or folder", advice="name one with --model"))
-    files = find_networks(Path(config.model).expanduser(), config.precision)
+    path = shipped_folder() if config.model is None else Path(config.model).expanduser()
+    files = find_networks(path, config.precision)
     precision = next(iter(files.values()))[1].precision
     runtimes = choose_runtimes(
         config.provider,
@@ -67,7 +67,7 @@ def find_networks(path: Path, precision: str = "auto") -> dict[str, tuple[Path, 
     `path` is a file or a folder; `precision` is the configuration's.  Raises ModelError.
     """
     if not path.exists():
-        raise ModelError(problem(f"network {shown(str(path), length=1000)}", expected="an ONNX file or a folder"))
+        raise ModelError(problem(f"network {shown_path(path)}", expected="an ONNX file or a folder"))
     found = [(file, read_info(file)) for file in (_onnx_files(path) if path.is_dir() else [_onnx_file(path)])]
     chosen: dict[str, tuple[Path, NetworkInfo]] = {}
     for purpose in ("policy", "value", "rollout"):
@@ -109,7 +109,7 @@ def _onnx_files(folder: Path) -> Sequence[Path]:
     """Return the ONNX files in a folder, sorted by name; raises ModelError if there is none."""
     files = sorted(folder.glob("*.onnx"))
     if not files:
-        raise ModelError(problem(f"folder {shown(str(folder), length=1000)} holds no ONNX file", advice=_IMPORT_ADVICE))
+        raise ModelError(problem(f"folder {shown_path(folder)} holds no ONNX file", advice=_IMPORT_ADVICE))
     return files
 
 

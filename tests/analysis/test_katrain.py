@@ -55,7 +55,8 @@ def drive(unpacked: Path, config: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def report(unpacked: Path) -> dict[str, Any]:
     """Return what KaTrain saw of the engine without a network, as its user's own command ("altcommand")."""
-    command = f'exec "{sys.executable}" -m gtp_engine analysis --threads 1'  # KaTrain ends the shell, nothing else
+    # exec: KaTrain ends the shell, nothing else
+    command = f'exec "{sys.executable}" -m gtp_engine analysis --threads 1 --search rave'
     return drive(unpacked, {"backend": "custom", "altcommand": command})
 
 
@@ -104,19 +105,6 @@ def test_katrain_shows_the_analysis_of_a_network(network_report: dict[str, Any])
         assert any(network_report["first"][lost])
 
 
-def test_moves_cannot_be_left_out_without_a_network(report: dict[str, Any]) -> None:
-    for name in ("alternatives", "region"):
-        assert "--model" in report[name]["error"]
-
-
-def test_moves_are_left_out_as_katrain_asks(network_report: dict[str, Any]) -> None:
-    others, region = network_report["alternatives"], network_report["region"]
-    assert others["moves"]
-    assert not set(network_report["known"]) & set(others["moves"])
-    corner = {f"{column}{row}" for column in "ABC" for row in (7, 8, 9)}
-    assert {"pass"} < set(region["moves"]) | {"pass"} <= corner | {"pass"}
-
-
 class TestBoth:
     """What does not depend on the network."""
 
@@ -125,6 +113,13 @@ class TestBoth:
         self, report: dict[str, Any], network_report: dict[str, Any], request: pytest.FixtureRequest
     ) -> dict[str, Any]:
         return report if request.param == "rollouts" else network_report
+
+    def test_moves_are_left_out_as_katrain_asks(self, seen: dict[str, Any]) -> None:
+        others, region = seen["alternatives"], seen["region"]
+        assert others["moves"]
+        assert not set(seen["known"]) & set(others["moves"])
+        corner = {f"{column}{row}" for column in "ABC" for row in (7, 8, 9)}
+        assert {"pass"} < set(region["moves"]) | {"pass"} <= corner | {"pass"}
 
     def test_all_of_katrains_rules_are_known(self, seen: dict[str, Any]) -> None:
         assert seen["rules"] == [10] * 5

@@ -68,13 +68,16 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_without_a_network() -> None:
-    with AnalysisProcess("--threads", "1") as server:
+    with AnalysisProcess("--threads", "1", "--search", "rave") as server:
         server.send(query(id="a", maxVisits=50, includeOwnership=True, includePolicy=True))
         server.send(query(id="b", boardXSize=13, maxVisits=20))
+        avoid = [{"player": "B", "moves": ["E5", "pass"], "untilDepth": 8}]
+        server.send(query(id="c", maxVisits=200, avoidMoves=avoid))
         warning, *responses = server.finish()
         status, errors = server.end()
     assert (warning["id"], warning["field"]) == ("a", "includePolicy")
-    assert [(r["id"], r["rootInfo"]["visits"]) for r in responses] == [("a", 50), ("b", 20)]
+    assert [(r["id"], r["rootInfo"]["visits"]) for r in responses] == [("a", 50), ("b", 20), ("c", 200)]
+    assert not {info["move"] for info in responses[2]["moveInfos"]} & {"E5", "pass"}
     assert len(responses[0]["ownership"]) == 81
     assert all(info["pv"][0] == info["move"] for info in responses[0]["moveInfos"])
     assert (status, "Traceback" in errors) == (0, False)
@@ -117,7 +120,7 @@ def test_with_a_network(network: str) -> None:
             assert len(response[field]) == 81
         for info in response["moveInfos"]:
             assert len(info["pv"]) == len(info["pvVisits"])
-            assert len(info["ownership"]) == 81
+            assert len(info["ownership"]) == len(info["ownershipStdev"]) == 81
     assert not {info["move"] for info in responses["avoid", 0]["moveInfos"]} & {"E5", "pass"}
     assert {info["move"] for info in responses["allow", 0]["moveInfos"]} <= {"E5", "C3"}
     (model,) = responses["models", None]["models"]

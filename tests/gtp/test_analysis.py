@@ -3,6 +3,7 @@
 import io
 import os
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from knowing_evaluator import SlowEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.go.constants import BLACK
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 from gtp_engine.nn.fakes import FakeEvaluator
@@ -209,14 +211,44 @@ def test_a_line_for_programs_without_pipes() -> None:
     engine.close()
 
 
-def test_moves_cannot_be_left_out_without_a_network() -> None:
-    engine = Engine(Config())
+def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
+    engine = Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"}))
     server = GtpServer(engine.config, lambda: engine, print)
-    expected = "moves to avoid or to allow, in a search without a network"
-    for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze_cancellable"):
-        assert server.handle_line(f"{command} b 10 avoid b D4 1").startswith(f"? {expected}")
+    engine.genmove(BLACK, play=False)  # compiles: a reply is not waited for that long
+    for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze"):
+        reply = server.handle_line(f"{command} b 10 allow b B2,pass 3")
+        moves = set(re.findall(r"info move (\S+)", reply))
+        assert moves
+        assert moves <= {"B2", "pass"}
+        server.handle_line("clear_board")
     assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; name one with --model FILE\n\n"
     assert server.handle_line("kata-get-models") == "= []\n\n"
+    engine.close()
+
+
+def test_ownership_of_every_move_and_its_deviation_are_told_when_asked_for() -> None:
+    engine = make(FakeEvaluator())
+    server = GtpServer(engine.config, lambda: engine, print)
+    reply = server.handle_line("kata-search_analyze b movesOwnership true movesOwnershipStdev true ownershipStdev true")
+    *moves, last = reply.split("info move ")[1:]
+    for words in (move.split() for move in (*moves, last.split(" ownershipStdev ")[0])):
+        owned, deviation = words.index("movesOwnership"), words.index("movesOwnershipStdev")
+        assert deviation - owned == len(words) - deviation == 1 + 81
+        assert all(0 <= float(value) <= 1 for value in words[deviation + 1 :])
+    assert len(last.split(" ownershipStdev ")[1].split("\n")[0].split()) == 81
+    assert "wnership" not in server.handle_line("kata-search_analyze b")
+    engine.close()
+
+
+def test_settings_reach_the_network_in_the_words_of_katago() -> None:
+    engine = make(FakeEvaluator())
+    server = GtpServer(engine.config, lambda: engine, print)
+    assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"
+    assert server.handle_line("kata-set-param playoutDoublingAdvantagePla W") == "= \n\n"
+    assert server.handle_line("kata-get-param playoutDoublingAdvantagePla") == "= WHITE\n\n"
+    assert (engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (1.5, "= ")
+    refused = server.handle_line("kata-set-param playoutDoublingAdvantage 3.5")
+    assert refused.startswith("? option puct.playout_doubling_advantage = 3.5: expected a number from -3 to 3")
     engine.close()
 
 

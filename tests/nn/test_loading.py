@@ -11,9 +11,11 @@ from nn.boards import random_rows
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator import new_evaluation
-from gtp_engine.nn import load_evaluator, loading, onnx_model
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
+from gtp_engine.nn.metadata import ANY_BOARD
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
+from gtp_engine.nn.shipped import shipped_folder
 from gtp_engine.nn.trial import disagreement
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
@@ -101,8 +103,25 @@ def test_files_that_are_no_networks(tmp_path: Path) -> None:
     katago.touch()
     with pytest.raises(ModelError, match=r"'kata1-b18.bin.gz': expected an ONNX file; convert it with"):
         load_evaluator(config(katago), log=print)
-    with pytest.raises(ModelError, match="no network: expected a file or folder; name one with --model"):
+
+
+def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    evaluator = load_evaluator(NetworkConfig(provider="cpu"), log=print, board=(9, 9))
+    assert evaluator.name.startswith("tengen-")
+    monkeypatch.setattr(shipped, "_PLACES", (tmp_path / "models",))
+    with pytest.raises(ModelError, match=r"ships with the engine is missing from .*; install the engine again"):
         load_evaluator(NetworkConfig(), log=print)
+
+
+def test_shipped_networks_say_where_they_are_from() -> None:
+    files = sorted(shipped_folder().glob("*.onnx"))
+    assert sum(file.stat().st_size for file in files) <= 25 * 2**20
+    for file in files:
+        info = read_info(file)
+        assert info.kind == "policy+value"
+        assert info.sizes == ANY_BOARD
+        assert info.license == "MIT"
+        assert "g170-b15c192" in info.origin, "the teacher"
 
 
 def test_a_provider_that_does_not_load_is_replaced_and_named(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:

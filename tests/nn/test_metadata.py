@@ -118,8 +118,10 @@ class TestFiles:
         assert read_properties(file) == {}
 
     def test_missing_files(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="No such file"):
-            read_properties(tmp_path / "missing.onnx")
+        missing = tmp_path / ("long " * 20) / "missing.onnx"
+        with pytest.raises(ModelError, match="No such file") as caught:
+            read_properties(missing)
+        assert str(missing) in str(caught.value)
 
     @given(cut=st.integers(1, 1000))
     def test_files_that_are_cut_off(self, cut: int) -> None:

@@ -1,0 +1,27 @@
+"""The average of a network's weights over the last steps: it plays better than the weights of any one step."""
+
+from copy import deepcopy
+from typing import Final
+
+import torch
+
+from gtp_engine.training.nets import NetworkModule
+
+_SHARE_AT_FIRST: Final = 10
+"""At step s the average covers s / 10 steps, until that is as many as it is to cover."""
+
+
+class Average:
+    """An exponential moving average of a module's weights and statistics; `module` holds it."""
+
+    def __init__(self, module: NetworkModule, steps: int) -> None:
+        self.module = deepcopy(module).eval().requires_grad_(False)
+        self._steps = steps
+
+    @torch.no_grad()
+    def add(self, module: NetworkModule, step: int) -> None:
+        """Take in the weights after step number `step`, the first being 1."""
+        share = 1 / max(1.0, min(self._steps, step / _SHARE_AT_FIRST))
+        theirs = module.state_dict()
+        for name, mean in self.module.state_dict().items():
+            mean.lerp_(theirs[name], share)

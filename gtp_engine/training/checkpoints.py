@@ -1,0 +1,83 @@
+"""Checkpoints: everything that a training run needs to go on as if it had never stopped.
+
+A file of torch's format that holds plain values and tensors only (nothing in it can run code when it is loaded):
+
+    format         1
+    config         the run, as JSON has it
+    teacher        who labelled the positions
+    architecture   the network's, as JSON text
+    counts_statistics   whether norms take the statistics of each batch
+    module         the weights and statistics of now
+    average        the averaged ones: what is exported
+    optimizer      its state
+    data           the place in the stream of batches
+    samples, steps, seconds     what has been done
+"""
+
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.training.config import TrainConfig
+from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.architecture import empty_network
+
+FORMAT: Final = 1
+FILE_NAME: Final = "checkpoint.pt"
+"""Its name in the folder of a run."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The contents of a checkpoint."""
+
+    config: dict[str, Any]
+    teacher: str
+    architecture: str
+    counts_statistics: bool
+    module: dict[str, torch.Tensor]
+    average: dict[str, torch.Tensor]
+    optimizer: dict[str, Any]
+    data: dict[str, Any]
+    samples: int
+    steps: int
+    seconds: float
+
+    @property
+    def run(self) -> TrainConfig:
+        """The run that it is of."""
+        return TrainConfig.from_json(self.config)
+
+    def averaged_module(self) -> NetworkModule:
+        """Return the network with averaged weights, on the CPU."""
+        module = NetworkModule(empty_network(self.architecture))
+        module.load_state_dict(self.average)
+        return module.eval()
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a file, replacing an older one once the new one is complete."""
+    unfinished = path.with_name(path.name + ".part")
+    values = {name: getattr(checkpoint, name) for name in Checkpoint.__dataclass_fields__}
+    torch.save({"format": FORMAT} | values, unfinished)
+    os.replace(unfinished, path)
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Return the contents of a file; raises ModelError if it is none, or damaged."""
+    try:
+        values = torch.load(path, map_location="cpu", weights_only=True)
+        if values.pop("format") != FORMAT:
+            raise ModelError(problem(f"checkpoint {shown(path.name)} has another format", expected=f"{FORMAT}"))
+        return Checkpoint(**values)
+    except OSError as error:
+        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
+    except (RuntimeError, KeyError, TypeError, AttributeError, EOFError, pickle.UnpicklingError) as error:
+        raise ModelError(
+            problem(f"{shown(path.name)} is damaged or no checkpoint", expected=f"a {FILE_NAME} of a training run")
+        ) from error

@@ -1,0 +1,79 @@
+"""What torch calculates on and with which numbers.
+
+Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloat16: 9×9 306 / 776, 13×13 146 / 403,
+19×19 70 / 200.  With instructions up to AVX512-BF16 only (`ONEDNN_MAX_CPU_ISA`), bfloat16 was slower than float32:
+298 / 206, 149 / 99, 66 / 46; with fewer, several times so.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.machine import available_cores, describe_machine
+from gtp_engine.training.nets import NetworkModule, Outputs
+
+_FAST_BFLOAT16: Final = "amx_bf16"
+"""The instruction set with which training in bfloat16 is faster than in float32."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A device and the number format of convolutions and products; weights and sums are float32 always."""
+
+    device: torch.device
+    precision: str
+    threads: int
+    """Of the processor."""
+
+    @property
+    def title(self) -> str:
+        """For people: "cpu in bfloat16"."""
+        return f"{self.device} in {self.precision}"
+
+    def use_threads(self, share: int = 1) -> None:
+        """Have torch use `threads / share` threads for what the calling thread asks of it."""
+        torch.set_num_threads(max(1, self.threads // share))
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Return the context in which a network is to be run; several threads may be in it."""
+        is_on = self.precision == "bfloat16"
+        # torch's cache of converted weights is one for all threads, and each weight is used once anyway
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=is_on, cache_enabled=False)
+
+    def place(self, module: NetworkModule) -> NetworkModule:
+        """Return `module`, moved to the device, its filters with channels last, as convolutions are fastest."""
+        module.to(self.device)
+        for parameter in module.parameters():
+            if parameter.ndim == 4:
+                parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
+        return module
+
+    def run(self, module: Callable[[Tensor, Tensor], Outputs], planes: Tensor, globals_: Tensor) -> Outputs:
+        """Return the outputs, float32, for `planes` uint8 or float32 [N, 22, H, W] and `globals_`, on the device."""
+        number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+        with self.autocast():
+            return module(planes.to(number, memory_format=torch.channels_last), globals_)
+
+
+def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
+    """Return what to calculate with, on `threads` threads (0: one for each core).
+
+    Raises ConfigError for a device that is not there.
+    """
+    has_cuda = torch.cuda.is_available()
+    if device == "cuda" and not has_cuda:
+        raise ConfigError(problem("device cuda", expected="a CUDA device", advice="use --device cpu"))
+    chosen = torch.device("cuda" if device != "cpu" and has_cuda else "cpu")
+    if precision == "auto":
+        fast = torch.cuda.is_bf16_supported() if chosen.type == "cuda" else _processor_has_bfloat16()
+        precision = "bfloat16" if fast else "float32"
+    return Machine(chosen, precision, threads or available_cores())
+
+
+def _processor_has_bfloat16() -> bool:
+    return _FAST_BFLOAT16 in (describe_machine()["simd"] or ())

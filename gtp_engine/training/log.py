@@ -1,0 +1,84 @@
+"""The log of a run: a file of JSON lines, which a continued run goes on with, and TensorBoard if it is wanted.
+
+{"kind": "step", "fraction": …, "steps": …, "samples": …, "seconds": …, "learning_rate": …, "gradient": …,
+ "loss": …, "losses": {"policy": …, …}, "samples_per_second": …}
+{"kind": "judged", "steps": …, "samples": …, "seconds": …, "boards": {"9x9": {"policy_kl": …, …}}}
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.training.batches import Board
+from gtp_engine.training.loop import Progress
+from gtp_engine.training.metrics import Verdict
+
+FILE_NAME: Final = "log.jsonl"
+
+
+class Log:
+    """Writes the lines; a context manager.  `after` is the step that a continued run goes on from.
+
+    Lines about later steps, from a run that was cut off behind its last checkpoint, are dropped.
+    """
+
+    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / FILE_NAME
+        kept = [line for line in read_log(path) if line["steps"] <= after]
+        path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+        self._file = path.open("a", encoding="utf-8")
+        self._tensorboard = _tensorboard(folder, after) if tensorboard else None
+
+    def __enter__(self) -> "Log":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        if self._tensorboard is not None:
+            self._tensorboard.close()
+
+    def stepped(self, progress: Progress) -> None:
+        """Write a line about steps."""
+        self._write({"kind": "step", **progress._asdict()})
+        scalars = {f"loss/{name}": value for name, value in progress.losses.items()}
+        names = ("loss", "learning_rate", "gradient", "samples_per_second")
+        self._show(scalars | {f"train/{name}": getattr(progress, name) for name in names}, progress.samples)
+
+    def judged(self, progress: Progress, verdicts: dict[Board, Verdict]) -> None:
+        """Write a line about held-out positions."""
+        boards = {f"{width}x{height}": asdict(verdict) for (width, height), verdict in verdicts.items()}
+        place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
+        self._write({"kind": "judged", **place, "boards": boards})
+        scalars = {f"{name}/{board}": value for board, values in boards.items() for name, value in values.items()}
+        self._show(scalars, progress.samples)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def _show(self, scalars: dict[str, float], samples: int) -> None:
+        if self._tensorboard is not None:
+            for name, value in scalars.items():
+                self._tensorboard.add_scalar(name, value, samples)
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log; none if there is no file, and not the last one if it was cut off."""
+    if not path.exists():
+        return []
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def _tensorboard(folder: Path, after: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ConfigError(problem("TensorBoard is missing", advice='pip install "gtp-engine[train]"')) from error
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=after or None)

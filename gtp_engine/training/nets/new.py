@@ -1,0 +1,151 @@
+"""Networks that have learned nothing yet: descriptions with random weights.
+
+A residual trunk in pre-activation order (He et al., "Identity Mappings in Deep Residual Networks", 2016) in which some
+blocks pool over the whole board, and the heads of KataGo's model version 8: the one with the fewest outputs, all of
+which our teachers can label.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.nn.katago_globals import GLOBALS
+from gtp_engine.nn.katago_net import (
+    Activation,
+    BatchNorm,
+    Block,
+    Conv,
+    GlobalPoolingBlock,
+    MatMul,
+    Network,
+    NormActConv,
+    OrdinaryBlock,
+    PolicyHead,
+    PoolBranch,
+    Trunk,
+    ValueHead,
+)
+from gtp_engine.nn.katago_net.layers import Floats
+from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.nn.metadata import Scales
+from gtp_engine.training.config import Shape
+
+VERSION: Final = 8
+"""Model version: one policy; score mean, score deviation, lead and time left beside the value."""
+MISC_OUTPUTS: Final = 4
+
+_VALUES_POOLED: Final = 3
+"""Values that pooling makes of a channel."""
+
+_POOLED_GAIN: Final = 0.3
+"""Share of full variance's deviation with which pooled values enter: a start at which the board's points differ."""
+_OUTPUT_GAIN: Final = 0.1
+"""The same for outputs: training begins with an even policy and an open game."""
+
+
+def new_network(shape: Shape, *, name: str, seed: int) -> Network:
+    """Return a network with random weights, for KataGo's inputs of version 7."""
+    return _Maker(shape, np.random.default_rng(seed)).network(name)
+
+
+class _Maker:
+    """Draws weights; the same seed gives the same network."""
+
+    def __init__(self, shape: Shape, rng: np.random.Generator) -> None:
+        self._shape = shape
+        self._rng = rng
+        self._activation = Activation(shape.activation.upper())
+
+    def network(self, name: str) -> Network:
+        return Network(
+            name=name,
+            version=VERSION,
+            planes=PLANES,
+            globals_=GLOBALS,
+            scales=Scales(),
+            suicide_area=False,
+            trunk=self._trunk(),
+            policy=self._policy_head(),
+            value=self._value_head(),
+            parameters=0,  # the module that is trained counts them
+        )
+
+    # Layers
+
+    def _conv(self, inputs: int, outputs: int, size: int, gain: float = 1.0) -> Conv:
+        """Return a convolution that keeps the variance of what a ReLU let through (He et al., 2015), times `gain`²."""
+        deviation = gain * np.sqrt(2 / (inputs * size * size))
+        return Conv(self._normal(deviation, outputs, inputs, size, size), (1, 1))
+
+    def _matrix(self, inputs: int, outputs: int, gain: float) -> MatMul:
+        return MatMul(self._normal(gain / np.sqrt(inputs), inputs, outputs))
+
+    def _normal(self, deviation: float, *sizes: int) -> Floats:
+        return (deviation * self._rng.standard_normal(sizes)).astype(np.float32)
+
+    def _norm_act_conv(self, inputs: int, outputs: int, gain: float = 1.0) -> NormActConv:
+        return NormActConv(_norm(inputs), self._activation, self._conv(inputs, outputs, 3, gain))
+
+    def _pool_branch(self, inputs: int, outputs: int, size: int) -> PoolBranch:
+        return PoolBranch(self._conv(inputs, outputs, size), _norm(outputs), self._activation)
+
+    # Trunk
+
+    def _trunk(self) -> Trunk:
+        shape = self._shape
+        conv = self._conv(PLANES, shape.channels, 5)
+        from_globals = self._matrix(GLOBALS, shape.channels, 1.0)
+        blocks = tuple(self._block(number) for number in range(1, shape.blocks + 1))
+        return Trunk(conv, from_globals, blocks, _norm(shape.channels), self._activation)
+
+    def _block(self, number: int) -> Block:
+        """Return block `number` from 1 on; its last convolution is small, so that all together add one variance."""
+        shape = self._shape
+        channels, gain = shape.channels, shape.blocks**-0.5
+        if not shape.pooling_every or number % shape.pooling_every:
+            return OrdinaryBlock(self._norm_act_conv(channels, channels), self._norm_act_conv(channels, channels, gain))
+        regular = channels - shape.pooled_channels
+        return GlobalPoolingBlock(
+            first=self._norm_act_conv(channels, regular),
+            pool=self._pool_branch(channels, shape.pooled_channels, 3),
+            pool_to_bias=self._matrix(_VALUES_POOLED * shape.pooled_channels, regular, _POOLED_GAIN),
+            second=self._norm_act_conv(regular, channels, gain),
+        )
+
+    # Heads
+
+    def _policy_head(self) -> PolicyHead:
+        shape = self._shape
+        hidden = shape.policy_channels
+        pooled = _VALUES_POOLED * hidden
+        return PolicyHead(
+            conv=self._conv(shape.channels, hidden, 1),
+            pool=self._pool_branch(shape.channels, hidden, 1),
+            pool_to_bias=self._matrix(pooled, hidden, _POOLED_GAIN),
+            norm=_norm(hidden),
+            activation=self._activation,
+            to_logits=self._conv(hidden, 1, 1, _OUTPUT_GAIN),
+            pool_to_pass=self._matrix(pooled, 1, _OUTPUT_GAIN),
+            pass_bias=None,
+            pass_activation=Activation.IDENTITY,
+            pass_to_logits=None,
+        )
+
+    def _value_head(self) -> ValueHead:
+        shape = self._shape
+        channels, hidden = shape.value_channels, shape.value_hidden
+        return ValueHead(
+            pool=self._pool_branch(shape.channels, channels, 1),
+            pool_to_hidden=self._matrix(_VALUES_POOLED * channels, hidden, 1.0),
+            hidden_bias=np.zeros(hidden, np.float32),
+            hidden_activation=self._activation,
+            to_value=self._matrix(hidden, 3, _OUTPUT_GAIN),
+            value_bias=np.zeros(3, np.float32),
+            to_misc=self._matrix(hidden, MISC_OUTPUTS, _OUTPUT_GAIN),
+            misc_bias=np.zeros(MISC_OUTPUTS, np.float32),
+            to_ownership=self._conv(channels, 1, 1, _OUTPUT_GAIN),
+        )
+
+
+def _norm(channels: int) -> BatchNorm:
+    return BatchNorm(np.ones(channels, np.float32), np.zeros(channels, np.float32))

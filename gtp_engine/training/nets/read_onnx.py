@@ -1,0 +1,130 @@
+"""The description in an ONNX file that `training.export` wrote: its weights, read back exactly.
+
+The graph of an architecture is always built in the same way.  So a graph is built of the same architecture with marks
+for weights: each a number of its own.  Where a mark is found in that graph, there the weight is in the file's.
+
+Norms that follow a convolution were folded into it; they come back as a scale of 1 and a bias, so that the network
+calculates the same and would be written as the same file.
+"""
+
+import math
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.nn.katago_net import Network
+from gtp_engine.nn.katago_onnx import build_model, info_of_network
+from gtp_engine.training.nets.architecture import PROPERTY, Path, network_of
+
+_FIRST_MARK: Final = 1000
+"""Above all numbers that graphs contain for other reasons (`nn.katago_onnx.board`)."""
+
+_LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
+"""Parts of a network whose own norm comes first, so that it is not folded into anything."""
+
+
+def read_onnx(path: FilePath) -> Network:
+    """Return the network in a file; raises ModelError if it was not exported here, or is damaged."""
+    model = _load(path)
+    properties = {entry.key: entry.value for entry in model.metadata_props}
+    if PROPERTY not in properties:
+        raise ModelError(
+            problem(
+                f"{shown(path.name)} does not say how it is built",
+                expected="a network that scripts/train exported",
+                advice="of an imported network, give the .bin.gz file",
+            )
+        )
+    network = _read(properties[PROPERTY], model, path.name)
+    again = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
+    if _constants(again) != _constants(model):
+        raise _foreign(path.name)
+    return network
+
+
+def _load(path: FilePath) -> Any:
+    import onnx
+
+    try:
+        return onnx.load(path)
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+    except Exception as error:  # protobuf's own kinds, which have changed between its versions
+        raise ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file")) from error
+
+
+def _read(architecture: str, model: Any, name: str) -> Network:
+    """Return the network with the weights that stand in `model` where the marks stand in a graph of its own."""
+    marks = _Marks()
+    marked = network_of(architecture, marks.fill)
+    graph = build_model(marked, info_of_network(marked, origin="", terms="", sha256="")).graph
+    weights = np.full(marks.count, np.nan)
+    for place, numbers in _float_inputs(graph).items():
+        found = _float_inputs(model.graph).get(place)
+        if found is None or found.shape != numbers.shape:
+            raise _foreign(name)
+        is_mark = numbers >= _FIRST_MARK
+        weights[numbers[is_mark].astype(np.int64) - _FIRST_MARK] = found[is_mark]
+    if np.isnan(weights).any():
+        raise _foreign(name)
+    return network_of(architecture, marks.reader(weights))
+
+
+def _foreign(name: str) -> ModelError:
+    return ModelError(
+        problem(f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported")
+    )
+
+
+class _Marks:
+    """Gives every weight a number; scales that are folded into other weights are 1 and get none."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fill(self, path: Path, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the next marks; in double precision, which tells them all apart."""
+        if _is_folded(path):
+            return np.ones(sizes)
+        begin = _FIRST_MARK + self.count
+        self.count += math.prod(sizes)
+        return np.arange(begin, _FIRST_MARK + self.count, dtype=np.float64).reshape(sizes)
+
+    def reader(self, weights: NDArray[np.float64]) -> Any:
+        """Return what fills a network with `weights`, in the order of the marks."""
+        position = 0
+
+        def fill(path: Path, sizes: tuple[int, ...]) -> NDArray[np.float32]:
+            nonlocal position
+            if _is_folded(path):
+                return np.ones(sizes, np.float32)
+            begin = position
+            position += math.prod(sizes)
+            return weights[begin:position].reshape(sizes).astype(np.float32)
+
+        return fill
+
+
+def _is_folded(path: Path) -> bool:
+    """Return whether the array at `path` is the scale of a norm that follows a convolution."""
+    return path[-2:] == ("norm", "scale") and path[-3] not in _LEADING_NORMS
+
+
+def _float_inputs(graph: Any) -> dict[tuple[int, int], NDArray[np.floating[Any]]]:
+    """Return the floating-point constants of a graph by number of node and of input."""
+    import onnx.numpy_helper
+
+    arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
+    return {
+        (node, number): arrays[name]
+        for node, operation in enumerate(graph.node)
+        for number, name in enumerate(operation.input)
+        if name in arrays and arrays[name].dtype.kind == "f"
+    }
+
+
+def _constants(model: Any) -> list[bytes]:
+    return [entry.SerializeToString() for entry in model.graph.initializer]

@@ -1,0 +1,174 @@
+"""Shards: files of labelled positions, what training reads.
+
+A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A = H·W points):
+
+    planes     uint8 [N, 22, ⌈A/8⌉]  bits of KataGo's input planes, version 7 (`numpy.packbits` of rows of the board)
+    globals    float32 [N, 19]       the values beside them
+    policy     float16 [N, A + 1]    probabilities of the legal moves, the pass last; illegal ones have 0
+    value      float16 [N, 3]        probabilities that the side to move wins, that it loses, of no result
+    score      float32 [N, 3]        mean and standard deviation of the score, lead: points, for the side to move
+    ownership  int8 [N, A]           round(127 · ownership), positive where the side to move owns a point
+    game       int64 [N]             number of the game that a position is from
+    meta       JSON: format, width, height, teacher, teacher_sha256, licence, seed
+
+A folder of data has two folders of shards, `train` and `held-out`; a game is in one of them.  The name of a shard is
+`<W>x<H>-<seed>-<number>.npz`.  In shards of 8192 positions each takes 0.93 KB on 19×19, 0.46 KB on 13×13 and 0.24 KB on
+9×9, where the arrays have 2.2, 1.1 and 0.6 KB.
+"""
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import TengenError, problem, shown, shown_path
+from gtp_engine.nn.katago_globals import GLOBALS
+from gtp_engine.nn.katago_planes import PLANES
+
+FORMAT: Final = 1
+TRAIN: Final = "train"
+HELD_OUT: Final = "held-out"
+"""Names of the two folders."""
+OWNERSHIP_UNIT: Final = 127
+"""What ownership, −1 to 1, is multiplied by."""
+
+_NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
+_UNFINISHED: Final = ".part"
+"""What the name of a shard that is being written ends in."""
+
+
+class ShardError(TengenError, ValueError):
+    """A shard that cannot be read, or is not what its name or metadata say."""
+
+
+class Samples(NamedTuple):
+    """The arrays of N positions, see the module's docstring."""
+
+    planes: NDArray[np.uint8]
+    globals: NDArray[np.float32]
+    policy: NDArray[np.float16]
+    value: NDArray[np.float16]
+    score: NDArray[np.float32]
+    ownership: NDArray[np.int8]
+    game: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:  # type: ignore[override]  # a tuple's method of that name is of no use here
+        """The number of positions, N."""
+        return len(self.game)
+
+    def take(self, rows: NDArray[Any]) -> "Samples":
+        """Return copies of some positions: their numbers in any order, or a mask."""
+        return Samples._make(array[rows] for array in self)
+
+
+@dataclass(frozen=True)
+class ShardMeta:
+    """Where the positions of a shard come from."""
+
+    width: int
+    height: int
+    teacher: str
+    """Name of the network that labelled them."""
+    teacher_sha256: str
+    """Hash of its file."""
+    licence: str
+    """Its licence, for people."""
+    seed: int
+    """Seed of the run that made them."""
+
+
+class ShardName(NamedTuple):
+    """What the name of a shard says."""
+
+    width: int
+    height: int
+    seed: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}-{self.seed}-{self.number:05}.npz"
+
+
+def parse_name(path: Path) -> ShardName:
+    """Return what a shard's name says; raises ShardError for other names."""
+    found = _NAME.fullmatch(path.name)
+    if found is None:
+        raise ShardError(problem(f"file {shown(path.name)}", expected="a shard's name, such as 19x19-1-00000.npz"))
+    return ShardName(*map(int, found.groups()))
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    """Return the shards in a folder, sorted by board, seed and number; raises ShardError if it is no folder."""
+    if not folder.is_dir():
+        raise ShardError(problem(f"no folder {shown_path(folder)}", expected="a folder of shards"))
+    return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
+
+
+def join(parts: Sequence[Samples]) -> Samples:
+    """Return the positions of all parts, at least one, one after the other."""
+    return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+
+def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
+    """Write a shard, which bears its name only when it is complete.
+
+    Raises ShardError for arrays of other shapes, and for a shard that is there already.
+    """
+    _check(path, samples, meta)
+    if path.exists():
+        raise ShardError(problem(f"shard {shown_path(path)} is there already", advice="use another seed"))
+    unfinished = path.with_name(path.name + _UNFINISHED)
+    text = json.dumps({"format": FORMAT, **asdict(meta)})
+    with open(unfinished, "wb") as file:
+        np.savez_compressed(file, meta=np.array(text), **samples._asdict())
+    unfinished.replace(path)
+
+
+def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
+    """Return the positions of a shard and where they come from; raises ShardError, saying what is wrong."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            values: dict[str, Any] = json.loads(str(file["meta"]))
+            samples = Samples(**{name: file[name] for name in Samples._fields})
+        if values.pop("format") != FORMAT:
+            raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+        meta = ShardMeta(**values)
+    except OSError as error:
+        raise ShardError(problem(f"cannot read shard {shown_path(path)}: {error.strerror}")) from error
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, ShardError):
+            raise
+        raise _damaged(path, str(error)) from error
+    _check(path, samples, meta)
+    return samples, meta
+
+
+def _damaged(path: Path, reason: str) -> ShardError:
+    return ShardError(problem(f"shard {shown(path.name)} is damaged ({reason})", advice="delete it"))
+
+
+def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
+    """Raise ShardError unless the arrays have the types and shapes of a shard."""
+    count, points = samples.count, meta.width * meta.height
+    wanted = {
+        "planes": (np.uint8, (count, PLANES, -(-points // 8))),
+        "globals": (np.float32, (count, GLOBALS)),
+        "policy": (np.float16, (count, points + 1)),
+        "value": (np.float16, (count, 3)),
+        "score": (np.float32, (count, 3)),
+        "ownership": (np.int8, (count, points)),
+        "game": (np.int64, (count,)),
+    }
+    for name, (kind, shape) in wanted.items():
+        array = getattr(samples, name)
+        if array.dtype != kind or array.shape != shape:
+            reason = f"{name} is {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}"
+            raise _damaged(path, reason)

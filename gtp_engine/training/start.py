@@ -1,0 +1,44 @@
+"""Where training begins: a new network, or the weights of a file."""
+
+from pathlib import Path
+
+from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.nn.katago_net import load_network
+from gtp_engine.training.checkpoints import read_checkpoint
+from gtp_engine.training.config import TrainConfig
+from gtp_engine.training.nets import NetworkModule, new_network
+from gtp_engine.training.nets.read_onnx import read_onnx
+from gtp_engine.training.shards import parse_name, read_shard, shard_paths
+
+
+def first_module(config: TrainConfig) -> NetworkModule:
+    """Return the module that a run begins with; raises ModelError if its file cannot be used.
+
+    The norms of a new network take the statistics of each batch; those of one that has been trained keep theirs.
+    """
+    if config.init is None:
+        module = NetworkModule(new_network(config.shape, name=config.name or config.shape.title, seed=config.seed))
+        module.count_statistics(True)
+        return module
+    return module_of_file(config.init)
+
+
+def module_of_file(path: Path) -> NetworkModule:
+    """Return the network in a checkpoint, an ONNX file that was exported here, or a file of KataGo's."""
+    if path.suffix == ".pt":
+        return read_checkpoint(path).averaged_module()
+    if path.suffix == ".onnx":
+        return NetworkModule(read_onnx(path))
+    if path.suffix in (".gz", ".bin", ".txt"):
+        return NetworkModule(load_network(path))
+    raise ModelError(
+        problem(
+            f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
+        )
+    )
+
+
+def teacher_of(folder: Path) -> str:
+    """Return the names of the networks that labelled the first shard of each board size."""
+    first = {parse_name(path)[:2]: path for path in reversed(shard_paths(folder))}
+    return ", ".join(sorted({read_shard(path)[1].teacher for path in first.values()}))

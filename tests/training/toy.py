@@ -1,0 +1,80 @@
+"""Small networks and small data for tests of training."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from training.needs_torch import torch
+
+from gtp_engine.training.config import Shape, TrainConfig
+from gtp_engine.training.export import random_positions
+from gtp_engine.training.nets import NetworkModule, Outputs, new_network
+from gtp_engine.training.shards import HELD_OUT, OWNERSHIP_UNIT, TRAIN, Samples, ShardMeta, ShardName, write_shard
+
+TINY = Shape(
+    blocks=2, channels=6, pooling_every=2, pooled_channels=2, policy_channels=3, value_channels=4, value_hidden=5
+)
+"""An ordinary block and one that pools."""
+
+
+def tiny_module(seed: int = 1, **changes: Any) -> NetworkModule:
+    """Return a tiny network whose every number matters: norms and biases are random too."""
+    module = NetworkModule(new_network(Shape(**vars(TINY) | changes), name="tiny", seed=seed))
+    generator = torch.Generator().manual_seed(seed)
+    for name, tensor in module.state_dict().items():
+        if "variance" in name or "scale" in name:
+            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
+        elif "bias" in name or "mean" in name:
+            tensor.copy_(torch.randn(tensor.shape, generator=generator) / 2)
+    return module.eval()
+
+
+def run(module: NetworkModule, width: int, height: int, *, count: int = 3, seed: int = 1) -> Outputs:
+    """Return what a module says about random positions."""
+    spatial, globals_ = random_positions(width, height, count, seed=seed)
+    with torch.no_grad():
+        outputs: Outputs = module(torch.from_numpy(spatial), torch.from_numpy(globals_))
+    return outputs
+
+
+def count_stones(width: int, height: int, count: int, seed: int) -> Samples:
+    """Return positions labelled by their stones: who has more leads, stones are owned, free points are good moves."""
+    spatial, globals_ = random_positions(width, height, count, seed=seed)
+    stones = spatial[:, 1:3].reshape(count, 2, -1)
+    ownership = stones[:, 0] - stones[:, 1]
+    lead = ownership.sum(axis=1, keepdims=True)
+    free = np.concatenate([1 - stones.sum(axis=1), np.full((count, 1), 0.1)], axis=1)
+    win = 1 / (1 + np.exp(-lead / 3))
+    return Samples(
+        planes=np.packbits(spatial.reshape(count, len(spatial[0]), -1) > 0, axis=2),
+        globals=globals_,
+        policy=(free / free.sum(axis=1, keepdims=True)).astype(np.float16),
+        value=np.concatenate([win, 1 - win, np.zeros_like(win)], axis=1).astype(np.float16),
+        score=np.concatenate([lead, np.full_like(lead, 2.0), lead], axis=1).astype(np.float32),
+        ownership=(OWNERSHIP_UNIT * ownership).astype(np.int8),
+        game=np.arange(count, dtype=np.int64),
+    )
+
+
+def write_data(folder: Path, *boards: tuple[int, int], count: int = 48, shards: int = 2, seed: int = 1) -> Path:
+    """Write shards of boards (width, height) to a folder, and one of each that is held out."""
+    for name, number in ((TRAIN, shards), (HELD_OUT, 1)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for width, height in boards:
+            for i in range(number):
+                samples = count_stones(width, height, count, seed=i + 100 * (name == HELD_OUT))
+                path = folder / name / str(ShardName(width, height, seed, i))
+                write_shard(path, samples, ShardMeta(width, height, "counter of stones", "0" * 64, "CC0", 1))
+    return folder
+
+
+def tiny_config(tmp_path: Path, **changes: Any) -> TrainConfig:
+    """Return a short run with data of its own."""
+    data = tmp_path / "data"
+    if not data.exists():
+        write_data(data, (5, 5), (4, 3))
+    values: dict[str, Any] = {
+        "data": data, "out": tmp_path / "run", "shape": TINY, "samples": 30 * 16, "batch": 16, "threads": 1,
+        "precision": "float32", "log_steps": 1, "judgings": 2, "average_steps": 10, "learning_rate": 0.01,
+    }  # fmt: skip
+    return TrainConfig(**values | changes)
