@@ -14,6 +14,7 @@ Each batch shows its positions in all orientations of the board, an equal part i
 import queue
 import threading
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -140,31 +141,34 @@ class Batches:
         """The number of positions by board size, as last looked up."""
         return dict(self._counts)
 
+    @property
+    def shares(self) -> dict[Board, float]:
+        """The share of the batches that each board size has, by board."""
+        weights = {board: self._shares.get(board, self._counts[board]) for board in sorted(self._counts)}
+        total = sum(weights.values())
+        return {board: weight / total for board, weight in weights.items()}
+
     def __iter__(self) -> Iterator[Batch]:
         return self
 
     def __next__(self) -> Batch:
         """Return the next batch."""
         rng = np.random.default_rng((self._seed, self._step))
-        boards = sorted(self._counts)
-        shares = np.array([self._shares.get(board, self._counts[board]) for board in boards], dtype=np.float64)
-        board = boards[rng.choice(len(boards), p=shares / shares.sum())]
+        shares = self.shares
+        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
         samples = self._take(board)
         self._step += 1
         return unpack(samples, board, rng.permutation(symmetry_count(*board)))
 
     def _look(self) -> None:
         """Count the positions in the folder."""
-        self._counts = {}
+        counts: Counter[Board] = Counter()
         for path in shard_paths(self._folder):
-            board = parse_name(path)[:2]
-            self._counts[board] = self._counts.get(board, 0) + shard_length(path)
-        if self._shares:
-            self._counts = {board: count for board, count in self._counts.items() if board in self._shares}
+            counts[parse_name(path)[:2]] += shard_length(path)
+        self._counts = {board: n for board, n in counts.items() if not self._shares or board in self._shares}
         if not self._counts:
-            expected = (
-                f"some of the boards {', '.join(f'{w}x{h}' for w, h in self._shares)}" if self._shares else "some"
-            )
+            boards = ", ".join(f"{width}x{height}" for width, height in self._shares)
+            expected = f"some of the boards {boards}" if boards else "some"
             raise ShardError(problem(f"no shards in {shown_path(self._folder)}", expected=expected))
 
     def _take(self, board: Board) -> Samples:
