@@ -33,7 +33,7 @@ def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str
     searches = ROLLOUTS if network is None else NETWORK
     say = progress if not is_cache_filled(searches) else (lambda line: None)
     start = time.perf_counter()
-    say("First start: compiling the engine for this processor, less than a minute; later starts take a second.")
+    say("First start: compiling the engine for this processor, about a minute; later starts take a second.")
     game = Game(_SIZE, None, Rules.parse("tromp-taylor"))
     game.play("C3")
     game.legal_points()

@@ -102,8 +102,6 @@ class TrainConfig:
     device: str = "auto"
     threads: int = 0
     """Threads of torch; 0: one for each core."""
-    compile: bool = False
-    """Whether torch compiles the network, which takes a C++ compiler, and up to a minute for a board size."""
     checkpoint_minutes: float = 10.0
     judgings: int = 20
     """How often the network is judged by held-out positions during the run."""

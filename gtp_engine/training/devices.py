@@ -5,7 +5,6 @@ Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloa
 298 / 206, 149 / 99, 66 / 46; with fewer, several times so.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
@@ -53,11 +52,12 @@ class Machine:
                 parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
         return module
 
-    def run(self, module: Callable[[Tensor, Tensor], Outputs], planes: Tensor, globals_: Tensor) -> Outputs:
+    def run(self, module: NetworkModule, planes: Tensor, globals_: Tensor) -> Outputs:
         """Return the outputs, float32, for `planes` uint8 or float32 [N, 22, H, W] and `globals_`, on the device."""
         number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
         with self.autocast():
-            return module(planes.to(number, memory_format=torch.channels_last), globals_)
+            outputs: Outputs = module(planes.to(number, memory_format=torch.channels_last), globals_)
+        return outputs
 
 
 def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:

@@ -7,54 +7,36 @@ whole network with its part of the batch, and all meet once a step (590 position
 Norms take their statistics from a part.  Parts and the order of sums are fixed, so that a run repeats exactly.
 """
 
-from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from types import TracebackType
-from typing import Final, TypeAlias
+from typing import Final
 
 import torch
 from torch import Tensor
 
-from gtp_engine.training.batches import Batch, Board
+from gtp_engine.training.batches import Batch
 from gtp_engine.training.config import LossWeights
 from gtp_engine.training.devices import Machine
 from gtp_engine.training.losses import Losses, losses_of
-from gtp_engine.training.nets import NetworkModule, Outputs
-
-Runner: TypeAlias = Callable[[Tensor, Tensor], Outputs]
+from gtp_engine.training.nets import NetworkModule
 
 MOST_PARTS: Final = 8
 """Parts of a batch at most: Python itself runs on one core, and steers all parts."""
-
-_CODES_OF_A_BOARD: Final = 4
-"""Pieces of code for a board size at most: parts of a batch differ by one position, the last batch is smaller."""
 
 
 class Gradients:
     """Calculates the gradients of `module` in `parts` threads; a context manager.
 
-    Copies of the module share its weights and have statistics of their own, which are averaged after each step.  For
-    the board sizes `compiled` they are compiled when such a board first comes up, one after the other.
+    Copies of the module share its weights and have statistics of their own, which are averaged after each step.
     """
 
-    def __init__(
-        self,
-        module: NetworkModule,
-        machine: Machine,
-        weights: LossWeights,
-        *,
-        parts: int,
-        compiled: Collection[Board] = (),
-    ) -> None:
+    def __init__(self, module: NetworkModule, machine: Machine, weights: LossWeights, *, parts: int) -> None:
         self._module = module
         self._machine = machine
         self._weights = weights
         self._parameters = list(module.parameters())
         self._copies = [_sharing_copy(module) for _ in range(parts)]
-        self._compiled = _compiled(self._copies, len(compiled)) if compiled else []
-        self._compiled_boards = compiled
-        self._seen: set[tuple[object, ...]] = set()
         self._pool = ThreadPoolExecutor(parts, "gradients", initializer=lambda: machine.use_threads(parts))
 
     def __enter__(self) -> "Gradients":
@@ -68,7 +50,7 @@ class Gradients:
     def write(self, batch: Batch) -> tuple[Tensor, Losses]:
         """Write the gradients of `batch` into the module's weights; return the loss and its parts."""
         parts = batch.split(len(self._copies))
-        found = self._calculate_all(parts)
+        found = list(self._pool.map(self._calculate, self._copies, parts))
         shares = [len(part.planes) / len(batch.planes) for part in parts]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in found], shares)
@@ -77,20 +59,10 @@ class Gradients:
         figures = _weighted_sum([figures for _, figures in found], shares)
         return figures[0], Losses(*figures[1:])
 
-    def _calculate_all(self, parts: list[Batch]) -> "list[tuple[tuple[Tensor, ...], Tensor]]":
-        """Return what `_calculate` does for each part; what has to be compiled first is, in this thread."""
-        if parts[0].board not in self._compiled_boards:
-            return list(self._pool.map(self._calculate, self._copies, parts))
-        shapes = tuple(part.planes.shape for part in parts)
-        if shapes in self._seen:
-            return list(self._pool.map(self._calculate, self._compiled, parts))
-        self._seen.add(shapes)
-        return [self._calculate(runner, part) for runner, part in zip(self._compiled, parts, strict=False)]
-
-    def _calculate(self, run: Runner, part: Batch) -> tuple[tuple[Tensor, ...], Tensor]:
+    def _calculate(self, module: NetworkModule, part: Batch) -> tuple[tuple[Tensor, ...], Tensor]:
         """Return the gradients of a part, and its loss with all parts of that."""
         part = part.to(self._machine.device)
-        outputs = self._machine.run(run, part.planes, part.globals)
+        outputs = self._machine.run(module, part.planes, part.globals)
         losses = losses_of(outputs, part, self._module.network.scales)
         total = losses.total(self._weights)
         gradients = torch.autograd.grad(total, self._parameters)
@@ -108,16 +80,6 @@ class Gradients:
 def _sharing_copy(module: NetworkModule) -> NetworkModule:
     """Return a copy of `module` that has the very same weights, and its own statistics."""
     return deepcopy(module, {id(parameter): parameter for parameter in module.parameters()})
-
-
-def _compiled(modules: list[NetworkModule], boards: int) -> list[Runner]:
-    """Return `modules` such that they are compiled when they are first called, for each of `boards` board sizes.
-
-    Code for all sizes at once is what torch would make by itself; for these networks it ends up with one for each.
-    """
-    limit = _CODES_OF_A_BOARD * boards
-    torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, limit)
-    return [torch.compile(module, dynamic=False) for module in modules]
 
 
 def _weighted_sum(tensors: list[Tensor], shares: list[float]) -> Tensor:

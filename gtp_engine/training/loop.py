@@ -25,17 +25,11 @@ from gtp_engine.training.losses import Losses
 from gtp_engine.training.metrics import HeldOut, Verdict
 from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import architecture_of
-from gtp_engine.training.requirements import check_compiler
 from gtp_engine.training.shards import HELD_OUT, TRAIN, ShardError
 from gtp_engine.training.start import first_module, teacher_of
 
 _BETAS: Final = (0.9, 0.99)
 """Adam's averages: the second covers 100 steps, as a learning rate that changes all the time wants it."""
-
-
-_COMPILED_SHARE: Final = 0.05
-"""Share of the batches from which on a board size is compiled: that takes up to a minute and makes its batches 1.3
-times as fast, so that in a run of an hour it pays from about 5 % on."""
 
 
 class TrainingError(TengenError):
@@ -168,15 +162,7 @@ class Trainer:
         """Return what calculates gradients; this thread gets as many threads of torch's as each of theirs."""
         parts = min(self.machine.threads, MOST_PARTS) if self.machine.device.type == "cpu" else 1
         self.machine.use_threads(parts)
-        return Gradients(self.module, self.machine, self.config.loss, parts=parts, compiled=self._compiled_boards())
-
-    def _compiled_boards(self) -> list[Board]:
-        """Return the board sizes that come up often enough for compiling to pay."""
-        if not self.config.compile:
-            return []
-        check_compiler()
-        shares = self._batches.shares
-        return [board for board, share in shares.items() if share >= _COMPILED_SHARE]
+        return Gradients(self.module, self.machine, self.config.loss, parts=parts)
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         self.module.load_state_dict(checkpoint.module)

@@ -1,22 +1,14 @@
 """What training needs beside the engine is asked for in a sentence."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.requirements import check_compiler, check_torch
+from gtp_engine.training.requirements import check_torch
 
 
 def test_without_torch_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ConfigError, match=r'^training needs PyTorch; install it: pip install "gtp-engine\[train\]"$'):
         check_torch()
-
-
-def test_without_a_compiler_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CXX", raising=False)
-    with pytest.raises(ConfigError, match=r"^no C\+\+ compiler: expected one of g\+\+, .*; train without --compile$"):
-        check_compiler()
