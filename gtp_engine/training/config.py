@@ -76,7 +76,7 @@ class TrainConfig:
     out: Path
     """Folder for checkpoint, log, curves and the network."""
     name: str = ""
-    """Name of the network; "" makes one of its size."""
+    """Name of the network; "" makes one of its size, or leaves that of `init`."""
     shape: Shape = field(default_factory=Shape)
     init: Path | None = None
     """Network to begin with instead of a new one: a checkpoint, an exported ONNX file, or one of KataGo's files."""

@@ -45,13 +45,13 @@ def export_run(
     `name` is by default the run's.
     """
     checkpoint = read_checkpoint(folder / CHECKPOINT)
-    run = checkpoint.run
-    name = name or run.name or run.shape.title
+    module = checkpoint.averaged_module()
+    name = name or checkpoint.run.name or module.network.name
     target = target or folder / f"{name}.onnx"
     origin = (
         origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {checkpoint.teacher}"
     )
-    export_network(checkpoint.averaged_module(), target, name=name, origin=origin, terms=terms)
+    export_network(module, target, name=name, origin=origin, terms=terms)
     return target
 
 

@@ -21,7 +21,15 @@ from gtp_engine.training.progress import ProgressBar
 from gtp_engine.training.run import export_run, run_training
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "train"
-SIZES = ["--blocks=1", "--channels=4", "--pooling-every=0", "--batch=8", "--precision=float32", "--judgings=1"]
+SIZES = [
+    "--blocks=1",
+    "--channels=4",
+    "--pooling-every=0",
+    "--batch=8",
+    "--precision=float32",
+    "--judgings=1",
+    "--boards=5=1",
+]
 
 
 def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
