@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any, Final
 
 from gtp_engine import __version__
+from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores, describe_machine
 
 PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "rich")
@@ -31,7 +32,8 @@ def examine() -> Findings:
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
     first_start), threads (of a search by default), providers (onnxruntime's), network (what runs one where nothing else
-    is asked for: provider, precision, both None if nothing can, and reasons in sentences), problems (sentences).
+    is asked for: provider, precision, both None if nothing can, and reasons in sentences), shipped (names of the
+    networks that come with the engine), problems (sentences).
     """
     problems: list[str] = []
     providers = _providers(problems)
@@ -44,6 +46,7 @@ def examine() -> Findings:
         "threads": available_cores(),
         "providers": providers,
         "network": _network(providers, problems),
+        "shipped": _shipped(problems),
         "problems": problems,
     }
 
@@ -68,6 +71,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),
+        "plays with": f"{', '.join(findings['shipped']) or 'no network'}, unless --model says otherwise",
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
@@ -158,3 +162,15 @@ def _network(providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
             reasons.append(f"{failure}.")
         problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
     return {"provider": None, "precision": None, "reasons": reasons}
+
+
+def _shipped(problems: list[str]) -> list[str]:
+    """Return the names of the networks that come with the engine."""
+    try:
+        from gtp_engine.nn.metadata import info_of, read_properties
+        from gtp_engine.nn.shipped import shipped_folder
+
+        return [info_of(read_properties(path)).name for path in sorted(shipped_folder().glob("*.onnx"))]
+    except TengenError as error:
+        problems.append(str(error))
+        return []

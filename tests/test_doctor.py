@@ -12,8 +12,9 @@ from gtp_engine import __version__, _jit
 from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
-from gtp_engine.nn import onnx_model
+from gtp_engine.nn import onnx_model, shipped
 from gtp_engine.nn.providers import Runtime
+from gtp_engine.nn.shipped import shipped_folder
 
 
 def test_findings_are_complete_and_json() -> None:
@@ -28,6 +29,7 @@ def test_findings_are_complete_and_json() -> None:
     assert "CPUExecutionProvider" in findings["providers"]
     assert findings["network"]["precision"] in ("float32", "bfloat16")
     assert findings["network"]["reasons"]
+    assert [path.stem for path in sorted(shipped_folder().glob("*.onnx"))] == findings["shipped"] != []
     assert findings["problems"] == []
 
 
@@ -39,6 +41,7 @@ def test_report_shows_the_findings() -> None:
     assert findings["kernels"]["directory"] in text
     network = findings["network"]
     assert f"network        {network['provider']} in {network['precision']}. {network['reasons'][0]}" in text
+    assert f"plays with     {findings['shipped'][0]}, unless" in text
     assert text.endswith("No problems found.")
 
 
@@ -86,6 +89,14 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
     assert findings["problems"] == []
     monkeypatch.setattr(onnx_model, "try_provider", lambda runtime: "broken")
     assert any("none of onnxruntime's providers works: broken." in problem for problem in examine()["problems"])
+
+
+def test_a_missing_network_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shipped, "_PLACES", (tmp_path, tmp_path))
+    findings = examine()
+    assert findings["shipped"] == []
+    assert any("the network that ships with the engine is missing" in problem for problem in findings["problems"])
+    assert "plays with     no network" in format_findings(findings)
 
 
 def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
