@@ -1,25 +1,26 @@
 """The average of a network's weights over the last steps: it plays better than the weights of any one step."""
 
 from copy import deepcopy
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import torch
+from torch import nn
 
-from gtp_engine.training.nets import NetworkModule
+Module = TypeVar("Module", bound=nn.Module)
 
 _SHARE_AT_FIRST: Final = 10
 """At step s the average covers s / 10 steps, until that is as many as it is to cover."""
 
 
-class Average:
+class Average(Generic[Module]):
     """An exponential moving average of a module's weights and statistics; `module` holds it."""
 
-    def __init__(self, module: NetworkModule, steps: int) -> None:
+    def __init__(self, module: Module, steps: int) -> None:
         self.module = deepcopy(module).eval().requires_grad_(False)
         self._steps = steps
 
     @torch.no_grad()
-    def add(self, module: NetworkModule, step: int) -> None:
+    def add(self, module: Module, step: int) -> None:
         """Take in the weights after step number `step`, the first being 1."""
         share = 1 / max(1.0, min(self._steps, step / _SHARE_AT_FIRST))
         theirs = module.state_dict()

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -210,19 +210,30 @@ class Batches:
         return np.random.default_rng((self._seed, *board, place.epoch, *more))
 
 
-class Prefetch:
+Made = TypeVar("Made", covariant=True)
+
+
+class Stream(Protocol[Made]):
+    """An endless stream of batches that can say where it is, as plain values."""
+
+    def __iter__(self) -> Iterator[Made]: ...
+
+    def state(self) -> dict[str, Any]: ...  # noqa: D102
+
+
+class Prefetch(Generic[Made]):
     """Makes the batches of a stream on a thread, a few in advance; a context manager.
 
     Iterating yields each batch together with the state of the stream after it.
     """
 
-    def __init__(self, batches: Batches, ahead: int = PREFETCHED) -> None:
+    def __init__(self, batches: Stream[Made], ahead: int = PREFETCHED) -> None:
         self._batches = batches
-        self._queue: queue.Queue[tuple[Batch, dict[str, Any]] | BaseException] = queue.Queue(ahead)
+        self._queue: queue.Queue[tuple[Made, dict[str, Any]] | BaseException] = queue.Queue(ahead)
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
 
-    def __enter__(self) -> "Prefetch":
+    def __enter__(self) -> "Prefetch[Made]":
         self._thread.start()
         return self
 
@@ -233,10 +244,10 @@ class Prefetch:
                 self._queue.get_nowait()
             self._thread.join(timeout=0.01)
 
-    def __iter__(self) -> Iterator[tuple[Batch, dict[str, Any]]]:
+    def __iter__(self) -> Iterator[tuple[Made, dict[str, Any]]]:
         return self
 
-    def __next__(self) -> tuple[Batch, dict[str, Any]]:
+    def __next__(self) -> tuple[Made, dict[str, Any]]:
         """Return the next batch and the stream's state after it; raises what making it raised."""
         found = self._queue.get()
         if isinstance(found, BaseException):

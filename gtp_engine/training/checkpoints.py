@@ -6,7 +6,7 @@ A file of torch's format that holds plain values and tensors only (nothing in it
     config         the run, as JSON has it
     teacher        who labelled the positions
     architecture   the network's, as JSON text
-    counts_statistics   whether norms take the statistics of each batch
+    counts_statistics   whether norms take the statistics of each batch, but at the end of the run
     module         the weights and statistics of now
     average        the averaged ones: what is exported
     optimizer      its state
@@ -17,6 +17,7 @@ A file of torch's format that holds plain values and tensors only (nothing in it
 import os
 import pickle
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,13 +72,24 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(path: Path) -> Checkpoint:
     """Return the contents of a file; raises ModelError if it is none, or damaged."""
     try:
-        values = torch.load(path, map_location="cpu", weights_only=True)
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
+    try:
+        values = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
         if values.pop("format") != FORMAT:
             raise ModelError(problem(f"checkpoint {shown(path.name)} has another format", expected=f"{FORMAT}"))
         return Checkpoint(**values)
-    except OSError as error:
-        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
-    except (RuntimeError, KeyError, TypeError, AttributeError, EOFError, pickle.UnpicklingError) as error:
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        pickle.UnpicklingError,
+    ) as error:
         raise ModelError(
             problem(f"{shown(path.name)} is damaged or no checkpoint", expected=f"a {FILE_NAME} of a training run")
         ) from error

@@ -1,17 +1,21 @@
-"""The curves of a run as a picture: loss by head, and what held-out positions say, over the samples trained on."""
+"""The curves of a run as a picture.
 
-from collections.abc import Sequence
+write_panels   any curves, side by side
+write_curves   those of a run of `loop`: loss by head, and what held-out positions say, over the samples trained on
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.errors import ConfigError, problem
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 FILE_NAME: Final = "curves.png"
 
-_INCHES: Final = (14.0, 8.0)
+_INCHES: Final = (14 / 3, 4.0)
+"""Width and height of a panel."""
+_COLUMNS: Final = 3
+"""Panels beside each other."""
 _DOTS_PER_INCH: Final = 100
 _SMOOTHED_POINTS: Final = 200
 """Points of a curve of losses at most: neighbours beyond that are averaged."""
@@ -26,42 +30,73 @@ _HELD_OUT: Final = (
 """Figures of a `Verdict` that are drawn, and their titles."""
 
 
-def write_curves(path: Path, log: Sequence[dict[str, Any]]) -> None:
-    """Write the picture of a log (`log.read_log`); raises ConfigError where matplotlib is missing."""
+Curve = Sequence[tuple[float, float]]
+"""Places and values."""
+
+
+class Panel(NamedTuple):
+    """Curves that share their axes, by the names that tell them apart."""
+
+    title: str
+    place: str  # what the places are
+    curves: Mapping[str, Curve]
+
+
+def write_panels(path: Path, panels: Sequence[Panel]) -> None:
+    """Write a picture of all panels; raises ConfigError where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure  # no pyplot: it would look for a screen and keep the figure
     except ImportError as error:
         raise ConfigError(problem("matplotlib is missing", advice='pip install "gtp-engine[train]"')) from error
-    figure = Figure(figsize=_INCHES, layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
-    _draw_losses(axes[0], [line for line in log if line["kind"] == "step"])
-    judged = [line for line in log if line["kind"] == "judged"]
-    for place, (name, title) in zip(axes[1:], _HELD_OUT, strict=True):
-        _draw_held_out(place, judged, name)
-        place.set_title(title)
-    for place in axes:
-        place.set_xlabel("samples, millions")
+    columns = min(_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(columns * _INCHES[0], rows * _INCHES[1]), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for place, panel in zip(axes, panels, strict=False):
+        for name, curve in panel.curves.items():
+            place.plot(*zip(*curve, strict=True), marker="." if len(curve) < _SMOOTHED_POINTS / 4 else "", label=name)
+        place.set_title(panel.title)
+        place.set_xlabel(panel.place)
         place.grid(alpha=0.3)
+        if panel.curves:
+            place.legend()
+    for place in axes[len(panels) :]:
+        place.set_axis_off()
     figure.savefig(path, dpi=_DOTS_PER_INCH)
 
 
-def _draw_losses(axes: "Axes", lines: Sequence[dict[str, Any]]) -> None:
-    axes.set_title("training loss by head, as a share of the first")
-    together = -(-len(lines) // _SMOOTHED_POINTS) or 1
-    groups = [lines[i : i + together] for i in range(0, len(lines), together)]
-    if not groups:
-        return
-    samples = [group[-1]["samples"] / 1e6 for group in groups]
-    for name in lines[0]["losses"]:
-        values = [sum(line["losses"][name] for line in group) / len(group) for group in groups]
-        axes.plot(samples, [value / (values[0] or 1.0) for value in values], label=name)
-    axes.legend()
+def smoothed(curve: Curve) -> Curve:
+    """Return a curve of not too many points: neighbours beyond that are averaged, and stand at the last one's place."""
+    together = -(-len(curve) // _SMOOTHED_POINTS) or 1
+    groups = [curve[i : i + together] for i in range(0, len(curve), together)]
+    return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
 
 
-def _draw_held_out(axes: "Axes", lines: Sequence[dict[str, Any]], name: str) -> None:
+_SAMPLES: Final = "samples, millions"
+
+
+def write_curves(path: Path, log: Sequence[dict[str, Any]]) -> None:
+    """Write the picture of a log (`log.read_log`); raises ConfigError where matplotlib is missing."""
+    losses = _loss_curves([line for line in log if line["kind"] == "step"])
+    judged = [line for line in log if line["kind"] == "judged"]
+    panels = [Panel("training loss by head, as a share of the first", _SAMPLES, losses)]
+    panels += [Panel(title, _SAMPLES, _held_out_curves(judged, name)) for name, title in _HELD_OUT]
+    write_panels(path, panels)
+
+
+def _loss_curves(lines: Sequence[dict[str, Any]]) -> dict[str, Curve]:
+    curves: dict[str, Curve] = {}
+    for name in lines[0]["losses"] if lines else ():
+        curve = smoothed([(line["samples"] / 1e6, line["losses"][name]) for line in lines])
+        first = curve[0][1] or 1.0
+        curves[name] = [(place, value / first) for place, value in curve]
+    return curves
+
+
+def _held_out_curves(lines: Sequence[dict[str, Any]], name: str) -> dict[str, Curve]:
+    """Return a figure of each board."""
     boards = dict.fromkeys(board for line in lines for board in line["boards"])
-    for board in boards:
-        found = [(line["samples"] / 1e6, line["boards"][board][name]) for line in lines if board in line["boards"]]
-        axes.plot(*zip(*found, strict=True), marker=".", label=board)
-    if boards:
-        axes.legend()
+    return {
+        board: [(line["samples"] / 1e6, line["boards"][board][name]) for line in lines if board in line["boards"]]
+        for board in boards
+    }

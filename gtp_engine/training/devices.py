@@ -7,10 +7,10 @@ Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloa
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.machine import available_cores, describe_machine
@@ -18,6 +18,9 @@ from gtp_engine.training.nets import NetworkModule, Outputs
 
 _FAST_BFLOAT16: Final = "amx_bf16"
 """The instruction set with which training in bfloat16 is faster than in float32."""
+
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Machine:
         # torch's cache of converted weights is one for all threads, and each weight is used once anyway
         return torch.autocast(self.device.type, torch.bfloat16, enabled=is_on, cache_enabled=False)
 
-    def place(self, module: NetworkModule) -> NetworkModule:
+    def place(self, module: Module) -> Module:
         """Return `module`, moved to the device, its filters with channels last, as convolutions are fastest."""
         module.to(self.device)
         for parameter in module.parameters():
@@ -54,10 +57,14 @@ class Machine:
 
     def run(self, module: NetworkModule, planes: Tensor, globals_: Tensor) -> Outputs:
         """Return the outputs, float32, for `planes` uint8 or float32 [N, 22, H, W] and `globals_`, on the device."""
-        number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
         with self.autocast():
-            outputs: Outputs = module(planes.to(number, memory_format=torch.channels_last), globals_)
+            outputs: Outputs = module(self.as_input(planes), globals_)
         return outputs
+
+    def as_input(self, planes: Tensor) -> Tensor:
+        """Return planes [N, P, H, W] of any type as the first convolution takes them."""
+        number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+        return planes.to(number, memory_format=torch.channels_last)
 
 
 def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:

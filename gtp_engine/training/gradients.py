@@ -4,16 +4,20 @@ torch's own threads meet after every operation, hundreds of times a step: on a m
 them were slower than one (b6c96, 9×9, two busy cores: 160 positions/s, one thread 470).  Here a thread goes through the
 whole network with its part of the batch, and all meet once a step (590 positions/s; on idle cores 780 each, 1370 both).
 
+    PartedGradients   any network's, of any loss
+    Gradients         those of KataGo's kind
+
 Norms take their statistics from a part.  Parts and the order of sums are fixed, so that a run repeats exactly.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from types import TracebackType
-from typing import Final
+from typing import Final, Generic, Protocol, Self, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gtp_engine.training.batches import Batch
 from gtp_engine.training.config import LossWeights
@@ -25,21 +29,56 @@ MOST_PARTS: Final = 8
 """Parts of a batch at most: Python itself runs on one core, and steers all parts."""
 
 
-class Gradients:
+class Splittable(Protocol):
+    """A batch of N positions, its tensors' first dimension."""
+
+    @property
+    def planes(self) -> Tensor: ...  # noqa: D102
+
+    def split(self, parts: int) -> list[Self]:
+        """Return the batch in up to `parts` parts of about the same size, none of them empty."""
+        ...
+
+    def to(self, device: torch.device) -> Self:
+        """Return the batch on `device`."""
+        ...
+
+
+Module = TypeVar("Module", bound=nn.Module)
+Positions = TypeVar("Positions", bound=Splittable)
+
+
+def parts_on(machine: Machine) -> int:
+    """Return into how many parts a batch should be split on this machine."""
+    return min(machine.threads, MOST_PARTS) if machine.device.type == "cpu" else 1
+
+
+class PartedGradients(Generic[Module, Positions]):
     """Calculates the gradients of `module` in `parts` threads; a context manager.
 
-    Copies of the module share its weights and have statistics of their own, which are averaged after each step.
+    `figures` returns the loss of a part, its mean over the positions, and whatever else is to be told, as a vector
+    that begins with the loss.  Copies of the module share its weights and have statistics of their own, which are
+    averaged after each step while the module `has_statistics`.
     """
 
-    def __init__(self, module: NetworkModule, machine: Machine, weights: LossWeights, *, parts: int) -> None:
+    def __init__(
+        self,
+        module: Module,
+        machine: Machine,
+        figures: Callable[[Module, Positions], Tensor],
+        *,
+        parts: int,
+        has_statistics: bool = False,
+    ) -> None:
         self._module = module
         self._machine = machine
-        self._weights = weights
+        self._figures = figures
+        self.has_statistics = has_statistics
         self._parameters = list(module.parameters())
-        self._copies = [_sharing_copy(module) for _ in range(parts)]
+        self.copies = [_sharing_copy(module) for _ in range(parts)]
         self._pool = ThreadPoolExecutor(parts, "gradients", initializer=lambda: machine.use_threads(parts))
 
-    def __enter__(self) -> "Gradients":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -47,37 +86,66 @@ class Gradients:
     ) -> None:
         self._pool.shutdown()
 
-    def write(self, batch: Batch) -> tuple[Tensor, Losses]:
-        """Write the gradients of `batch` into the module's weights; return the loss and its parts."""
-        parts = batch.split(len(self._copies))
-        found = list(self._pool.map(self._calculate, self._copies, parts))
+    def write(self, batch: Positions) -> Tensor:
+        """Write the gradients of `batch` into the module's weights; return its figures."""
+        parts = batch.split(len(self.copies))
+        found = list(self._pool.map(self._calculate, self.copies, parts))
         shares = [len(part.planes) / len(batch.planes) for part in parts]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in found], shares)
-        if self._module.counts_statistics:
+        if self.has_statistics:
             self._average_statistics(len(parts))
-        figures = _weighted_sum([figures for _, figures in found], shares)
-        return figures[0], Losses(*figures[1:])
+        return _weighted_sum([figures for _, figures in found], shares)
 
-    def _calculate(self, module: NetworkModule, part: Batch) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Return the gradients of a part, and its loss with all parts of that."""
-        part = part.to(self._machine.device)
-        outputs = self._machine.run(module, part.planes, part.globals)
-        losses = losses_of(outputs, part, self._module.network.scales)
-        total = losses.total(self._weights)
-        gradients = torch.autograd.grad(total, self._parameters)
-        return gradients, torch.stack([total, *losses]).detach()
+    def _calculate(self, module: Module, part: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Return the gradients of a part, and its figures."""
+        figures = self._figures(module, part.to(self._machine.device))
+        gradients = torch.autograd.grad(figures[0], self._parameters)
+        return gradients, figures.detach()
 
     @torch.no_grad()
     def _average_statistics(self, used: int) -> None:
         """Give the module and all copies the mean statistics of the first `used` copies."""
-        for buffer, *theirs in zip(self._module.buffers(), *(copy.buffers() for copy in self._copies), strict=True):
+        for buffer, *theirs in zip(self._module.buffers(), *(copy.buffers() for copy in self.copies), strict=True):
             buffer.copy_(torch.stack(theirs[:used]).mean(dim=0))
             for each in theirs:
                 each.copy_(buffer)
 
 
-def _sharing_copy(module: NetworkModule) -> NetworkModule:
+class Gradients:
+    """Calculates the gradients of a network of KataGo's kind, see `PartedGradients`; a context manager."""
+
+    def __init__(self, module: NetworkModule, machine: Machine, weights: LossWeights, *, parts: int) -> None:
+        scales = module.network.scales
+        self._module = module
+
+        def figures(copy: NetworkModule, part: Batch) -> Tensor:
+            losses = losses_of(machine.run(copy, part.planes, part.globals), part, scales)
+            return torch.stack([losses.total(weights), *losses])
+
+        self._parted = PartedGradients(module, machine, figures, parts=parts, has_statistics=module.counts_statistics)
+
+    def __enter__(self) -> "Gradients":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._parted.__exit__(kind, error, trace)
+
+    def count_statistics(self, counts: bool) -> None:
+        """Have norms take their statistics from batches, or leave them as they are."""
+        for module in (self._module, *self._parted.copies):
+            module.count_statistics(counts)
+        self._parted.has_statistics = counts
+
+    def write(self, batch: Batch) -> tuple[Tensor, Losses]:
+        """Write the gradients of `batch` into the module's weights; return the loss and its parts."""
+        total, *losses = self._parted.write(batch)
+        return total, Losses(*losses)
+
+
+def _sharing_copy(module: Module) -> Module:
     """Return a copy of `module` that has the very same weights, and its own statistics."""
     return deepcopy(module, {id(parameter): parameter for parameter in module.parameters()})
 

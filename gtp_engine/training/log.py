@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.training.batches import Board
@@ -19,18 +19,43 @@ from gtp_engine.training.metrics import Verdict
 FILE_NAME: Final = "log.jsonl"
 
 
-class Log:
-    """Writes the lines; a context manager.  `after` is the step that a continued run goes on from.
+class LineLog:
+    """Writes JSON lines, each with its "steps"; a context manager.
 
-    Lines about later steps, from a run that was cut off behind its last checkpoint, are dropped.
+    `after` is the step that a continued run goes on from.  Lines about later steps, from a run that was cut off behind
+    its last checkpoint, are dropped.
     """
 
-    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+    def __init__(self, folder: Path, *, after: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE_NAME
         kept = [line for line in read_log(path) if line["steps"] <= after]
         path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
         self._file = path.open("a", encoding="utf-8")
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Write a line at once."""
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Log:
+    """Writes the lines of a run; a context manager.  `after` as in `LineLog`."""
+
+    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+        self._lines = LineLog(folder, after=after)
         self._tensorboard = _tensorboard(folder, after) if tensorboard else None
 
     def __enter__(self) -> "Log":
@@ -39,13 +64,13 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._lines.close()
         if self._tensorboard is not None:
             self._tensorboard.close()
 
     def stepped(self, progress: Progress) -> None:
         """Write a line about steps."""
-        self._write({"kind": "step", **progress._asdict()})
+        self._lines.write({"kind": "step", **progress._asdict()})
         scalars = {f"loss/{name}": value for name, value in progress.losses.items()}
         names = ("loss", "learning_rate", "gradient", "samples_per_second")
         self._show(scalars | {f"train/{name}": getattr(progress, name) for name in names}, progress.samples)
@@ -54,13 +79,9 @@ class Log:
         """Write a line about held-out positions."""
         boards = {f"{width}x{height}": asdict(verdict) for (width, height), verdict in verdicts.items()}
         place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
-        self._write({"kind": "judged", **place, "boards": boards})
+        self._lines.write({"kind": "judged", **place, "boards": boards})
         scalars = {f"{name}/{board}": value for board, values in boards.items() for name, value in values.items()}
         self._show(scalars, progress.samples)
-
-    def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
 
     def _show(self, scalars: dict[str, float], samples: int) -> None:
         if self._tensorboard is not None:

@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -20,16 +20,14 @@ from gtp_engine.training.batches import Batch, Batches, Board, Prefetch
 from gtp_engine.training.checkpoints import FILE_NAME, Checkpoint, write_checkpoint
 from gtp_engine.training.config import TrainConfig
 from gtp_engine.training.devices import choose_machine
-from gtp_engine.training.gradients import MOST_PARTS, Gradients
+from gtp_engine.training.gradients import Gradients, parts_on
 from gtp_engine.training.losses import Losses
 from gtp_engine.training.metrics import HeldOut, Verdict
-from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import architecture_of
+from gtp_engine.training.optimizer import Optimizer
+from gtp_engine.training.schedule import cosine_rate
 from gtp_engine.training.shards import HELD_OUT, TRAIN, ShardError
 from gtp_engine.training.start import first_module, teacher_of
-
-_BETAS: Final = (0.9, 0.99)
-"""Adam's averages: the second covers 100 steps, as a learning rate that changes all the time wants it."""
 
 
 class TrainingError(TengenError):
@@ -76,11 +74,10 @@ class Trainer:
         module = first_module(config) if checkpoint is None else checkpoint.averaged_module()
         if checkpoint is not None:
             module.count_statistics(checkpoint.counts_statistics)
+        self._has_statistics = module.counts_statistics
         self.module = self.machine.place(module).train()
         self.average = Average(self.module, config.average_steps)
-        self.optimizer = torch.optim.AdamW(
-            _parameter_groups(self.module, config.weight_decay), betas=_BETAS, fused=True
-        )
+        self.optimizer = Optimizer(self.module, config.optimizer, config.weight_decay)
         shares = {(width, height): share for width, height, share in config.board_shares}
         self._teacher = teacher_of(config.data / TRAIN)
         self._batches = Batches(config.data / TRAIN, config.batch, seed=config.seed, shares=shares)
@@ -129,7 +126,7 @@ class Trainer:
         self.save()
         return self.fraction >= 1
 
-    def _next(self, stream: Prefetch) -> tuple[Batch, dict[str, Any]]:
+    def _next(self, stream: Prefetch[Batch]) -> tuple[Batch, dict[str, Any]]:
         """Return the next batch and the state after it; a shard that cannot be read costs no work."""
         try:
             return next(stream)
@@ -148,7 +145,7 @@ class Trainer:
             config=self.config.to_json(),
             teacher=self._teacher,
             architecture=architecture_of(self.module.describe()),
-            counts_statistics=self.module.counts_statistics,
+            counts_statistics=self._has_statistics,
             module=self.module.state_dict(),
             average=self.average.module.state_dict(),
             optimizer=self.optimizer.state_dict(),
@@ -160,7 +157,7 @@ class Trainer:
 
     def _gradients(self) -> Gradients:
         """Return what calculates gradients; this thread gets as many threads of torch's as each of theirs."""
-        parts = min(self.machine.threads, MOST_PARTS) if self.machine.device.type == "cpu" else 1
+        parts = parts_on(self.machine)
         self.machine.use_threads(parts)
         return Gradients(self.module, self.machine, self.config.loss, parts=parts)
 
@@ -175,12 +172,12 @@ class Trainer:
     def _step(self, gradients: Gradients, batch: Batch, report: "_Report") -> None:
         """Do one step of the optimizer."""
         config = self.config
-        rate = learning_rate(config, self.fraction)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        counts = self._has_statistics and self.fraction < 1 - config.fixed_norms
+        if counts != self.module.counts_statistics:
+            gradients.count_statistics(counts)
         total, losses = gradients.write(batch)
         gradient = torch.nn.utils.clip_grad_norm_(self.module.parameters(), config.clip)
-        self.optimizer.step()
+        self.optimizer.step(learning_rate(config, self.fraction))
         self.steps += 1
         self.samples += len(batch.planes)
         self.average.add(self.module, self.steps)
@@ -248,17 +245,5 @@ class _Report:
 
 
 def learning_rate(config: TrainConfig, fraction: float) -> float:
-    """Return the learning rate when `fraction` of the run is done: a straight rise, then half a cosine wave down."""
-    if fraction < config.warm_up:
-        return config.learning_rate * max(0.01, fraction / config.warm_up)
-    wave = (1 + math.cos(math.pi * (fraction - config.warm_up) / (1 - config.warm_up))) / 2
-    return config.learning_rate * (config.final_rate + (1 - config.final_rate) * wave)
-
-
-def _parameter_groups(module: NetworkModule, weight_decay: float) -> list[dict[str, object]]:
-    """Return the weights that are multiplied, which decay, and scales and biases, which do not."""
-    parameters = list(module.parameters())
-    return [
-        {"params": [each for each in parameters if each.ndim > 1], "weight_decay": weight_decay},
-        {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
-    ]
+    """Return the learning rate when `fraction` of the run is done (`cosine_rate`)."""
+    return cosine_rate(fraction, highest=config.learning_rate, warm_up=config.warm_up, final=config.final_rate)

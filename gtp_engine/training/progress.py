@@ -1,57 +1,17 @@
 """A run on the terminal, on stderr: a bar with speed and loss, and a line for each judging."""
 
-from types import TracebackType
-from typing import Final
-
-from rich.console import Console
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
-
 from gtp_engine.training.batches import Board
 from gtp_engine.training.loop import Progress
 from gtp_engine.training.metrics import Verdict
-
-_QUIET_SECONDS: Final = 60.0
-"""Where stderr is no terminal, a line about losses appears this often at most."""
+from gtp_engine.training.run_bar import RunBar
 
 
-class ProgressBar:
+class ProgressBar(RunBar):
     """Shows how a run goes; a context manager."""
-
-    def __init__(self) -> None:
-        self._console = Console(stderr=True)
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task("training", total=1.0)
-        self._told = -_QUIET_SECONDS
-
-    def __enter__(self) -> "ProgressBar":
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def say(self, text: str) -> None:
-        """Print a line."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def stepped(self, progress: Progress) -> None:
         """Show where the run is."""
-        text = _format_progress(progress)
-        self._bar.update(self._task, completed=progress.fraction, description=text)
-        if self._bar.disable and progress.seconds - self._told >= _QUIET_SECONDS:
-            self._told = progress.seconds
-            self.say(f"{progress.fraction:6.1%}  {text}")
+        self.show(progress.fraction, _format_progress(progress), progress.seconds)
 
     def judged(self, progress: Progress, verdicts: dict[Board, Verdict]) -> None:
         """Print a line for each board size."""

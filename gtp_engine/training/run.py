@@ -7,7 +7,7 @@ from gtp_engine.errors import problem, shown_path
 from gtp_engine.training.batches import Board
 from gtp_engine.training.checkpoints import FILE_NAME as CHECKPOINT
 from gtp_engine.training.checkpoints import Checkpoint, read_checkpoint
-from gtp_engine.training.config import TrainConfig
+from gtp_engine.training.config import Shape, TrainConfig
 from gtp_engine.training.curves import FILE_NAME as CURVES
 from gtp_engine.training.curves import write_curves
 from gtp_engine.training.export import export_network
@@ -16,6 +16,7 @@ from gtp_engine.training.log import Log, read_log
 from gtp_engine.training.loop import Progress, Trainer, TrainingError
 from gtp_engine.training.metrics import Verdict
 from gtp_engine.training.progress import ProgressBar
+from gtp_engine.training.start import untrained_module
 
 
 def run_training(config: TrainConfig, bar: ProgressBar, checkpoint: Checkpoint | None, stop: threading.Event) -> bool:
@@ -52,6 +53,15 @@ def export_run(
         origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {checkpoint.teacher}"
     )
     export_network(module, target, name=name, origin=origin, terms=terms)
+    return target
+
+
+def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
+    """Write a network that has learned nothing; return its path."""
+    name = f"untrained-{shape.title}"
+    export_network(
+        untrained_module(shape, name=name, seed=seed).eval(), target, name=name, origin="random weights", terms=""
+    )
     return target
 
 

@@ -1,31 +1,43 @@
 """Where training begins: a new network, or the weights of a file."""
 
 from pathlib import Path
+from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.nn.katago_net import load_network
 from gtp_engine.training.checkpoints import read_checkpoint
-from gtp_engine.training.config import TrainConfig
+from gtp_engine.training.config import Shape, TrainConfig
 from gtp_engine.training.nets import NetworkModule, new_network
 from gtp_engine.training.nets.read_onnx import read_onnx
 from gtp_engine.training.shards import parse_name, read_shard, shard_paths
+
+CHECKPOINT_SUFFIX: Final = ".pt"
 
 
 def first_module(config: TrainConfig) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
-    The norms of a new network take the statistics of each batch; those of one that has been trained keep theirs.
+    Norms take the statistics of each batch, as those of the run that a checkpoint is of did; in a network file they are
+    part of the weights and stay what they are.
     """
     if config.init is None:
-        module = NetworkModule(new_network(config.shape, name=config.name or config.shape.title, seed=config.seed))
+        module = untrained_module(config.shape, name=config.name or config.shape.title, seed=config.seed)
         module.count_statistics(True)
         return module
-    return module_of_file(config.init)
+    module = module_of_file(config.init)
+    if config.init.suffix == CHECKPOINT_SUFFIX:
+        module.count_statistics(read_checkpoint(config.init).counts_statistics)
+    return module
+
+
+def untrained_module(shape: Shape, *, name: str, seed: int) -> NetworkModule:
+    """Return a network that has learned nothing; the same seed gives the same weights."""
+    return NetworkModule(new_network(shape, name=name, seed=seed))
 
 
 def module_of_file(path: Path) -> NetworkModule:
     """Return the network in a checkpoint, an ONNX file that was exported here, or a file of KataGo's."""
-    if path.suffix == ".pt":
+    if path.suffix == CHECKPOINT_SUFFIX:
         return read_checkpoint(path).averaged_module()
     if path.suffix == ".onnx":
         return NetworkModule(read_onnx(path))

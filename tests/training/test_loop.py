@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.training.averaging import Average
 from gtp_engine.training.batches import Board, unpack
 from gtp_engine.training.checkpoints import FILE_NAME, read_checkpoint, write_checkpoint
-from gtp_engine.training.config import LossWeights, Shape, TrainConfig
+from gtp_engine.training.config import OPTIMIZERS, LossWeights, Shape, TrainConfig
 from gtp_engine.training.devices import choose_machine
 from gtp_engine.training.export import export_network
 from gtp_engine.training.gradients import Gradients
 from gtp_engine.training.loop import Progress, Trainer, TrainingError, learning_rate
 from gtp_engine.training.metrics import HeldOut, Verdict
+from gtp_engine.training.optimizer import Optimizer
 from gtp_engine.training.shards import ShardError
 
 
@@ -50,8 +52,9 @@ def train(config: TrainConfig, **how: Any) -> tuple[Trainer, Diary]:
     return trainer, diary
 
 
-def test_a_network_learns_to_count_stones(tmp_path: Path) -> None:
-    _, diary = train(tiny_config(tmp_path, samples=150 * 16))
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> None:
+    _, diary = train(tiny_config(tmp_path, samples=150 * 16, optimizer=optimizer))
     begin, end = diary.progress[0], diary.progress[-1]
     assert end.loss < 0.9 * begin.loss
     first, last = diary.verdicts
@@ -62,9 +65,9 @@ def test_a_network_learns_to_count_stones(tmp_path: Path) -> None:
         assert verdict.positions == 48
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path, threads: int) -> None:
-    config = tiny_config(tmp_path, threads=threads)
+@pytest.mark.parametrize(("threads", "optimizer"), [(1, "muon"), (2, "muon"), (1, "adamw")])
+def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
+    config = tiny_config(tmp_path, threads=threads, optimizer=optimizer)
     whole, expected = train(config)
     _, before = train(config, last_step=13)
     checkpoint = read_checkpoint(config.out / FILE_NAME)
@@ -176,8 +179,38 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
     again = Trainer(dataclasses.replace(config, init=path, out=tmp_path / "second"))
     for one, other in zip(run(again.average.module, 5, 5), run(trained.average.module, 5, 5), strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
-    assert not again.module.counts_statistics, "trained norms keep their statistics"
+    assert again.module.counts_statistics is (kind == "checkpoint"), "in a network file they are part of the weights"
     assert again.train()
+
+
+def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, samples=20 * 16, fixed_norms=0.25)
+    statistics: list[torch.Tensor] = []
+    trainer = Trainer(config)
+
+    class Looker(Diary):
+        def stepped(self, progress: Progress) -> None:
+            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in trainer.module.norms()]))
+
+    trainer.train([Looker()])
+    changes = [not torch.equal(one, other) for one, other in pairwise(statistics)]
+    assert changes == [True] * 14 + [False] * 5, "the last quarter of 20 steps"
+    assert read_checkpoint(config.out / FILE_NAME).counts_statistics, "a run that goes on from here takes them again"
+
+
+def test_muon_steps_are_orthogonal() -> None:
+    module = tiny_module()
+    machine = choose_machine("cpu", "float32", threads=1)
+    optimizer = Optimizer(machine.place(module), "muon", weight_decay=0.0)
+    before = [parameter.detach().clone() for parameter in module.parameters()]
+    generator = torch.Generator().manual_seed(1)
+    for parameter in module.parameters():
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+    optimizer.step(0.1)
+    for old, new in zip(before, module.parameters(), strict=True):
+        if new.ndim > 1:
+            lengths = torch.linalg.svdvals((new - old).detach().flatten(1))
+            assert lengths.min() > 0.3 * lengths.max() > 0, "Newton-Schulz brings singular values near to each other"
 
 
 def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
