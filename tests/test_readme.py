@@ -46,8 +46,8 @@ def test_the_tables_are_those_of_the_code() -> None:
     assert module.with_tables(README) == README, "run scripts/update_readme"
 
 
-OTHER_FLAGS = {"--json", "--parallel", "--plot", "--random-plies", "--sprt"}
-"""Flags of other commands than `gtp`."""
+OTHER_FLAGS = {"--json", "--parallel", "--plot", "--random-plies", "--sprt", "--teacher", "--tiny"}
+"""Flags of other commands than `gtp`, and of scripts."""
 
 
 @pytest.mark.parametrize("flag", sorted(set(re.findall(r"`(?:gtp-engine )?(--[a-z-]+)", README)) - OTHER_FLAGS))
