@@ -110,9 +110,10 @@ class SearchConfig(Section, name="search"):
     rollout_policy: str = option(
         "auto",
         "How positions are played out: tactical answers ataris and plays 3x3 patterns, uniform plays at random, "
-        "network plays by the rollout network (rollout_share mixes its results into a search with networks); auto is "
-        "network in a search that has one and tactical elsewhere.",
-        choices=("auto", "network", "tactical", "uniform"),
+        "linear plays by the weights that lie beside the networks (rollout-policy.npz), network by the rollout "
+        "network (rollout_share mixes its results into a search with networks); auto is the first there is of linear "
+        "and network in a search with networks, else tactical.",
+        choices=("auto", "linear", "network", "tactical", "uniform"),
     )
 
 

@@ -4,6 +4,7 @@ import threading
 from typing import Final
 
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation, Evaluator, FloatArray, rollout_policy_of
+from gtp_engine.evaluation.linear_policy import linear_policy_of
 from gtp_engine.evaluation.positions import Conditions, Positions
 
 
@@ -19,6 +20,7 @@ class ExclusiveEvaluator:
         self.has_score: Final = evaluator.has_score
         self.has_ownership: Final = evaluator.has_ownership
         self.rollout: Final = rollout_policy_of(evaluator)
+        self.linear_policy: Final = linear_policy_of(evaluator)
         self._evaluator: Final = evaluator
         self._lock: Final = threading.Lock()
 

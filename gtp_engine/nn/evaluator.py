@@ -13,6 +13,7 @@ from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
@@ -52,17 +53,25 @@ class NetworkEvaluator:
     """Judges positions by networks, as `evaluation.evaluator.Evaluator` describes.
 
     `policy` gives the policy and `value` everything else; they may be the same.  `rollout`, for searches that play
-    positions out, is a quick policy network.  `config` holds symmetry, temperature, pass prior and size of the cache.
+    positions out, is a quick policy network, and `linear_policy` the weights of a still quicker one.  `config` holds
+    symmetry, temperature, pass prior and size of the cache.
     `optimism` of `evaluate` is 0 where it is left out.
     """
 
     def __init__(
-        self, policy: Network, value: Network, *, rollout: Network | None = None, config: NetworkConfig
+        self,
+        policy: Network,
+        value: Network,
+        *,
+        rollout: Network | None = None,
+        linear_policy: LinearPolicy | None = None,
+        config: NetworkConfig,
     ) -> None:
         self.batch = policy.model.batch
         info = value.model.info
         self.has_score = self.has_ownership = info.encoder == "katago-v7"
         self.rollout = rollout
+        self.linear_policy = linear_policy
         self._policy = policy
         self._value = value
         self._config = config

@@ -1,7 +1,8 @@
 """From the configuration to an evaluator: finding the files, choosing what runs them, falling back where it fails.
 
 `network.model` names an ONNX file, or a folder in which every network has its purpose: one for policy and value, or
-one for each, and perhaps one for rollouts; without it, the network that ships with the engine is meant.  Where a folder
+one for each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them; without it, the network
+that ships with the engine is meant.  Where a folder
 holds the same network twice, in float32 and quantized to int8, `network.precision` chooses.
 """
 
@@ -11,8 +12,11 @@ from typing import Final
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.evaluator import NetworkEvaluator
+from gtp_engine.nn.linear_file import FILE_NAME as LINEAR_FILE
+from gtp_engine.nn.linear_file import read_linear_policy
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network import Network
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
@@ -47,9 +51,10 @@ def load_evaluator(
         simd=describe_machine()["simd"],
     )
     paths = {kind: path for kind, (path, _) in files.items()}
+    linear_policy = read_linear_policy(path / LINEAR_FILE) if (path / LINEAR_FILE).exists() else None
     for runtime, following in zip(runtimes, [*runtimes[1:], None], strict=True):
         try:
-            evaluator = _evaluator(paths, config, runtime, board, batch)
+            evaluator = _evaluator(paths, linear_policy, config, runtime, board, batch)
             _check_trust(evaluator, config, runtime)
         except ModelError as error:
             if following is None:
@@ -114,7 +119,12 @@ def _onnx_files(folder: Path) -> Sequence[Path]:
 
 
 def _evaluator(
-    paths: dict[str, Path], config: NetworkConfig, runtime: Runtime, board: tuple[int, int], batch: int
+    paths: dict[str, Path],
+    linear_policy: LinearPolicy | None,
+    config: NetworkConfig,
+    runtime: Runtime,
+    board: tuple[int, int],
+    batch: int,
 ) -> NetworkEvaluator:
     """Return an evaluator of these files with its sessions made; raises ModelError."""
     networks = {
@@ -125,6 +135,7 @@ def _evaluator(
         networks[paths["policy"]],
         networks[paths["value"]],
         rollout=networks[paths["rollout"]] if "rollout" in paths else None,
+        linear_policy=linear_policy,
         config=config,
     )
     if all(network.model.info.sizes.include(*board) for network in networks.values()):

@@ -15,7 +15,7 @@ Keys = NDArray[np.uint64]
 
 
 @spliced_kernel
-def _write_forbidden(positions: Positions, row: int, suicide: bool, situational: bool, superko_keys: Keys) -> None:
+def write_forbidden(positions: Positions, row: int, suicide: bool, situational: bool, superko_keys: Keys) -> None:
     """Mark the points of a row's newest board where ko or superko, nothing else, forbids to play."""
     board, color = board_of(positions, row, wide(0)), wide(positions.to_play[row])
     opponent = BLACK + WHITE - color
@@ -67,5 +67,5 @@ def shift_row(
     positions.to_play[row] = BLACK + WHITE - color
     positions.pass_ends[row] = pass_ends
     positions.button[row] = 0
-    _write_forbidden(positions, row, suicide, situational, superko_keys)
+    write_forbidden(positions, row, suicide, situational, superko_keys)
     set_key(positions, row)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from puct_support import AreaEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, is_allowed, search
 
+from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import rollout_policy_of
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
@@ -27,6 +29,13 @@ from gtp_engine.search.rollouts.search import RolloutSearch
 
 Likes = Callable[[Positions, int, int], float]
 """How much a network likes to play a point in a row."""
+
+
+_CODES, _WEIGHTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+INDIFFERENT = LinearPolicy(
+    _CODES, _WEIGHTS, _CODES, _WEIGHTS, _CODES, np.zeros((0, 12), dtype=np.float32), np.zeros(3, dtype=np.float32)
+)
+"""Weights that make no difference between moves."""
 
 
 class RolloutEvaluator(AreaEvaluator):
@@ -94,10 +103,14 @@ def test_with_no_share_rollouts_change_nothing() -> None:
     assert plain.value_black == none.value_black
 
 
-def test_with_the_whole_share_only_rollouts_count() -> None:
+@pytest.mark.parametrize("weights", [None, INDIFFERENT], ids=["tactical", "linear"])
+def test_with_the_whole_share_only_rollouts_count(weights: LinearPolicy | None) -> None:
     """Two evaluators that agree about policies but on nothing else give the same search."""
 
-    class Contrary(ShapedEvaluator):
+    class Shaped(ShapedEvaluator):
+        linear_policy = weights
+
+    class Contrary(Shaped):
         def judge(self, board, color, conditions, out, row):
             super().judge(board, color, conditions, out, row)
             out.win_black[row], out.loss_black[row] = 0.3, 0.7
@@ -105,7 +118,7 @@ def test_with_the_whole_share_only_rollouts_count() -> None:
 
     options = {"rollout_share": 1, "symmetry_pruning": False, "ending_bonus": 0, "dynamic_score_weight": 0}
     game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
-    with Searching(ShapedEvaluator(), **options) as searcher:
+    with Searching(Shaped(), **options) as searcher:
         one = searcher.run(game, Limits(150))
         tree = searcher._store.tree
         assert set(tree.own[: one.nodes, 0]) <= {-1.0, 0.0, 1.0}
@@ -282,6 +295,62 @@ def test_a_search_with_a_rollout_network_repeats_itself(pipeline: int) -> None:
 # --- who plays them
 
 
+class WeightedEvaluator(RolloutEvaluator):
+    """Has weights for a linear policy too."""
+
+    linear_policy = INDIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("policy", "evaluator", "player", "is_linear"),
+    [
+        ("auto", WeightedEvaluator(), KernelPlayer, True),
+        ("linear", WeightedEvaluator(), KernelPlayer, True),
+        ("network", WeightedEvaluator(), NetworkPlayer, False),
+        ("tactical", WeightedEvaluator(), KernelPlayer, False),
+        ("uniform", WeightedEvaluator(), KernelPlayer, False),
+    ],
+)
+def test_weights_of_a_linear_policy_come_first(
+    policy: str, evaluator: RolloutEvaluator, player: type, is_linear: bool
+) -> None:
+    size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
+    for each in (evaluator, ExclusiveEvaluator(evaluator)):
+        found = new_player(config(rollout_policy=policy, rollout_share=0.5), each, **size)
+        assert type(found) is player
+        assert (getattr(found, "_linear", None) is not None) == is_linear
+
+
+def test_a_linear_policy_without_weights_plays_as_uniform_rollouts_do() -> None:
+    game, count = Game(4, 4, Rules.parse("chinese")), 400
+    size = {"width": 4, "height": 4, "rng": new_states(1, 2)[0]}
+    expected = play_out(KernelPlayer(UNIFORM, 0, **size), [game] * count).margin
+    found = play_out(KernelPlayer(UNIFORM, 0, **size, weights=INDIFFERENT), [game] * count).margin
+    error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
+    assert abs(expected.mean() - found.mean()) < 3 * error
+    assert abs(expected.std() - found.std()) < 3 * error
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_search_with_a_linear_policy_repeats_itself(share: float) -> None:
+    options = {"rollout_share": share, "rollout_policy": "linear"}
+    reports = [search(Game(5), 100, WeightedEvaluator(), **options) for _ in range(2)]
+    assert reports[0].moves == reports[1].moves
+    assert reports[0].moves != search(Game(5), 100, WeightedEvaluator(), **options, seed=2).moves
+
+
+def test_a_search_by_rollouts_plays_by_a_linear_policy_if_asked() -> None:
+    game, linear = Game(5), INDIFFERENT
+    reports = {}
+    for policy, weights in (("linear", linear), ("auto", linear), ("auto", None), ("uniform", linear)):
+        values = {"search.rollout_policy": policy, "search.seed": "1", "search.threads": "2"}
+        searcher = RolloutSearch(Config().with_values(values).search, weights)
+        reports[policy, weights is not None] = searcher.run(game, Limits(500)).moves
+        searcher.close()
+    assert reports["auto", True] == reports["auto", False]
+    assert len({str(moves) for moves in reports.values()}) == 3
+
+
 @pytest.mark.parametrize(
     ("policy", "has_network", "player"),
     [
@@ -303,8 +372,15 @@ def test_the_setting_says_who_plays_rollouts(policy: str, has_network: bool, pla
 def test_a_rollout_network_that_is_not_there_is_refused() -> None:
     with pytest.raises(ConfigError, match="rollout_policy = network without a rollout network; put one into"):
         Searching(AreaEvaluator(), rollout_policy="network")
-    with pytest.raises(ConfigError, match="network in a search without a network: expected auto, tactical or uniform"):
+    with pytest.raises(ConfigError, match="without a network: expected auto, linear, tactical or uniform"):
         RolloutSearch(config(rollout_policy="network").search)
+
+
+def test_weights_that_are_not_there_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"linear without weights; put rollout-policy\.npz into the folder"):
+        Searching(RolloutEvaluator(), rollout_policy="linear")
+    with pytest.raises(ConfigError, match="linear without weights"):
+        RolloutSearch(config(rollout_policy="linear").search)
 
 
 def test_a_shared_evaluator_shares_its_rollout_network() -> None:

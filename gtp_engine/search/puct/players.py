@@ -8,12 +8,15 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy, rollout_policy_of
+from gtp_engine.evaluation.linear_policy import LinearPolicy, linear_policy_of
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import new_board, padded_length
 from gtp_engine.search.puct.rollouts import Results, Running, begin, cut_off, play_moves, play_out_all
 from gtp_engine.search.rng import State
+from gtp_engine.search.rollouts.linear_tables import new_tables
+from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
-from gtp_engine.search.rollouts.search import kernel_policy
+from gtp_engine.search.rollouts.search import chosen_weights, kernel_policy
 
 
 class Player(Protocol):
@@ -35,7 +38,8 @@ class Player(Protocol):
 
 
 def check_rollouts(config: Config, evaluator: Evaluator) -> None:
-    """Raise ConfigError if rollouts should be played by a network that is not there."""
+    """Raise ConfigError if rollouts should be played by a network, or weights, that are not there."""
+    chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
     if config.search.rollout_policy == "network" and rollout_policy_of(evaluator) is None:
         raise ConfigError(
             problem(
@@ -55,22 +59,29 @@ def new_player(
     check_rollouts(config, evaluator)
     if config.puct.rollout_share == 0.0:
         return None
+    weights = chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
     network, limit = rollout_policy_of(evaluator), config.puct.rollout_limit
-    if network is not None and config.search.rollout_policy in ("auto", "network"):
+    if weights is None and network is not None and config.search.rollout_policy in ("auto", "network"):
         return NetworkPlayer(network, limit, size=size, width=width, height=height, rng=rng)
-    return KernelPlayer(kernel_policy(config.search), limit, width=width, height=height, rng=rng)
+    return KernelPlayer(kernel_policy(config.search), limit, width=width, height=height, rng=rng, weights=weights)
 
 
 class KernelPlayer:
-    """Plays by one of the policies of `search.rollouts`; `limit` moves at most (0: to the end)."""
+    """Plays by one of the policies of `search.rollouts`, or by the linear one with these weights.
 
-    def __init__(self, policy: int, limit: int, *, width: int, height: int, rng: State) -> None:
+    `limit` moves at most (0: to the end).
+    """
+
+    def __init__(
+        self, policy: int, limit: int, *, width: int, height: int, rng: State, weights: LinearPolicy | None = None
+    ) -> None:
         n = padded_length(width, height)
         self._policy: Final = policy
         self._limit: Final = limit
         self._rng: Final = rng
         self._board: Final = new_board(width, height)
         self._work: Final = new_rollout_work(width, height)
+        self._linear: Final = None if weights is None else new_linear_work(new_tables(weights), width, height)
         self._first_player: Final = np.zeros(n, dtype=np.int8)
         self._queue: Final = np.zeros(n, dtype=np.int32)
 
@@ -83,7 +94,7 @@ class KernelPlayer:
         is_dropped: Callable[[], bool],
     ) -> None:
         """Write how the positions end; see `Player`."""
-        work = self._board, self._work, self._first_player, self._queue, self._rng
+        work = self._board, self._work, self._first_player, self._queue, self._rng, self._linear
         play_out_all(positions, count, self._policy, self._limit, results, *work)
 
 

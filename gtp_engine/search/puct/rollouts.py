@@ -36,6 +36,7 @@ from gtp_engine.search.puct.leaves import EVALUATE, Leaves
 from gtp_engine.search.puct.tree import LEAD, NO_RESULT, SCORE, SCORE_SQUARE, VALUE, WEIGHT, Tree
 from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.rng import State, random_below
+from gtp_engine.search.rollouts.linear_weights import LinearWork
 from gtp_engine.search.rollouts.rollout import RolloutWork, play_out
 
 _RANDOM_STEPS: Final = 1 << 24
@@ -80,6 +81,7 @@ def play_out_all(
     first_player: NDArray[np.int8],
     queue: IntArray,
     rng: State,
+    linear: LinearWork | None,
 ) -> None:
     """Play out the positions of the first `count` rows on `board`, which leaves them as they are; see `play_out`.
 
@@ -88,7 +90,7 @@ def play_out_all(
     for slot in range(count):
         copy_board(board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-        play_out(board, color, last, policy, work, rng, first_player, limit)
+        play_out(board, color, last, policy, work, rng, first_player, limit, linear)
         results.margin[slot] = area_margin(board, queue, results.owner[slot])
 
 

@@ -1,9 +1,10 @@
 """Rollouts: playing a position out to the end with a fast policy, and counting the result.
 
-Two policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first looks at what the last move
+Three policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first looks at what the last move
 did: a chain of the mover that it put in atari is saved (by a capture or by an escape that a ladder does not catch), the
 stones just played are captured if they can be, then a move around them that fits a 3×3 pattern is played, and only
-then a random one, seldom a self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).
+then a random one, seldom a self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).  The third is
+AlphaGo's: it draws from all moves by learned weights (`linear`).
 
 A rollout ends with two passes or after `MOVES_PER_POINT` moves per point of the board.  Only simple ko is observed: the
 limit on the moves ends the rare longer cycles.  The result is the area of the final position, in which every
@@ -39,6 +40,8 @@ from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.tactics import is_escape, would_be_self_atari
 from gtp_engine.search.rng import State, new_states, random_below
+from gtp_engine.search.rollouts.linear import draw_linear
+from gtp_engine.search.rollouts.linear_weights import LinearWork, begin_linear, play_linear
 from gtp_engine.search.rollouts.patterns import PatternTable, fits_pattern, pattern_table
 
 UNIFORM: Final = 0
@@ -184,20 +187,26 @@ def play_out(
     rng: State,
     first_player: NDArray[np.int8],
     limit: int = 0,
+    linear: LinearWork | None = None,
 ) -> int:
     """Return the number of moves played from the position to the end of the game, leaving it on `board`.
 
     `color` is to play, `last` the opponent's last move (PASS and NULL_POINT allowed).  Sets first_player[p], int8[n],
     where it is still 0, to the colour that first plays on p.  At most `limit` moves are played; 0: as many as the
-    module's docstring says.
+    module's docstring says.  With `linear` moves are drawn by its weights and `policy` has no meaning; whoever plays
+    without does not compile what plays with them.
     """
     if limit == 0:
         limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     color, last = wide(color), wide(last)
     passes = 0
     moves = 0
+    if linear is not None:
+        begin_linear(board, linear)
     while passes < 2 and moves < limit:
-        if policy == TACTICAL:
+        if linear is not None:
+            point = draw_linear(board, color, last, linear, rng)
+        elif policy == TACTICAL:
             point = _tactical_move(board, color, last, work, rng)
         else:
             point = _random_move(board, color, wide(0), rng)
@@ -206,7 +215,10 @@ def play_out(
             clear_ko(board)
         else:
             passes = 0
-            play_assume_legal(board, point, color)
+            if linear is not None:
+                play_linear(board, linear, point, color)
+            else:
+                play_assume_legal(board, point, color)
             if first_player[point] == 0:
                 first_player[point] = color
         last = point
@@ -251,20 +263,23 @@ def _play_many(
     rng: State,
     first_player: NDArray[np.int8],
     owner: IntArray,
+    linear: LinearWork | None,
 ) -> int:
     """Return the sum of the margins of `count` rollouts from `root`, Black to play, played on `board`."""
     total = 0
     for _ in range(count):
         copy_board(board, root)
-        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0))
+        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0), linear)
         total += count_area(board, owner)
     return total
 
 
-def rollouts_per_second(width: int, height: int, policy: str, seconds: float, seed: int = 1) -> float:
+def rollouts_per_second(
+    width: int, height: int, policy: str, seconds: float, seed: int = 1, *, linear: LinearWork | None = None
+) -> float:
     """Return how many rollouts from the empty board one core plays and counts in a second.
 
-    `policy` is a name from POLICIES; plays for about `seconds`, compilation not counted.
+    `policy` is a name from POLICIES, of no meaning with `linear`; plays for about `seconds`, compilation not counted.
     """
     root = new_board(width, height)
     board = clone(root)
@@ -273,8 +288,10 @@ def rollouts_per_second(width: int, height: int, policy: str, seconds: float, se
     owner = np.zeros(board.color.size, dtype=np.int32)
     chunk = max(1, 20_000 // (width * height))
 
+    number = POLICIES[policy] if linear is None else UNIFORM
+
     def play_chunk() -> None:
-        _play_many(board, root, chunk, POLICIES[policy], work, rng, first_player, owner)
+        _play_many(board, root, chunk, number, work, rng, first_player, owner, linear)
 
     play_chunk()
     played = 0

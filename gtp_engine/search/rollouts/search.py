@@ -13,6 +13,7 @@ import numpy as np
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.games import SUPERKO
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go import board as boards
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
@@ -21,6 +22,8 @@ from gtp_engine.search.following import moves_since
 from gtp_engine.search.limits import Limits, Progress, Restriction, left_out_until
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
+from gtp_engine.search.rollouts.linear_tables import new_tables
+from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import POLICIES, RolloutWork, new_rollout_work
 from gtp_engine.search.rollouts.select import (
     MAX_DEPTH,
@@ -45,10 +48,16 @@ _PV_LENGTH: Final = 12
 class _Workshop:
     """The arrays that searching boards of one size needs: leaves, and for each thread work arrays and ownership."""
 
-    def __init__(self, width: int, height: int, *, batch: int, threads: int, seed: int | None) -> None:
+    def __init__(
+        self, width: int, height: int, *, batch: int, threads: int, seed: int | None, linear_policy: LinearPolicy | None
+    ) -> None:
         n = boards.padded_length(width, height)
         self.size: Final = (width, height)
         self.works: Final[list[RolloutWork]] = [new_rollout_work(width, height) for _ in range(threads)]
+        tables = None if linear_policy is None else new_tables(linear_policy)
+        self.linears: Final[list[LinearWork | None]] = [
+            None if tables is None else new_linear_work(tables, width, height) for _ in range(threads)
+        ]
         self.queues: Final = np.zeros((threads, n), dtype=np.int32)
         self.owners: Final = np.zeros((threads, n), dtype=np.int32)
         self.rollouts: Final = np.zeros(threads, dtype=np.int64)
@@ -70,11 +79,15 @@ class _Workshop:
 class RolloutSearch:
     """Searches positions of one game after the other; `close` ends its threads.
 
+    `linear_policy` plays the rollouts if the configuration asks for it.  By default the tactical policy does, which is
+    quicker and not weaker at the same number of playouts.
+
     `run` is called by one thread at a time; `stop` may be called from any other.
     """
 
-    def __init__(self, config: SearchConfig) -> None:
+    def __init__(self, config: SearchConfig, linear_policy: LinearPolicy | None = None) -> None:
         kernel_policy(config)  # says now, not at the first move, what cannot be done
+        self._linear_policy: Final = chosen_weights(config, linear_policy, by_default=False)
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
         self._store: Final = TreeStore(config.max_memory)
@@ -147,7 +160,14 @@ class RolloutSearch:
         """
         if self._workshop is None or self._workshop.size != (game.width, game.height):
             batch = self.config.batch
-            self._workshop = _Workshop(game.width, game.height, batch=batch, threads=self.threads, seed=self._seed)
+            self._workshop = _Workshop(
+                game.width,
+                game.height,
+                batch=batch,
+                threads=self.threads,
+                seed=self._seed,
+                linear_policy=self._linear_policy,
+            )
         if restrictions != self._restrictions or not self._follow(game, color):
             self._store.clear()
         self._root, self._root_color, self._restrictions = game.copy(), color, restrictions
@@ -208,8 +228,8 @@ class RolloutSearch:
 
         def evaluate(thread: int) -> None:
             begin, end = thread * share, min(count, (thread + 1) * share)
-            work, queue, owner = workshop.works[thread], workshop.queues[thread], workshop.owners[thread]
-            workshop.rollouts[thread] += evaluate_leaves(leaves, begin, end, zobrist, params, work, queue, owner)
+            arrays = workshop.works[thread], workshop.queues[thread], workshop.owners[thread], workshop.linears[thread]
+            workshop.rollouts[thread] += evaluate_leaves(leaves, begin, end, zobrist, params, *arrays)
 
         others = [self._pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
         evaluate(0)
@@ -299,8 +319,30 @@ class RolloutSearch:
 
 
 def kernel_policy(config: SearchConfig) -> int:
-    """Return the number of the policy that kernels play positions out by; raises ConfigError for a network's."""
+    """Return the number of the policy that kernels play positions out by; raises ConfigError for a network's.
+
+    It has no meaning where there are weights (`chosen_weights`).
+    """
     if config.rollout_policy == "network":
         given = "search.rollout_policy = network in a search without a network"
-        raise ConfigError(problem(given, expected="auto, tactical or uniform"))
-    return POLICIES["tactical" if config.rollout_policy == "auto" else config.rollout_policy]
+        raise ConfigError(problem(given, expected="auto, linear, tactical or uniform"))
+    return POLICIES["tactical" if config.rollout_policy in ("auto", "linear") else config.rollout_policy]
+
+
+def chosen_weights(
+    config: SearchConfig, linear_policy: LinearPolicy | None, *, by_default: bool
+) -> LinearPolicy | None:
+    """Return the weights that positions are played out by, None for another policy.
+
+    `by_default` takes them also where the configuration leaves the choice to the search.  Raises ConfigError where the
+    configuration asks for weights that are not there.
+    """
+    if config.rollout_policy == "linear" and linear_policy is None:
+        raise ConfigError(
+            problem(
+                "search.rollout_policy = linear without weights",
+                advice="put rollout-policy.npz into the folder that --model names, or leave out --rollout-policy",
+            )
+        )
+    is_chosen = config.rollout_policy == "linear" or (by_default and config.rollout_policy == "auto")
+    return linear_policy if is_chosen else None

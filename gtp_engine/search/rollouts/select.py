@@ -34,6 +34,7 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.rng import State
+from gtp_engine.search.rollouts.linear_weights import LinearWork
 from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
 from gtp_engine.search.rollouts.tree import ROOT, USED, Tree
@@ -180,6 +181,7 @@ def evaluate_leaves(
     work: RolloutWork,
     queue: IntArray,
     owner: IntArray,
+    linear: LinearWork | None,
 ) -> int:
     """Return how many of the rows begin … end − 1 were played out; sets their `value` and `first_player`.
 
@@ -196,7 +198,7 @@ def evaluate_leaves(
             margin = area_margin(board, queue, board.head)  # nobody plays on this board any more: `head` is free
         else:
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
-            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0))
+            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0), linear)
             margin = count_area(board, owner)
             rollouts += 1
         leaves.value[row] = _result(margin - params.komi, board, params.margin_weight)

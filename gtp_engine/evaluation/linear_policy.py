@@ -1,0 +1,52 @@
+"""The rollout policy of AlphaGo as a value: the weights of its features (Silver et al. 2016, extended data table 4).
+
+A move's odds are the exponential of the sum of its features' weights.  What the features mean is told where they are
+computed (`search.rollouts.neighborhoods`, `search.rollouts.linear`); this is what passes between a file and a search.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEATURES: Final = "linear-1"
+"""The set of features; weights of another set mean something else."""
+
+DIAMOND_SIZE: Final = 12
+"""Places of a response pattern."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPolicy:
+    """Weights by feature; what is not named has weight 0.  P, Q and R count the patterns of each kind.
+
+    Patterns and diamonds are written as seen by Black, the side to move, in the least of their eight orientations.
+    """
+
+    patterns: NDArray[np.int64]  # [P] patterns with liberties around the move
+    pattern_weights: NDArray[np.float32]  # [P]
+    plain_patterns: NDArray[np.int64]  # [Q] the same without liberties
+    plain_weights: NDArray[np.float32]  # [Q]
+    diamonds: NDArray[np.int64]  # [R] diamonds around the opponent's last move
+    diamond_weights: NDArray[np.float32]  # [R, DIAMOND_SIZE] of a move on each place
+    near: NDArray[np.float32]  # [3] of a move beside, diagonal to and two steps from the last one
+    save_by_capture: float = 0.0
+    save_by_escape: float = 0.0
+    nakade: float = 0.0
+    name: str = ""
+    origin: str = ""
+    license: str = ""
+
+
+@runtime_checkable
+class HasLinearPolicy(Protocol):
+    """What some evaluators offer beside: weights for rollouts, unless they are None."""
+
+    @property
+    def linear_policy(self) -> LinearPolicy | None: ...  # noqa: D102
+
+
+def linear_policy_of(evaluator: object) -> LinearPolicy | None:
+    """Return the weights for rollouts that an evaluator has, None where there are none."""
+    return evaluator.linear_policy if isinstance(evaluator, HasLinearPolicy) else None
