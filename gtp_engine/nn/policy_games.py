@@ -54,6 +54,7 @@ class GamePlan(NamedTuple):
     white_passes: int = 0  # White passes so often at the beginning: Black's handicap stones are moves of the policy
     even_at: int | None = None  # after so many moves komi becomes what the evaluator takes for even
     stops_when_decided: bool = False
+    longest: float = LONGEST_GAME  # moves for each point of the board after which the game stops
 
 
 Planner = Callable[[np.random.Generator, int, int], GamePlan]
@@ -206,6 +207,6 @@ class PolicyGames:
 
 def _has_ended(played: PlayedGame) -> bool:
     game = played.game
-    if game.is_over or len(game.moves) >= LONGEST_GAME * game.width * game.height:
+    if game.is_over or len(game.moves) >= played.plan.longest * game.width * game.height:
         return True
     return played.plan.stops_when_decided and played.decided_moves >= DECIDED_MOVES

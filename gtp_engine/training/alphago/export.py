@@ -1,0 +1,128 @@
+"""From a trained policy or value network to a self-describing ONNX file, checked before it is kept."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import nn
+
+from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.katago_onnx.graph import Graph
+from gtp_engine.nn.metadata import BoardSizes, NetworkInfo
+from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.training.alphago.nets import Net, NetShape, PolicyNet
+from gtp_engine.training.export import LARGEST_DIFFERENCE
+
+_CHECKED_POSITIONS: Final = 8
+_SEED: Final = 1
+_DENSITY: Final = 0.3
+"""Share of ones in the random planes that file and module are compared on."""
+
+
+def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str) -> None:
+    """Write `module` (on the CPU) to `target`, an ONNX file; `terms` is the licence of the weights.
+
+    A file at `target` is replaced once the new one is complete and has answered like the module.
+
+    Raises ModelError, with the numbers, if it has not.
+    """
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(model_of(module, name=name, origin=origin, terms=terms).SerializeToString())
+        check_net_file(unfinished, module)
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
+    """Return a network as an `onnx.ModelProto` with its metadata."""
+    graph, shape = Graph(), module.shape
+    features = graph.input("spatial", ("batch", module.PLANES, "height", "width"))
+    for conv in module.trunk.layers:
+        features = graph.add("Relu", _convolved(graph, features, conv))
+    if isinstance(module, PolicyNet):
+        points = _flattened(graph, _convolved(graph, features, module.to_logits), shape)
+        graph.output(
+            "policy", graph.add("Add", points, graph.constant(_numbers(module.point_bias))), ("batch", "points")
+        )
+    else:
+        points = _flattened(graph, graph.add("Relu", _convolved(graph, features, module.to_points)), shape)
+        hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
+        graph.output("value", graph.add("Tanh", _dense(graph, hidden, module.to_value)), ("batch", 1))
+    return graph.model(name, _info(module, name, origin, terms).properties())
+
+
+def check_net_file(path: Path, module: Net) -> None:
+    """Raise ModelError if the network file does not answer like `module` about random planes."""
+    model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
+    planes = random_planes(module.shape, module.PLANES)
+    module.eval()
+    with torch.no_grad():
+        wanted = module(torch.from_numpy(planes)).numpy().reshape(-1)
+    outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
+    found = outputs.policy if isinstance(module, PolicyNet) else outputs.value
+    assert found is not None, "checked when the session was made"
+    difference = float(np.abs(found.reshape(-1) - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
+    model.close()
+    if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+        raise ModelError(
+            problem(
+                f"the exported {module.KIND} network differs by {difference:.2g}",
+                expected=f"at most {LARGEST_DIFFERENCE:g}",
+                advice="this is a bug: keep the checkpoint and report it",
+            )
+        )
+
+
+def random_planes(shape: NetShape, planes: int) -> FloatArray:
+    """Return random planes of ones and zeros, float32[8, planes, H, W]."""
+    rng = np.random.default_rng(_SEED)
+    size = (_CHECKED_POSITIONS, planes, shape.height, shape.width)
+    return (rng.random(size) < _DENSITY).astype(np.float32)
+
+
+def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
+    """Return what the file says about itself."""
+    width, height = module.shape.width, module.shape.height
+    return NetworkInfo(
+        kind=module.KIND,
+        encoder=f"alphago-{module.PLANES}",
+        planes=module.PLANES,
+        globals_=0,
+        sizes=BoardSizes((width, width), (height, height)),
+        name=name,
+        precision="float32",
+        passes="none",
+        origin=origin,
+        license=terms,
+    )
+
+
+def _convolved(graph: Graph, source: str, conv: nn.Conv2d) -> str:
+    side = conv.kernel_size[0]
+    weights = [graph.constant(_numbers(each)) for each in (conv.weight, conv.bias) if each is not None]
+    return graph.add("Conv", source, *weights, kernel_shape=[side, side], pads=[side // 2] * 4)
+
+
+def _flattened(graph: Graph, source: str, shape: NetShape) -> str:
+    """Return the only channel of `source` as [B, A]."""
+    return graph.add("Reshape", source, graph.integers(-1, shape.area))
+
+
+def _dense(graph: Graph, source: str, layer: nn.Linear) -> str:
+    return graph.add(
+        "Gemm", source, graph.constant(_numbers(layer.weight)), graph.constant(_numbers(layer.bias)), transB=1
+    )
+
+
+def _numbers(tensor: torch.Tensor) -> FloatArray:
+    numbers: FloatArray = tensor.detach().float().contiguous().numpy()
+    return numbers

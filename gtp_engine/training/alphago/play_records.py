@@ -1,0 +1,142 @@
+"""Game records made by a network that plays against itself by sampling its policy: SGF files to learn from.
+
+Games go on to the passes, so that the result is the real score of the final position by area; a game that does not
+end, after as many moves as a rollout may have, has no result (RE[Void]).  With `stops_when_decided` a game ends once
+the network is sure of the winner, and the other side resigns.
+
+Files are named `<seed>-<number>.sgf`.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.machine import describe_machine
+from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
+from gtp_engine.nn.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
+from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.nn.rows_evaluator import NetworkRows, RowsEvaluator
+from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
+from gtp_engine.sgf import format_sgf
+from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
+from gtp_engine.training.generate import never
+from gtp_engine.training.run_bar import RunBar
+
+KOMI: Final = 7.5
+"""Points for White by default: without draws every game has a winner to learn from."""
+
+_NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
+
+
+@dataclass(frozen=True)
+class RecordSettings:
+    """What games are played, and how."""
+
+    width: int = 9
+    height: int = 9
+    games: int = 1000
+    """Games that the folder is to hold."""
+    batch: int = 64
+    """Games side by side."""
+    komi: float = KOMI
+    rules: str = "chinese"
+    temperature: float = 1.0
+    """Of the policy after the opening."""
+    stops_when_decided: bool = False
+
+
+class RecordFolder:
+    """A folder of records that grows; `seed` is the first that no record there has, and not below `least_seed`."""
+
+    def __init__(self, path: Path, *, least_seed: int = 1) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        names = [found for entry in path.iterdir() if (found := _NAME.fullmatch(entry.name))]
+        self.count = len(names)
+        self.seed: Final = max([least_seed, *(int(name[1]) + 1 for name in names)])
+        self._path: Final = path
+
+    def add(self, played: PlayedGame, result: str, player: str) -> None:
+        """Write a game that `player` has played with itself; it bears its name only when it is complete."""
+        path = self._path / f"{self.seed}-{played.number:06}.sgf"
+        unfinished = path.with_suffix(".part")
+        text = format_sgf(played.game, black_name=player, white_name=player, result=result)
+        unfinished.write_text(text + "\n", encoding="utf-8")
+        unfinished.replace(path)
+        self.count += 1
+
+
+def load_player(
+    path: Path, *, batch: int, threads: int = 0, provider: str = "auto", precision: str = "auto"
+) -> RowsEvaluator:
+    """Return who plays by a network file: one of KataGo's kind, or a policy network of AlphaGo's; raises ModelError."""
+    info = read_info(path)
+    simd = describe_machine()["simd"]
+    available = installed_providers()
+    runtime = choose_runtimes(provider, precision, network=info.precision, available=available, simd=simd)[0]
+    model = OnnxModel(path, runtime, threads=threads, batch=batch)
+    return NetworkRows(model) if info.encoder == "katago-v7" else PolicyRows(logits_of(model), info.name)
+
+
+def play_records(
+    player: RowsEvaluator,
+    folder: RecordFolder,
+    settings: RecordSettings,
+    bar: RunBar,
+    is_stopped: Callable[[], bool] = never,
+) -> int:
+    """Play until the folder holds as many games as it is to, or `is_stopped`; return how many games were played."""
+    games = _games(player, folder, settings)
+    before, began = folder.count, time.monotonic()
+    while games.playing and not is_stopped():
+        games.look()
+        balance = {played.number: _balance(games, row) for row, played in enumerate(games.playing)}
+        for played in games.play():
+            folder.add(played, result_of(played, balance[played.number]), player.name)
+        seconds = time.monotonic() - began
+        speed = (folder.count - before) / seconds
+        bar.show(folder.count / settings.games, f"{folder.count:,} games, {speed:.1f}/s", seconds)
+    return folder.count - before
+
+
+def result_of(played: PlayedGame, balance: float = 0.0) -> str:
+    """Return how a game ended, as SGF's RE has it; `balance` is what its player thought, 1 (Black wins) to −1."""
+    if played.game.is_over:
+        return str(played.game.score())
+    if played.plan.stops_when_decided and balance:
+        return "B+R" if balance > 0 else "W+R"
+    return "Void"
+
+
+def _games(player: RowsEvaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
+    """Return the games that are missing."""
+    if settings.rules not in PRESETS:
+        raise ModelError(problem(f"rules {shown(settings.rules)}", expected=f"one of {', '.join(PRESETS)}"))
+    rules = PRESETS[settings.rules]
+
+    def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+        opening = draw_opening_length(rng, width, height)
+        stops = settings.stops_when_decided
+        return GamePlan(rules, settings.komi, opening, stops_when_decided=stops, longest=MOVES_PER_POINT)
+
+    missing = max(0, settings.games - folder.count)
+    return PolicyGames(
+        player,
+        settings.width,
+        settings.height,
+        games=missing,
+        batch=max(1, min(settings.batch, missing)),
+        rng=np.random.default_rng(folder.seed),
+        planner=plan,
+        temperatures=Temperatures(rest=settings.temperature),
+    )
+
+
+def _balance(games: PolicyGames, row: int) -> float:
+    return float(games.evaluation.win_black[row] - games.evaluation.loss_black[row])

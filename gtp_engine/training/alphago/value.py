@@ -1,0 +1,158 @@
+"""The value network: who wins a position that the reinforced policy plays on from, learned from one position a game.
+
+The loss is the mean squared error of the outcome, 1 or −1 for the side to move.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gtp_engine.errors import problem
+from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.training.alphago.checkpoints import has_checkpoint, policy_of, read_checkpoint
+from gtp_engine.training.alphago.collectors import Episode
+from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
+from gtp_engine.training.alphago.export import export_net
+from gtp_engine.training.alphago.learner import Learner
+from gtp_engine.training.alphago.nets import PolicyNet, ValueNet, new_net
+from gtp_engine.training.alphago.positions import Picks, RecordsError, Shelf
+from gtp_engine.training.alphago.records import TEST_SHARE, is_test
+from gtp_engine.training.alphago.self_play import GameSettings, player_of
+from gtp_engine.training.alphago.settings import Learning
+from gtp_engine.training.alphago.value_games import fill_folder, value_games
+from gtp_engine.training.devices import choose_machine
+from gtp_engine.training.run_bar import RunBar
+
+FILE_NAME: Final = "value.onnx"
+"""The network's name in the folder of a run."""
+GAMES: Final = "games"
+"""Folder of a run with the shards of its games."""
+JUDGED_TOGETHER: Final = 512
+"""Positions that are judged together."""
+
+
+@dataclass(frozen=True)
+class ValueRun:
+    """A run in the folder `out`, about the policies of two other runs."""
+
+    supervised: Path
+    reinforced: Path
+    out: Path
+    learning: Learning
+    games: int = 10_000
+    """Games, of which one position each is learned."""
+    game: GameSettings = field(default_factory=GameSettings)
+    hidden: int = 256
+    """Units of the dense layer."""
+    takes_trunk: bool = True
+    """Whether the network begins with the supervised policy's convolutions, not with random ones."""
+    test_share: float = TEST_SHARE
+    name: str = ""
+    terms: str = ""
+
+
+class ValueTask:
+    """Foretelling outcomes."""
+
+    names: Final = ("loss", "right winner")
+
+    def __init__(self, shelf: Shelf, picks: Picks) -> None:
+        self._shelf: Final = shelf
+        self._picks: Final = picks
+
+    def figures(self, answers: Tensor, examples: Examples) -> Tensor:
+        """Return the mean squared error, and how often the winner is the one with the better prospects."""
+        right = (answers.detach() * examples.outcomes > 0).float().mean()
+        return torch.stack([(answers - examples.outcomes).square().mean(), right])
+
+    def judge(self, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
+        """Return the same of the test positions."""
+        values, outcomes = values_of(self._shelf, self._picks, answer), self._shelf.outcomes(self._picks)
+        right = float((values * outcomes > 0).mean())
+        return {"loss": float(np.square(values - outcomes).mean()), "right winner": right}
+
+
+def values_of(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> FloatArray:
+    """Return what a value network says about positions, for the side to move, float32[K]."""
+    parts = examples_of(shelf, picks, size=JUDGED_TOGETHER, player_color=True)
+    return np.concatenate([answer(examples.planes).numpy() for examples in parts])
+
+
+def sampled(episodes: Sequence[Episode]) -> tuple[Shelf, Picks]:
+    """Return games with the one position of each that is to be judged."""
+    shelf = Shelf([episode.game for episode in episodes])
+    moments = np.array([episode.moment for episode in episodes], dtype=np.int64)
+    to_play = np.array([episode.game.colors[episode.moment] for episode in episodes], dtype=np.int8)
+    return shelf, Picks(np.arange(len(episodes)), moments, to_play)
+
+
+def split_episodes(episodes: Sequence[Episode], share: float) -> tuple[list[Episode], list[Episode]]:
+    """Return the games to learn from and those for testing; raises RecordsError unless there are some of both."""
+    flags = [is_test(episode.game.name, share) for episode in episodes]
+    train = [episode for episode, flag in zip(episodes, flags, strict=True) if not flag]
+    test = [episode for episode, flag in zip(episodes, flags, strict=True) if flag]
+    if not train or not test:
+        raise RecordsError(
+            problem(
+                f"{len(train)} games to learn from and {len(test)} to test on",
+                expected="some of both",
+                advice="give more games, or another --test-share",
+            )
+        )
+    return train, test
+
+
+def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Path | None:
+    """Play the games and train until the end, or `is_stopped`; return the network file, None if the run is not done.
+
+    Goes on where an earlier run in the same folder ended.
+    """
+    policy = policy_of(run.supervised)
+    episodes = _play(run, policy, bar, is_stopped)
+    if len(episodes) < run.games:
+        return None
+    train, test = split_episodes(episodes, run.test_share)
+    shelf, picks = sampled(train)
+    task = ValueTask(*sampled(test))
+    shape = replace(policy.shape, hidden=run.hidden)
+    net = new_net(ValueNet, shape, seed=run.learning.seed)
+    if run.takes_trunk:
+        net.take_trunk(policy)
+    stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, player_color=True)
+    facts = {"stage": "value network", "shape": shape.to_json(), "games": run.games, "test_share": run.test_share}
+    learner = Learner(net, task, stream, run.learning, run.out, {**facts, "takes_trunk": run.takes_trunk})
+    if has_checkpoint(run.out):
+        learner.resume()
+    bar.say(f"{learner.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")
+    return _export(run, bar) if learner.run(bar, is_stopped) else None
+
+
+def _play(run: ValueRun, policy: PolicyNet, bar: RunBar, is_stopped: Callable[[], bool]) -> list[Episode]:
+    """Return the games of a run, those that are missing being played now."""
+    learning, board = run.learning, (policy.shape.width, policy.shape.height)
+    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+    machine.use_threads()
+    supervised = player_of(machine.place(policy_of(run.supervised)).eval(), machine, "supervised")
+    reinforced = player_of(machine.place(policy_of(run.reinforced)).eval(), machine, "reinforced")
+    return fill_folder(
+        run.out / GAMES,
+        run.games,
+        lambda rng: value_games(supervised, reinforced, board, run.game, rng),
+        seed=learning.seed,
+        bar=bar,
+        is_stopped=is_stopped,
+    )
+
+
+def _export(run: ValueRun, bar: RunBar) -> Path:
+    """Write the network of the run's checkpoint; return the file."""
+    net, target = read_checkpoint(run.out).net(), run.out / FILE_NAME
+    origin = f"trained by Tengen on one position of each of {run.games:,} games of a policy network with itself"
+    export_net(net, target, name=run.name or f"value-{net.shape.title}", origin=origin, terms=run.terms)
+    bar.say(f"Written: {target}")
+    return target

@@ -1,0 +1,84 @@
+"""Games played for records: real results, resumption, and who can play them."""
+
+from pathlib import Path
+
+import pytest
+from nn.test_policy_games import ScriptedRows
+from nn.tiny_networks import alphago_policy, alphago_value, v7_network
+
+from gtp_engine.errors import ModelError
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.nn.policy_games import GamePlan, PlayedGame
+from gtp_engine.training.alphago.play_records import (
+    RecordFolder,
+    RecordSettings,
+    load_player,
+    play_records,
+    result_of,
+)
+from gtp_engine.training.alphago.policy_rows import UniformRows
+from gtp_engine.training.alphago.records import read_games
+from gtp_engine.training.run_bar import RunBar
+
+SETTINGS = RecordSettings(width=5, height=5, games=6, batch=4)
+PLAN = GamePlan(PRESETS["chinese"], 0.5)
+
+
+def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) -> int:
+    return play_records(UniformRows(), RecordFolder(folder, least_seed=seed), settings, RunBar())
+
+
+def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
+    assert play(tmp_path) == 6
+    games = read_games(tmp_path)
+    assert len(games) == 6 and all(game.komi == 7.5 for game in games)
+    for game in games:
+        end = game.game(len(game.points))
+        cut_off = len(game.points) >= 3 * 25
+        assert (end.is_over or cut_off) and game.winner == (end.score().winner if end.is_over else 0)
+
+
+def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> None:
+    play(tmp_path / "a")
+    play(tmp_path / "b", RecordSettings(width=5, height=5, games=4, batch=4))
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == [f"1-{number:06}.sgf" for number in range(6)]
+    first = (tmp_path / "a" / names[0]).read_text()
+    assert first == (tmp_path / "b" / names[0]).read_text()
+    assert play(tmp_path / "b") == 2 and play(tmp_path / "b") == 0
+    assert sorted(path.name for path in (tmp_path / "b").iterdir())[4:] == ["2-000000.sgf", "2-000001.sgf"]
+
+
+def test_games_may_be_broken_off(tmp_path: Path) -> None:
+    assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, RunBar(), lambda: True) == 0
+
+
+def test_decided_games_end_by_resignation_where_that_is_wanted(tmp_path: Path) -> None:
+    sure = ScriptedRows(win=0.001, weights={})
+    settings = RecordSettings(width=5, height=5, games=2, batch=2, stops_when_decided=True)
+    play_records(sure, RecordFolder(tmp_path), settings, RunBar())
+    games = read_games(tmp_path)
+    assert [game.winner for game in games] == [WHITE, WHITE] and all(len(game.points) == 8 for game in games)
+
+
+def test_results() -> None:
+    played = PlayedGame(0, Game(5, 5, PLAN.rules, PLAN.komi), PLAN._replace(stops_when_decided=True))
+    played.game.play("C3")
+    assert (result_of(played, 0.99), result_of(played, -0.99), result_of(played)) == ("B+R", "W+R", "Void")
+    played.game.play(PASS, WHITE)
+    played.game.play(PASS, BLACK)
+    assert result_of(played, -0.99) == "B+24.5"
+
+
+def test_who_can_play(tmp_path: Path) -> None:
+    katago = load_player(v7_network(tmp_path / "net.onnx", kind="policy+value"), batch=2, provider="cpu")
+    alphago = load_player(alphago_policy(tmp_path / "policy.onnx"), batch=2, provider="cpu")
+    for player in (katago, alphago):
+        folder = RecordFolder(tmp_path / type(player).__name__)
+        assert play_records(player, folder, RecordSettings(width=4, height=4, games=2, batch=2), RunBar()) == 2
+    with pytest.raises(ModelError, match="is for value and takes alphago-49"):
+        load_player(alphago_value(tmp_path / "value.onnx"), batch=2, provider="cpu")
+    with pytest.raises(ModelError, match="rules 'go': expected one of"):
+        play(tmp_path / "x", RecordSettings(rules="go"))
