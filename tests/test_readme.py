@@ -46,7 +46,7 @@ def test_the_tables_are_those_of_the_code() -> None:
     assert module.with_tables(README) == README, "run scripts/update_readme"
 
 
-OTHER_FLAGS = {"--json", "--parallel", "--plot", "--random-plies", "--sprt", "--teacher", "--tiny"}
+OTHER_FLAGS = {"--json", "--mini", "--parallel", "--plot", "--random-plies", "--sprt", "--teacher", "--tiny"}
 """Flags of other commands than `gtp`, and of scripts."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gtp_engine.config import Config
+from gtp_engine.engine.boards import first_board, playable_board
 from gtp_engine.engine.searchers import new_searcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -27,7 +28,7 @@ class EngineBackend:
                 "name a network with --model FILE"
             )
         self.open_searcher(config).close()  # says now, not at the first query, what cannot be done
-        warm_up(config, evaluator, log)
+        warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), log)
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new searcher with these settings."""

@@ -16,7 +16,13 @@ DEFAULT_TIME_PER_MOVE: Final = 5.0
 class GameConfig(Section, name="game"):
     """The game that is set up at the start; GTP's boardsize, komi and kata-set-rules change it."""
 
-    board_size: int = option(19, "Points on a side of the board.", unit="points", low=2, high=25)
+    board_size: int | None = option(
+        None,
+        "Points on a side of the board; not set: 19, or what the network plays where that is another board.",
+        unit="points",
+        low=2,
+        high=25,
+    )
     komi: float | None = option(
         None, "Points White gets for moving second; not set: what the rules suggest.", unit="points"
     )

@@ -16,6 +16,7 @@ from typing import Final
 from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
+from gtp_engine.engine.boards import first_board, playable_board
 from gtp_engine.engine.decision import Choice, Resignation, choose_move, describe, may_be_over
 from gtp_engine.engine.estimate import groups_with_status
 from gtp_engine.engine.judge import Judge
@@ -71,7 +72,7 @@ class Engine:
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
-        self.game = Game(self.config.game.board_size, None, rules, self.config.game.komi)
+        self.game = Game(*first_board(self.config, evaluator), rules, self.config.game.komi)
         self._set_clocks(TimeSettings.none())
 
     # --- setting up ---
@@ -323,7 +324,11 @@ class Engine:
 
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` is told how far it is."""
-        warm_up(self.config, self._thinker.evaluator, progress or (lambda line: None))
+        asked = (self.game.width, self.game.height)
+        board = playable_board(self.evaluator, *asked)
+        if board != asked:  # no reason to fail: controllers often name another board before the first move
+            self._log("The network plays no {}x{}; it gets ready for {}x{}.".format(*asked, *board))
+        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None))
 
     def close(self) -> None:
         """End the threads and free the network; the engine cannot search afterwards."""

@@ -22,10 +22,12 @@ _ROLLOUTS: Final = 64
 """Rollouts of the first search without a network: every kernel is called, and all threads have work."""
 
 
-def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str], None]) -> None:
+def warm_up(
+    config: Config, evaluator: Evaluator | None, board: tuple[int, int], progress: Callable[[str], None]
+) -> None:
     """Play a few moves with the search that the configuration names.
 
-    A search that asks the evaluator gets the board that the configuration names, so that the network is ready for it.
+    A search that asks the evaluator gets a `board` of this width and height, so that the network is ready for it.
     Where there is something to compile, `progress` is told in a few lines how far it is.  The maps of the analysis menu
     (ladders, eyes) are compiled when they are first asked for.
     """
@@ -39,7 +41,7 @@ def warm_up(config: Config, evaluator: Evaluator | None, progress: Callable[[str
     game.legal_points()
     say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
     if network is not None:
-        game = Game(config.game.board_size)
+        game = Game(*board)
     visits = _ROLLOUTS if network is None else 2 * network.batch
     report = _search(new_searcher(config, evaluator), game, visits=visits)
     say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")

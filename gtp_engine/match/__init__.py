@@ -11,6 +11,7 @@
     runner       all games, several at a time, resumed after an interruption
     sprt         whether enough games have been played
     statistics   win rate, Elo, intervals, times, faults; the table
+    ratings      several players from all their games: Elo, intervals, the table
     plot         the win rate over the games, as a picture
     progress     the bar on the terminal
 

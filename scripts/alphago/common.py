@@ -37,6 +37,11 @@ def options(*decorators: Decorator) -> Decorator:
     return add
 
 
+def help_of(docstring: str | None) -> str:
+    r"""Return a script's docstring as click wants its help: a line of \b keeps the line breaks that follow."""
+    return (docstring or "").replace("\\b\n", "\b\n")
+
+
 def option(name: str, default: Any, text: str, kind: Any = None) -> Decorator:
     """Return an option that has its default from the settings it belongs to."""
     return click.option(f"--{name.replace('_', '-')}", name, default=default, type=kind, help=text)

@@ -10,6 +10,7 @@ from training.needs_torch import torch
 
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.training.chain import carry_out, carry_out_all
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_default"
 
@@ -33,8 +34,7 @@ def test_every_step_of_a_short_chain(
     plan = script.TINY._replace(positions=400, minutes=0.05, games=2, visits=2)
     teacher = next(shipped_folder().glob("*.onnx"))
     steps = script.steps_of(plan, tmp_path, teacher)
-    for step in steps:
-        script.carry_out(step, "")
+    assert carry_out_all(steps) == 0
     infos = {path.stem: info_of(read_properties(path)) for path in tmp_path.glob("*.onnx")}
     assert {name: info.precision for name, info in infos.items()} == {
         "untrained": "float32", "trained": "float32", "trained-int8": "int8"
@@ -43,18 +43,10 @@ def test_every_step_of_a_short_chain(
     assert len((tmp_path / "match" / "results.jsonl").read_text().splitlines()) == plan.games
     assert "| 9×9 |" in capfd.readouterr().out, "the table of agreement"
 
-    script.carry_out(steps[2], "")
+    assert carry_out(steps[2], "") == 0
     assert "trained.onnx is there already" in capfd.readouterr().err
     assert "resume" in script.steps_of(plan, tmp_path, teacher)[1].command
     with pytest.raises(SystemExit) as ended:
         script.say_result(steps[-1])
     said = capfd.readouterr().out
     assert (ended.value.code == 0) == ("won 100%" in said) and "of 2 games" in said
-
-
-def test_a_step_that_fails_ends_the_chain(script: ModuleType) -> None:
-    import sys
-
-    with pytest.raises(SystemExit) as ended:
-        script.carry_out(script.Step("fails", (sys.executable, "-c", "raise SystemExit(3)")), "")
-    assert ended.value.code == 3

@@ -8,6 +8,7 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  `scripts/alpha
     rollout_policy      a linear one, quick enough to play games out
     reinforce           the policy network, made better at playing by games against its earlier versions
     value_network       who wins where that one plays on, judged without a search
+    chain               all of them, and a round robin that says what each is worth (`contest`)
 
 Every stage reads games as `records.RecordedGame`s, puts them on a `positions.Shelf` and has positions played up again
 and encoded when it needs them.  Networks are `nets`, what learns from examples is `learner`, and games are played by
