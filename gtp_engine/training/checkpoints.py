@@ -1,6 +1,6 @@
 """Checkpoints: everything that a training run needs to go on as if it had never stopped.
 
-A file of torch's format that holds plain values and tensors only (nothing in it can run code when it is loaded):
+A file (`checkpoint_file`) that holds:
 
     format         1
     config         the run, as JSON has it
@@ -14,16 +14,13 @@ A file of torch's format that holds plain values and tensors only (nothing in it
     samples, steps, seconds     what has been done
 """
 
-import os
-import pickle
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 
-from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.training.checkpoint_file import read_values, write_values
 from gtp_engine.training.config import TrainConfig
 from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import empty_network
@@ -63,33 +60,9 @@ class Checkpoint:
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a file, replacing an older one once the new one is complete."""
-    unfinished = path.with_name(path.name + ".part")
-    values = {name: getattr(checkpoint, name) for name in Checkpoint.__dataclass_fields__}
-    torch.save({"format": FORMAT} | values, unfinished)
-    os.replace(unfinished, path)
+    write_values(path, vars(checkpoint), number=FORMAT)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Return the contents of a file; raises ModelError if it is none, or damaged."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
-    try:
-        values = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
-        if values.pop("format") != FORMAT:
-            raise ModelError(problem(f"checkpoint {shown(path.name)} has another format", expected=f"{FORMAT}"))
-        return Checkpoint(**values)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        pickle.UnpicklingError,
-    ) as error:
-        raise ModelError(
-            problem(f"{shown(path.name)} is damaged or no checkpoint", expected=f"a {FILE_NAME} of a training run")
-        ) from error
+    return read_values(path, Checkpoint, number=FORMAT)

@@ -24,10 +24,12 @@ def first_module(config: TrainConfig) -> NetworkModule:
         module = untrained_module(config.shape, name=config.name or config.shape.title, seed=config.seed)
         module.count_statistics(True)
         return module
-    module = module_of_file(config.init)
     if config.init.suffix == CHECKPOINT_SUFFIX:
-        module.count_statistics(read_checkpoint(config.init).counts_statistics)
-    return module
+        checkpoint = read_checkpoint(config.init)
+        module = checkpoint.averaged_module()
+        module.count_statistics(checkpoint.counts_statistics)
+        return module
+    return module_of_file(config.init)
 
 
 def untrained_module(shape: Shape, *, name: str, seed: int) -> NetworkModule:

@@ -1,6 +1,6 @@
 """Checkpoints of the AlphaGo stages: everything that a run needs to go on as if it had never stopped.
 
-A file of torch's format that holds plain values and tensors only (nothing in it can run code when it is loaded):
+A file (`training.checkpoint_file`) that holds:
 
     format      1
     kind        policy or value
@@ -11,9 +11,6 @@ A file of torch's format that holds plain values and tensors only (nothing in it
     steps, samples, seconds     what has been done
 """
 
-import os
-import pickle
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,22 +19,11 @@ import torch
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.training.alphago.nets import KINDS, Net, NetShape, PolicyNet
+from gtp_engine.training.checkpoint_file import read_values, write_values
 
 FORMAT: Final = 1
 FILE_NAME: Final = "checkpoint.pt"
 """Its name in the folder of a run."""
-
-_DAMAGE: Final = (
-    RuntimeError,
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    EOFError,
-    struct.error,
-    pickle.UnpicklingError,
-)
-"""What reading a file that is no checkpoint raises."""
 
 
 @dataclass(frozen=True)
@@ -63,28 +49,12 @@ class Checkpoint:
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write the checkpoint of the run in `folder`, replacing an older one once the new one is complete."""
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / (FILE_NAME + ".part")
-    values = {name: getattr(checkpoint, name) for name in Checkpoint.__dataclass_fields__}
-    torch.save({"format": FORMAT} | values, unfinished)
-    os.replace(unfinished, folder / FILE_NAME)
+    write_values(folder / FILE_NAME, vars(checkpoint), number=FORMAT)
 
 
-def read_checkpoint(folder: Path, *, map_location: str = "cpu") -> Checkpoint:
+def read_checkpoint(folder: Path) -> Checkpoint:
     """Return the checkpoint of the run in `folder`; raises ModelError if there is none, or it is damaged."""
-    path = folder / FILE_NAME
-    try:
-        values = torch.load(path, map_location=map_location, weights_only=True)
-        number = values.pop("format")
-        checkpoint = Checkpoint(**values)
-    except OSError as error:
-        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
-    except _DAMAGE as error:
-        raise ModelError(
-            problem(f"{shown_path(path)} is damaged or no checkpoint", expected="that of a run of this stage")
-        ) from error
-    if number != FORMAT:
-        raise ModelError(problem(f"checkpoint {shown_path(path)} has another format", expected=f"{FORMAT}"))
-    return checkpoint
+    return read_values(folder / FILE_NAME, Checkpoint, number=FORMAT)
 
 
 def has_checkpoint(folder: Path) -> bool:
