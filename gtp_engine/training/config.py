@@ -7,7 +7,7 @@ TrainConfig   the run
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gtp_engine.errors import ConfigError, problem
 
@@ -68,6 +68,36 @@ class LossWeights:
     lead: float = 0.03
 
 
+class LearningSettings(Protocol):
+    """What all runs in which a network learns have; see `TrainConfig`."""
+
+    @property
+    def samples(self) -> int:
+        """Samples after which the run ends; 0: no limit."""
+        ...
+
+    @property
+    def minutes(self) -> float:
+        """Minutes after which it ends; 0: no limit."""
+        ...
+
+
+def check_learning(settings: LearningSettings) -> None:
+    """Raise ConfigError for a run without end, or a choice that there is not."""
+    if not (settings.samples > 0 or settings.minutes > 0):
+        raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
+    for name, choices in (("precision", PRECISIONS), ("device", DEVICES), ("optimizer", OPTIMIZERS)):
+        if getattr(settings, name) not in choices:
+            raise ConfigError(problem(f"{name} {getattr(settings, name)}", expected=f"one of {', '.join(choices)}"))
+
+
+def part_done(settings: LearningSettings, samples: int, seconds: float) -> float:
+    """Return which part of a run is done, 0 to 1, after `samples` and `seconds`."""
+    of_samples = samples / settings.samples if settings.samples else 0.0
+    of_minutes = seconds / (60 * settings.minutes) if settings.minutes else 0.0
+    return min(1.0, max(of_samples, of_minutes))
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """A training run.  It ends when `samples` or `minutes` are used up, whichever comes first; 0 is no limit."""
@@ -119,21 +149,15 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what makes no run."""
-        if not (self.samples > 0 or self.minutes > 0):
-            raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
+        check_learning(self)
         if self.batch < 2:
             raise ConfigError(problem(f"batches of {self.batch}", expected="at least 2 positions"))
         if not 0 <= self.fixed_norms <= 1:
             raise ConfigError(problem(f"fixed_norms {self.fixed_norms}", expected="a part of the run, 0 to 1"))
-        for name, choices in (("precision", PRECISIONS), ("device", DEVICES), ("optimizer", OPTIMIZERS)):
-            if getattr(self, name) not in choices:
-                raise ConfigError(problem(f"{name} {getattr(self, name)}", expected=f"one of {', '.join(choices)}"))
 
     def fraction(self, samples: int, seconds: float) -> float:
         """Return which part of the run is done, 0 to 1, after `samples` and `seconds`."""
-        of_samples = samples / self.samples if self.samples else 0.0
-        of_minutes = seconds / (60 * self.minutes) if self.minutes else 0.0
-        return min(1.0, max(of_samples, of_minutes))
+        return part_done(self, samples, seconds)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON has."""

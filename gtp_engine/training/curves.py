@@ -1,6 +1,7 @@
 """The curves of a run as a picture.
 
 write_panels   any curves, side by side
+panels_of      those of a run that logs figures by name
 write_curves   those of a run of `loop`: loss by head, and what held-out positions say, over the samples trained on
 """
 
@@ -100,3 +101,21 @@ def _held_out_curves(lines: Sequence[dict[str, Any]], name: str) -> dict[str, Cu
         board: [(line["samples"] / 1e6, line["boards"][board][name]) for line in lines if board in line["boards"]]
         for board in boards
     }
+
+
+def panels_of(log: list[dict[str, Any]], *, place: str = "samples") -> list[Panel]:
+    """Return the curves of a log over the thousands of `place`: each figure in training and in tests."""
+    names = dict.fromkeys(name for line in log for name in line["figures"])
+    panels = []
+    for name in names:
+        curves = {}
+        for kind, title in (("step", "training"), ("judged", "test")):
+            curve = [(line[place] / 1e3, line["figures"][name]) for line in log if _has(line, kind, name)]
+            if curve:
+                curves[title] = smoothed(curve)
+        panels.append(Panel(name, f"{place}, thousands", curves))
+    return panels
+
+
+def _has(line: dict[str, Any], kind: str, name: str) -> bool:
+    return line["kind"] == kind and name in line["figures"]

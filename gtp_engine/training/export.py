@@ -1,6 +1,7 @@
 """From a trained module to a network file: the same graph as that of an imported network, checked before it is kept."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -40,10 +41,20 @@ def export_network(module: NetworkModule, target: Path, *, name: str, origin: st
 
     Raises ModelError, with the numbers, if it has not.
     """
+    model = model_of(module.describe(), name=name, origin=origin, terms=terms)
+    write_checked(model, target, lambda path: check_file(path, module))
+
+
+def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> None:
+    """Write an `onnx.ModelProto` to `target`, replacing an older file once the new one has passed `check`.
+
+    Raises ModelError if it cannot be written, and what `check` raises.
+    """
     unfinished = target.with_name(target.name + ".part")
     try:
-        unfinished.write_bytes(model_of(module.describe(), name=name, origin=origin, terms=terms).SerializeToString())
-        check_file(unfinished, module)
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(model.SerializeToString())
+        check(unfinished)
         os.replace(unfinished, target)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
@@ -68,17 +79,21 @@ def check_file(path: Path, module: NetworkModule) -> None:
             expected = module.float()(torch.from_numpy(spatial), torch.from_numpy(globals_))
         for name, found, wanted in zip(expected._fields, model.run(spatial, globals_), expected, strict=True):
             assert found is not None, "a network of KataGo's kind has all outputs"
-            size = max(1.0, float(wanted.abs().max()))
-            difference = float(np.abs(found - wanted.numpy()).max()) / size
-            if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
-                raise ModelError(
-                    problem(
-                        f"the exported network's {name} differs by {difference:.2g} on {width}×{height}",
-                        expected=f"at most {LARGEST_DIFFERENCE:g}",
-                        advice="this is a bug: keep the checkpoint and report it",
-                    )
-                )
+            check_answer(found, wanted.numpy(), f"network's {name} on {width}×{height}")
     model.close()
+
+
+def check_answer(found: Floats, wanted: Floats, what: str) -> None:
+    """Raise ModelError if a file's output is not that of its module; `what` is for people."""
+    difference = float(np.abs(found - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
+    if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+        raise ModelError(
+            problem(
+                f"the exported {what} differs by {difference:.2g}",
+                expected=f"at most {LARGEST_DIFFERENCE:g}",
+                advice="this is a bug: keep the checkpoint and report it",
+            )
+        )
 
 
 def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[Floats, Floats]:

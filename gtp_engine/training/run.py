@@ -11,8 +11,9 @@ from gtp_engine.training.config import Shape, TrainConfig
 from gtp_engine.training.curves import FILE_NAME as CURVES
 from gtp_engine.training.curves import write_curves
 from gtp_engine.training.export import export_network
-from gtp_engine.training.log import FILE_NAME as LOG
-from gtp_engine.training.log import Log, read_log
+from gtp_engine.training.line_log import FILE_NAME as LOG
+from gtp_engine.training.line_log import read_log
+from gtp_engine.training.log import Log
 from gtp_engine.training.loop import Progress, Trainer, TrainingError
 from gtp_engine.training.metrics import Verdict
 from gtp_engine.training.progress import ProgressBar

@@ -49,7 +49,7 @@ def test_files_say_what_they_are(tmp_path: Path) -> None:
 
 def test_a_file_that_answers_otherwise_is_not_kept(tmp_path: Path) -> None:
     path = exported(tmp_path, tiny_module(seed=1))
-    with pytest.raises(ModelError, match=r"exported network's policy differs by [\d.e+-]+ on 9×9: expected at most"):
+    with pytest.raises(ModelError, match=r"exported network's policy on 9×9 differs by [\d.e+-]+: expected at most"):
         check_file(path, tiny_module(seed=2))
 
 

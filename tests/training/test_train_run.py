@@ -15,7 +15,8 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.checkpoints import FILE_NAME as CHECKPOINT
 from gtp_engine.training.checkpoints import read_checkpoint
 from gtp_engine.training.curves import write_curves
-from gtp_engine.training.log import Log, read_log
+from gtp_engine.training.line_log import read_log
+from gtp_engine.training.log import Log
 from gtp_engine.training.loop import Progress, TrainingError
 from gtp_engine.training.progress import ProgressBar
 from gtp_engine.training.run import export_run, run_training

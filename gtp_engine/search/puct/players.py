@@ -37,9 +37,12 @@ class Player(Protocol):
         ...
 
 
-def check_rollouts(config: Config, evaluator: Evaluator) -> None:
-    """Raise ConfigError if rollouts should be played by a network, or weights, that are not there."""
-    chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
+def check_rollouts(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
+    """Return the weights that rollouts are to be played with, None for none.
+
+    Raises ConfigError if rollouts should be played by a network, or weights, that are not there.
+    """
+    weights = chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
     if config.search.rollout_policy == "network" and rollout_policy_of(evaluator) is None:
         raise ConfigError(
             problem(
@@ -47,6 +50,7 @@ def check_rollouts(config: Config, evaluator: Evaluator) -> None:
                 advice="put one into the folder that --model names, or leave out --rollout-policy",
             )
         )
+    return weights
 
 
 def new_player(
@@ -56,10 +60,9 @@ def new_player(
 
     Raises ConfigError as `check_rollouts` does.
     """
-    check_rollouts(config, evaluator)
+    weights = check_rollouts(config, evaluator)
     if config.puct.rollout_share == 0.0:
         return None
-    weights = chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
     network, limit = rollout_policy_of(evaluator), config.puct.rollout_limit
     if weights is None and network is not None and config.search.rollout_policy in ("auto", "network"):
         return NetworkPlayer(network, limit, size=size, width=width, height=height, rng=rng)

@@ -28,8 +28,7 @@ from gtp_engine.errors import problem, shown, shown_path
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.training.alphago.positions import RecordsError
-from gtp_engine.training.alphago.records import RecordedGame, recorded
+from gtp_engine.training.alphago.records import RecordedGame, RecordsError, recorded
 
 FORMAT: Final = 1
 NO_MOMENT: Final = -1

@@ -15,6 +15,9 @@ from torch import Tensor
 from gtp_engine.go.board import IntArray
 from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf, draw_symmetries, turned_actions
 
+TOGETHER: Final = 512
+"""Positions that are shown together."""
+
 
 class Examples(NamedTuple):
     """N positions on boards of H × W points; everything for the side to move."""
@@ -77,7 +80,7 @@ class ExampleStream:
         return np.random.default_rng((self._seed, self._epoch)).permutation(len(self._picks.games))
 
 
-def examples_of(shelf: Shelf, picks: Picks, *, size: int, player_color: bool) -> Iterator[Examples]:
+def examples_of(shelf: Shelf, picks: Picks, *, size: int = TOGETHER, player_color: bool) -> Iterator[Examples]:
     """Yield positions in their order as they are, up to `size` at a time."""
     replayer = Replayer(shelf, size, player_color=player_color)
     for begin in range(0, len(picks.games), size):

@@ -1,6 +1,5 @@
 """From a trained policy or value network to a self-describing ONNX file, checked before it is kept."""
 
-import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,14 +7,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.katago_onnx.graph import Graph
 from gtp_engine.nn.metadata import BoardSizes, NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.alphago.nets import Net, NetShape, PolicyNet
-from gtp_engine.training.export import LARGEST_DIFFERENCE
+from gtp_engine.training.export import check_answer, write_checked
 
 _CHECKED_POSITIONS: Final = 8
 _SEED: Final = 1
@@ -30,16 +28,8 @@ def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str)
 
     Raises ModelError, with the numbers, if it has not.
     """
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(model_of(module, name=name, origin=origin, terms=terms).SerializeToString())
-        check_net_file(unfinished, module)
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    model = model_of(module, name=name, origin=origin, terms=terms)
+    write_checked(model, target, lambda path: check_net_file(path, module))
 
 
 def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
@@ -70,16 +60,8 @@ def check_net_file(path: Path, module: Net) -> None:
     outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
     found = outputs.policy if isinstance(module, PolicyNet) else outputs.value
     assert found is not None, "checked when the session was made"
-    difference = float(np.abs(found.reshape(-1) - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
     model.close()
-    if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
-        raise ModelError(
-            problem(
-                f"the exported {module.KIND} network differs by {difference:.2g}",
-                expected=f"at most {LARGEST_DIFFERENCE:g}",
-                advice="this is a bug: keep the checkpoint and report it",
-            )
-        )
+    check_answer(found.reshape(-1), wanted, f"{module.KIND} network")
 
 
 def random_planes(shape: NetShape, planes: int) -> FloatArray:

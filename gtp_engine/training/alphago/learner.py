@@ -20,11 +20,11 @@ from gtp_engine.training.alphago.settings import PATIENCE, Learning, check_same
 from gtp_engine.training.averaging import Average
 from gtp_engine.training.batches import Prefetch
 from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import Panel, smoothed, write_panels
+from gtp_engine.training.curves import panels_of, write_panels
 from gtp_engine.training.devices import Machine, choose_machine
 from gtp_engine.training.gradients import PartedGradients, parts_on
-from gtp_engine.training.log import FILE_NAME as LOG
-from gtp_engine.training.log import LineLog, read_log
+from gtp_engine.training.line_log import FILE_NAME as LOG
+from gtp_engine.training.line_log import LineLog, read_log
 from gtp_engine.training.loop import TrainingError
 from gtp_engine.training.optimizer import Optimizer
 from gtp_engine.training.run_bar import RunBar
@@ -209,21 +209,3 @@ class _Report:
         speed = self._samples / (time.monotonic() - self._since)
         self._sums, self._samples, self._since = torch.zeros_like(self._sums), 0, time.monotonic()
         return means, speed
-
-
-def panels_of(log: list[dict[str, Any]], *, place: str = "samples") -> list[Panel]:
-    """Return the curves of a log over the thousands of `place`: each figure in training and in tests."""
-    names = dict.fromkeys(name for line in log for name in line["figures"])
-    panels = []
-    for name in names:
-        curves = {}
-        for kind, title in (("step", "training"), ("judged", "test")):
-            curve = [(line[place] / 1e3, line["figures"][name]) for line in log if _has(line, kind, name)]
-            if curve:
-                curves[title] = smoothed(curve)
-        panels.append(Panel(name, f"{place}, thousands", curves))
-    return panels
-
-
-def _has(line: dict[str, Any], kind: str, name: str) -> bool:
-    return line["kind"] == kind and name in line["figures"]

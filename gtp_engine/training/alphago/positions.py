@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.errors import problem, shown
 from gtp_engine.evaluation.games import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
@@ -23,14 +23,10 @@ from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.features_alphago import AlphaGoEncoder
 from gtp_engine.nn.replay import GameMoves, ReplayWork, replay_rows
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
-from gtp_engine.training.alphago.records import RecordedGame
+from gtp_engine.training.alphago.records import RecordedGame, RecordsError
 
 NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 """AlphaGo's networks have no values beside their planes."""
-
-
-class RecordsError(TengenError, ValueError):
-    """Games that cannot be learned from."""
 
 
 class Picks(NamedTuple):

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import SgfError, problem, shown_path
+from gtp_engine.errors import SgfError, TengenError, problem, shown_path
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -30,6 +30,11 @@ _RESULT: Final = re.compile(r"\s*([BW])\+", re.IGNORECASE)
 _HASH_BYTES: Final = 8
 
 Log = Callable[[str], None]
+Thing = TypeVar("Thing")
+
+
+class RecordsError(TengenError, ValueError):
+    """Games that cannot be learned from."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +128,24 @@ def is_test(name: str, share: float = TEST_SHARE) -> bool:
 def split_games(
     games: Sequence[RecordedGame], share: float = TEST_SHARE
 ) -> tuple[list[RecordedGame], list[RecordedGame]]:
-    """Return the games to learn from and those for testing."""
-    flags = [is_test(game.name, share) for game in games]
-    train = [game for game, flag in zip(games, flags, strict=True) if not flag]
-    return train, [game for game, flag in zip(games, flags, strict=True) if flag]
+    """Return the games to learn from and those for testing; raises RecordsError unless there are some of both."""
+    return split_named(games, [game.name for game in games], share)
+
+
+def split_named(things: Sequence[Thing], names: Sequence[str], share: float) -> tuple[list[Thing], list[Thing]]:
+    """Return what is to learn from and what is for testing, by the names of games; raises as `split_games`."""
+    parts: tuple[list[Thing], list[Thing]] = ([], [])
+    for thing, name in zip(things, names, strict=True):
+        parts[is_test(name, share)].append(thing)
+    if not all(parts):
+        raise RecordsError(
+            problem(
+                f"{len(parts[0])} games to learn from and {len(parts[1])} to test on",
+                expected="some of both",
+                advice="give more games, or another --test-share",
+            )
+        )
+    return parts
 
 
 def _length(moves: Sequence[Move]) -> int:

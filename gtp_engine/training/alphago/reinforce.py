@@ -32,18 +32,17 @@ from gtp_engine.training.alphago.checkpoints import (
 from gtp_engine.training.alphago.collectors import Collector, write_episodes
 from gtp_engine.training.alphago.examples import Examples
 from gtp_engine.training.alphago.export import export_net
-from gtp_engine.training.alphago.learner import panels_of
 from gtp_engine.training.alphago.nets import PolicyNet
 from gtp_engine.training.alphago.pool import Pool
 from gtp_engine.training.alphago.positions import Replayer, Shelf, turned_actions
 from gtp_engine.training.alphago.self_play import GameSettings, play_versus, player_of
 from gtp_engine.training.alphago.settings import check_same
 from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import write_panels
+from gtp_engine.training.curves import panels_of, write_panels
 from gtp_engine.training.devices import Machine, choose_machine
 from gtp_engine.training.gradients import PartedGradients, parts_on
-from gtp_engine.training.log import FILE_NAME as LOG
-from gtp_engine.training.log import LineLog, read_log
+from gtp_engine.training.line_log import FILE_NAME as LOG
+from gtp_engine.training.line_log import LineLog, read_log
 from gtp_engine.training.run_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"

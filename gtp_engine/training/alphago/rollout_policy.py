@@ -26,8 +26,7 @@ from gtp_engine.nn.linear_file import FILE_NAME, write_linear_policy
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.neighborhoods import diamond_images
-from gtp_engine.training.alphago.learner import panels_of
-from gtp_engine.training.alphago.positions import RecordsError, Shelf
+from gtp_engine.training.alphago.positions import Shelf
 from gtp_engine.training.alphago.records import TEST_SHARE, RecordedGame, split_games
 from gtp_engine.training.alphago.rollout_gradient import (
     BEST,
@@ -43,9 +42,9 @@ from gtp_engine.training.alphago.rollout_gradient import (
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
 from gtp_engine.training.alphago.settings import check_same
 from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import write_panels
-from gtp_engine.training.log import FILE_NAME as LOG
-from gtp_engine.training.log import LineLog, read_log
+from gtp_engine.training.curves import panels_of, write_panels
+from gtp_engine.training.line_log import FILE_NAME as LOG
+from gtp_engine.training.line_log import LineLog, read_log
 from gtp_engine.training.run_bar import RunBar
 from gtp_engine.training.schedule import cosine_rate
 
@@ -188,16 +187,8 @@ def run_rollout_policy(
 
 
 def shelves(games: list[RecordedGame], test_share: float) -> tuple[Shelf, Shelf]:
-    """Return the games to learn from and those to test on; raises RecordsError if there are none of either."""
+    """Return the games to learn from and those to test on; raises RecordsError unless there are some of both."""
     train, test = split_games(games, test_share)
-    if not train or not test:
-        raise RecordsError(
-            problem(
-                f"{len(train)} games to learn from and {len(test)} to test on",
-                expected="some of both",
-                advice="give more games, or another --test-share",
-            )
-        )
     return Shelf(train), Shelf(test)
 
 

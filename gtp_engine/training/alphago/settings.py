@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.training.config import DEVICES, OPTIMIZERS, PRECISIONS
+from gtp_engine.training.config import check_learning, part_done
 
 PATIENCE: Final = ("samples", "minutes", "threads", "judgings", "checkpoint_minutes", "device")
 """Fields of `Learning` in which a continued run may differ from what it was."""
@@ -43,19 +43,13 @@ class Learning:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what makes no run."""
-        if not (self.samples > 0 or self.minutes > 0):
-            raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
+        check_learning(self)
         if self.batch < 1:
             raise ConfigError(problem(f"batches of {self.batch}", expected="at least 1 position"))
-        for name, choices in (("precision", PRECISIONS), ("device", DEVICES), ("optimizer", OPTIMIZERS)):
-            if getattr(self, name) not in choices:
-                raise ConfigError(problem(f"{name} {getattr(self, name)}", expected=f"one of {', '.join(choices)}"))
 
     def fraction(self, samples: int, seconds: float) -> float:
         """Return which part of the run is done, 0 to 1, after `samples` and `seconds`."""
-        of_samples = samples / self.samples if self.samples else 0.0
-        of_minutes = seconds / (60 * self.minutes) if self.minutes else 0.0
-        return min(1.0, max(of_samples, of_minutes))
+        return part_done(self, samples, seconds)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON has."""

@@ -14,13 +14,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gtp_engine.errors import problem
 from gtp_engine.training.alphago.checkpoints import has_checkpoint, read_checkpoint
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
 from gtp_engine.training.alphago.export import export_net
 from gtp_engine.training.alphago.learner import Learner
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
-from gtp_engine.training.alphago.positions import Picks, RecordsError, Shelf
+from gtp_engine.training.alphago.positions import Picks, Shelf
 from gtp_engine.training.alphago.records import TEST_SHARE, RecordedGame, split_games
 from gtp_engine.training.alphago.settings import Learning
 from gtp_engine.training.run_bar import RunBar
@@ -29,8 +28,6 @@ FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
 TOP: Final = 5
 """The move is also looked for among so many."""
-JUDGED_TOGETHER: Final = 512
-"""Positions that are tested together."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class PolicyTask:
 def accuracy(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
     """Return how well logits [N, A] foretell the moves in some positions: loss in nats, top-1 and top-5 accuracy."""
     loss = first = among = 0.0
-    for examples in examples_of(shelf, picks, size=JUDGED_TOGETHER, player_color=False):
+    for examples in examples_of(shelf, picks, player_color=False):
         logits, actions = answer(examples.planes), examples.actions
         loss += float(F.cross_entropy(logits, actions, reduction="sum"))
         best = logits.topk(min(TOP, logits.shape[1]), dim=1).indices == actions[:, None]
@@ -88,14 +85,6 @@ def run_supervised(
     Goes on where an earlier run in the same folder ended.
     """
     train, test = split_games(games, run.test_share)
-    if not train or not test:
-        raise RecordsError(
-            problem(
-                f"{len(train)} games to learn from and {len(test)} to test on",
-                expected="some of both",
-                advice="give more games, or another --test-share",
-            )
-        )
     shelf, tested = Shelf(train), Shelf(test)
     picks, judged = shelf.move_picks(), _some(tested.move_picks(), run.learning)
     shape = NetShape(shelf.width, shelf.height, run.layers, run.channels)

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import problem
 from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.training.alphago.checkpoints import has_checkpoint, policy_of, read_checkpoint
 from gtp_engine.training.alphago.collectors import Episode
@@ -20,8 +19,8 @@ from gtp_engine.training.alphago.examples import Examples, ExampleStream, exampl
 from gtp_engine.training.alphago.export import export_net
 from gtp_engine.training.alphago.learner import Learner
 from gtp_engine.training.alphago.nets import PolicyNet, ValueNet, new_net
-from gtp_engine.training.alphago.positions import Picks, RecordsError, Shelf
-from gtp_engine.training.alphago.records import TEST_SHARE, is_test
+from gtp_engine.training.alphago.positions import Picks, Shelf
+from gtp_engine.training.alphago.records import TEST_SHARE, split_named
 from gtp_engine.training.alphago.self_play import GameSettings, player_of
 from gtp_engine.training.alphago.settings import Learning
 from gtp_engine.training.alphago.value_games import fill_folder, value_games
@@ -32,8 +31,6 @@ FILE_NAME: Final = "value.onnx"
 """The network's name in the folder of a run."""
 GAMES: Final = "games"
 """Folder of a run with the shards of its games."""
-JUDGED_TOGETHER: Final = 512
-"""Positions that are judged together."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class ValueTask:
 
 def values_of(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> FloatArray:
     """Return what a value network says about positions, for the side to move, float32[K]."""
-    parts = examples_of(shelf, picks, size=JUDGED_TOGETHER, player_color=True)
+    parts = examples_of(shelf, picks, player_color=True)
     return np.concatenate([answer(examples.planes).numpy() for examples in parts])
 
 
@@ -93,18 +90,7 @@ def sampled(episodes: Sequence[Episode]) -> tuple[Shelf, Picks]:
 
 def split_episodes(episodes: Sequence[Episode], share: float) -> tuple[list[Episode], list[Episode]]:
     """Return the games to learn from and those for testing; raises RecordsError unless there are some of both."""
-    flags = [is_test(episode.game.name, share) for episode in episodes]
-    train = [episode for episode, flag in zip(episodes, flags, strict=True) if not flag]
-    test = [episode for episode, flag in zip(episodes, flags, strict=True) if flag]
-    if not train or not test:
-        raise RecordsError(
-            problem(
-                f"{len(train)} games to learn from and {len(test)} to test on",
-                expected="some of both",
-                advice="give more games, or another --test-share",
-            )
-        )
-    return train, test
+    return split_named(episodes, [episode.game.name for episode in episodes], share)
 
 
 def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Path | None:

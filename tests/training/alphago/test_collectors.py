@@ -10,7 +10,7 @@ from training.alphago.games import random_game
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.training.alphago.collectors import Collector, Episode, read_episodes, write_episodes
-from gtp_engine.training.alphago.positions import RecordsError
+from gtp_engine.training.alphago.records import RecordsError
 
 
 def finished(winner: int, size: int = 3) -> Game:

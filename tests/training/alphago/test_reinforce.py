@@ -27,7 +27,7 @@ from gtp_engine.training.alphago.reinforce import (
 from gtp_engine.training.alphago.self_play import GameSettings, play_versus, player_of
 from gtp_engine.training.devices import choose_machine
 from gtp_engine.training.generate import never
-from gtp_engine.training.log import read_log
+from gtp_engine.training.line_log import read_log
 from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")

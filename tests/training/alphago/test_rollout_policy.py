@@ -22,8 +22,8 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
 from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
 from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
-from gtp_engine.training.alphago.positions import RecordsError, Shelf
-from gtp_engine.training.alphago.records import RecordedGame, recorded
+from gtp_engine.training.alphago.positions import Shelf
+from gtp_engine.training.alphago.records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.rollout_gradient import LOSS, POSITIONS, Scores, add_games
 from gtp_engine.training.alphago.rollout_policy import (
     CHECKPOINT,
@@ -36,7 +36,7 @@ from gtp_engine.training.alphago.rollout_policy import (
 from gtp_engine.training.alphago.rollout_report import format_worths, worths
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
 from gtp_engine.training.generate import never
-from gtp_engine.training.log import read_log
+from gtp_engine.training.line_log import read_log
 from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")

@@ -14,11 +14,12 @@ from training.needs_torch import torch
 from gtp_engine.errors import ConfigError
 from gtp_engine.training.alphago.checkpoints import policy_of, read_checkpoint
 from gtp_engine.training.alphago.examples import ExampleStream, examples_of
-from gtp_engine.training.alphago.positions import Picks, RecordsError, Shelf
+from gtp_engine.training.alphago.positions import Picks, Shelf
+from gtp_engine.training.alphago.records import RecordsError
 from gtp_engine.training.alphago.settings import Learning
 from gtp_engine.training.alphago.supervised import SupervisedRun, accuracy, run_supervised
 from gtp_engine.training.generate import never
-from gtp_engine.training.log import read_log
+from gtp_engine.training.line_log import read_log
 from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")

@@ -24,14 +24,14 @@ from gtp_engine.training.alphago.comparison import compare, compare_run, draw_st
 from gtp_engine.training.alphago.export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
 from gtp_engine.training.alphago.policy_rows import PolicyRows
-from gtp_engine.training.alphago.positions import Picks, RecordsError, Shelf
-from gtp_engine.training.alphago.records import recorded
+from gtp_engine.training.alphago.positions import Picks, Shelf
+from gtp_engine.training.alphago.records import RecordsError, recorded
 from gtp_engine.training.alphago.self_play import GameSettings
 from gtp_engine.training.alphago.settings import Learning
 from gtp_engine.training.alphago.value import ValueRun, run_value, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.generate import never
-from gtp_engine.training.log import read_log
+from gtp_engine.training.line_log import read_log
 from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
