@@ -14,16 +14,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.games import conditions_of
-from gtp_engine.evaluation.positions import Conditions
+from gtp_engine.evaluation.linear_policy import LinearPolicy
+from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.encoder import FloatArray
-from gtp_engine.search.puct.players import KernelPlayer, Player
+from gtp_engine.nn.linear_file import read_linear_policy
+from gtp_engine.nn.network import board_size
+from gtp_engine.nn.rows_evaluator import RowsEvaluator
+from gtp_engine.search.puct.players import KernelPlayer, NetworkPlayer, Player
 from gtp_engine.search.puct.rollouts import new_results
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
-from gtp_engine.training.alphago.checkpoints import read_checkpoint
+from gtp_engine.training.alphago.checkpoints import policy_of, read_checkpoint
 from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf
+from gtp_engine.training.alphago.self_play import player_of
 from gtp_engine.training.alphago.value import GAMES, ValueRun, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import read_folder
 from gtp_engine.training.curves import Panel, write_panels
@@ -70,12 +76,27 @@ def rollout_judge(make_player: Callable[[int, int], Player], rollouts: int) -> J
     return judge
 
 
-def kernel_judge(policy: str, rollouts: int, *, seed: int) -> Judge:
-    """Return the judge that averages rollouts of one of the policies of `search.rollouts.rollout.POLICIES`."""
+def kernel_judge(policy: str, rollouts: int, *, seed: int, weights: LinearPolicy | None = None) -> Judge:
+    """Return the judge that averages rollouts of one of the policies of `search.rollouts.rollout.POLICIES`.
+
+    With `weights`, of the linear one; then `policy` has no meaning.
+    """
     rng = new_states(1, seed)[0]
-    return rollout_judge(
-        lambda width, height: KernelPlayer(POLICIES[policy], 0, width=width, height=height, rng=rng), rollouts
-    )
+
+    def make_player(width: int, height: int) -> Player:
+        return KernelPlayer(POLICIES[policy], 0, width=width, height=height, rng=rng, weights=weights)
+
+    return rollout_judge(make_player, rollouts)
+
+
+def policy_judge(player: RowsEvaluator, rollouts: int, *, seed: int) -> Judge:
+    """Return the judge that averages games that a player of `policy_rows` plays with itself."""
+    rng = new_states(1, seed)[0]
+
+    def make_player(width: int, height: int) -> Player:
+        return NetworkPlayer(_AsRollouts(player), 0, size=_TOGETHER, width=width, height=height, rng=rng)
+
+    return rollout_judge(make_player, rollouts)
 
 
 def compare(shelf: Shelf, picks: Picks, judges: Mapping[str, Judge], *, stages: int = STAGES) -> list[Stage]:
@@ -115,10 +136,11 @@ def draw_stages(path: Path, stages: Sequence[Stage]) -> None:
     write_panels(path, [Panel("mean squared error of the outcome", "moves played", curves)])
 
 
-def compare_run(run: ValueRun, *, rollouts: int) -> str:
+def compare_run(run: ValueRun, *, rollouts: int, linear: Path | None = None) -> str:
     """Return the comparison of a finished run's network with averages of rollouts, on its test positions, as a table.
 
-    The picture is written beside the network.
+    Rollouts are those of the supervised policy, of the linear one in the file `linear`, and of the policies without
+    weights.  The picture is written beside the network.
     """
     learning = run.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
@@ -129,13 +151,35 @@ def compare_run(run: ValueRun, *, rollouts: int) -> str:
             values: Tensor = net(machine.as_input(planes.to(machine.device)))
         return values.cpu()
 
-    judges = {"value network": network_judge(answer)}
+    supervised = player_of(machine.place(policy_of(run.supervised)).eval(), machine, "supervised")
+    judges = {
+        "value network": network_judge(answer),
+        f"{rollouts} rollouts of the policy network": policy_judge(supervised, rollouts, seed=learning.seed),
+    }
+    if linear is not None:
+        weights = read_linear_policy(linear)
+        judges[f"{rollouts} linear"] = kernel_judge("uniform", rollouts, seed=learning.seed, weights=weights)
     for policy in POLICIES:
-        judges[f"{rollouts} {policy} rollouts"] = kernel_judge(policy, rollouts, seed=learning.seed)
+        judges[f"{rollouts} {policy}"] = kernel_judge(policy, rollouts, seed=learning.seed)
     _, test = split_episodes(read_folder(run.out / GAMES)[: run.games], run.test_share)
     stages = compare(*sampled(test), judges)
     draw_stages(run.out / FILE_NAME, stages)
     return format_stages(stages)
+
+
+class _AsRollouts:
+    """A player of `policy_rows` as `evaluation.evaluator.RolloutPolicy`."""
+
+    def __init__(self, player: RowsEvaluator) -> None:
+        self.rollout: Final = player
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Write the player's odds."""
+        found = new_evaluation(len(policy), *board_size(positions))
+        self.rollout.evaluate_rows(positions, [conditions] * count, found)
+        policy[:count] = found.policy[:count]
 
 
 def _averages(shelf: Shelf, picks: Picks, player: Player, replayer: Replayer, rollouts: int) -> FloatArray:

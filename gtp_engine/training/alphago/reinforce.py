@@ -130,7 +130,6 @@ class Reinforcement:
         rng = np.random.default_rng((settings.seed, self.iterations))
         number = self.pool.draw(rng)
         self.pool.load(number, self._opponent)
-        self.machine.use_threads()
         learner, opponent = (player_of(net, self.machine, "") for net in (self.net.eval(), self._opponent))
         collector = play_versus(learner, opponent, self.board, settings.game, games=settings.games, rng=rng)
         write_episodes(self.out / EXPERIENCE / f"{self.iterations:06}.npz", collector.episodes)

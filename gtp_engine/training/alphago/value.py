@@ -122,7 +122,6 @@ def _play(run: ValueRun, policy: PolicyNet, bar: RunBar, is_stopped: Callable[[]
     """Return the games of a run, those that are missing being played now."""
     learning, board = run.learning, (policy.shape.width, policy.shape.height)
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    machine.use_threads()
     supervised = player_of(machine.place(policy_of(run.supervised)).eval(), machine, "supervised")
     reinforced = player_of(machine.place(policy_of(run.reinforced)).eval(), machine, "reinforced")
     return fill_folder(

@@ -18,14 +18,23 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
+from gtp_engine.nn.linear_file import write_linear_policy
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago.checkpoints import read_checkpoint, write_checkpoint
-from gtp_engine.training.alphago.comparison import compare, compare_run, draw_stages, format_stages, kernel_judge
+from gtp_engine.training.alphago.comparison import (
+    compare,
+    compare_run,
+    draw_stages,
+    format_stages,
+    kernel_judge,
+    policy_judge,
+)
 from gtp_engine.training.alphago.export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
 from gtp_engine.training.alphago.policy_rows import PolicyRows
 from gtp_engine.training.alphago.positions import Picks, Shelf
 from gtp_engine.training.alphago.records import RecordsError, recorded
+from gtp_engine.training.alphago.rollout_weights import indifferent_policy
 from gtp_engine.training.alphago.self_play import GameSettings
 from gtp_engine.training.alphago.settings import Learning
 from gtp_engine.training.alphago.value import ValueRun, run_value, sampled, split_episodes, values_of
@@ -186,8 +195,11 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
     tested = [line["figures"] for line in log if line["kind"] == "judged"]
     assert training[-1] < 0.7 * training[0] and tested[-1]["loss"] < 0.9 and tested[-1]["right winner"] > 0.6
     assert read_checkpoint(run.out).kind == "value"
-    table = compare_run(run, rollouts=2)
-    assert table.startswith("| moves | positions | value network | 2 uniform rollouts | 2 tactical rollouts |")
+    write_linear_policy(tmp_path / "weights.npz", indifferent_policy(np.zeros(0, dtype=np.int64)))
+    table = compare_run(run, rollouts=2, linear=tmp_path / "weights.npz").splitlines()
+    judges = "value network | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
+    assert table[0] == f"| moves | positions | {judges} |"
+    assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
     assert (run.out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
 
 
@@ -214,9 +226,11 @@ def test_rollouts_are_averaged_for_the_side_to_play() -> None:
         records.append(recorded(game, name="x", winner=winner))
     shelf = Shelf(records)
     assert shelf.winners.tolist() == [WHITE, BLACK]
+    anybody = PolicyRows(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "anybody")
     for color, wanted in ((BLACK, [-1, 1]), (WHITE, [1, -1])):
         picks = Picks(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
         assert kernel_judge("uniform", 3, seed=1)(shelf, picks).tolist() == wanted
+        assert policy_judge(anybody, 3, seed=1)(shelf, picks).tolist() == wanted
         assert shelf.outcomes(picks).tolist() == wanted
 
 
