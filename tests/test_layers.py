@@ -56,7 +56,7 @@ THREADS = (
     "match/",
     "benchmark.py",
     "training/batches.py",
-    "training/gradients.py",
+    "training/parts.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the reader of a training's data."""

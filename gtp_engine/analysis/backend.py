@@ -9,6 +9,7 @@ from gtp_engine.engine.searchers import new_searcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.nn.metadata import infos_of
 from gtp_engine.search.searcher import Searcher
 
 
@@ -38,7 +39,7 @@ class EngineBackend:
         """Return facts about the network, as KataGo's `query_models` names them; nothing without one."""
         if self._evaluator is None:
             return []
-        name, infos = self._evaluator.name, getattr(self._evaluator, "infos", ())  # stand-ins for networks have none
+        name, infos = self._evaluator.name, infos_of(self._evaluator)
         facts = {"name": name, "internalName": name, "maxBatchSize": self._evaluator.batch, "usesHumanSLProfile": False}
         return [facts | {"version": infos[0].model_version} if infos else facts]
 

@@ -33,7 +33,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 
@@ -130,6 +130,19 @@ class NetworkInfo:
             "source_sha256": self.source_sha256,
         }
         return {_PREFIX + key: value for key, value in values.items()}
+
+
+@runtime_checkable
+class HasInfos(Protocol):
+    """What evaluators whose networks come from files offer beside."""
+
+    @property
+    def infos(self) -> tuple[NetworkInfo, ...]: ...  # noqa: D102
+
+
+def infos_of(evaluator: object) -> tuple[NetworkInfo, ...]:
+    """Return what the files of an evaluator's networks say; nothing for None and for evaluators without files."""
+    return evaluator.infos if isinstance(evaluator, HasInfos) else ()
 
 
 def info_of(properties: Mapping[str, str]) -> NetworkInfo:

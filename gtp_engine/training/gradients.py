@@ -1,8 +1,4 @@
-"""Gradients of a batch, each part of it calculated by a thread of its own.
-
-torch's own threads meet after every operation, hundreds of times a step: on a machine that does anything else two of
-them were slower than one (b6c96, 9×9, two busy cores: 160 positions/s, one thread 470).  Here a thread goes through the
-whole network with its part of the batch, and all meet once a step (590 positions/s; on idle cores 780 each, 1370 both).
+"""Gradients of a batch, each part of it calculated by a thread of its own (`parts`).
 
     PartedGradients   any network's, of any loss
     Gradients         those of KataGo's kind
@@ -11,10 +7,9 @@ Norms take their statistics from a part.  Parts and the order of sums are fixed,
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from types import TracebackType
-from typing import Final, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +19,7 @@ from gtp_engine.training.config import LossWeights
 from gtp_engine.training.devices import Machine
 from gtp_engine.training.losses import Losses, losses_of
 from gtp_engine.training.nets import NetworkModule
-
-MOST_PARTS: Final = 8
-"""Parts of a batch at most: Python itself runs on one core, and steers all parts."""
+from gtp_engine.training.parts import PartThreads
 
 
 class Splittable(Protocol):
@@ -46,11 +39,6 @@ class Splittable(Protocol):
 
 Module = TypeVar("Module", bound=nn.Module)
 Positions = TypeVar("Positions", bound=Splittable)
-
-
-def parts_on(machine: Machine) -> int:
-    """Return into how many parts a batch should be split on this machine."""
-    return min(machine.threads, MOST_PARTS) if machine.device.type == "cpu" else 1
 
 
 class PartedGradients(Generic[Module, Positions]):
@@ -76,7 +64,7 @@ class PartedGradients(Generic[Module, Positions]):
         self.has_statistics = has_statistics
         self._parameters = list(module.parameters())
         self.copies = [_sharing_copy(module) for _ in range(parts)]
-        self._pool = ThreadPoolExecutor(parts, "gradients", initializer=lambda: machine.use_threads(parts))
+        self._threads = PartThreads(machine, parts)
 
     def __enter__(self) -> Self:
         return self
@@ -84,12 +72,12 @@ class PartedGradients(Generic[Module, Positions]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.shutdown()
+        self._threads.close()
 
     def write(self, batch: Positions) -> Tensor:
         """Write the gradients of `batch` into the module's weights; return its figures."""
         parts = batch.split(len(self.copies))
-        found = list(self._pool.map(self._calculate, self.copies, parts))
+        found = self._threads.map(self._calculate, self.copies, parts)
         shares = [len(part.planes) / len(batch.planes) for part in parts]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in found], shares)

@@ -20,11 +20,12 @@ from gtp_engine.training.batches import Batch, Batches, Board, Prefetch
 from gtp_engine.training.checkpoints import FILE_NAME, Checkpoint, write_checkpoint
 from gtp_engine.training.config import TrainConfig
 from gtp_engine.training.devices import choose_machine
-from gtp_engine.training.gradients import Gradients, parts_on
+from gtp_engine.training.gradients import Gradients
 from gtp_engine.training.losses import Losses
 from gtp_engine.training.metrics import HeldOut, Verdict
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.optimizer import Optimizer
+from gtp_engine.training.parts import parts_on
 from gtp_engine.training.schedule import cosine_rate
 from gtp_engine.training.shards import HELD_OUT, TRAIN, ShardError
 from gtp_engine.training.start import first_module, teacher_of

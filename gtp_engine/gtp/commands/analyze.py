@@ -16,6 +16,7 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.common import explain, show_move
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
+from gtp_engine.nn.metadata import infos_of
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice, Engine, Request
@@ -123,13 +124,12 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
     evaluator = server.engine.evaluator
     if evaluator is None:
         return "[]"
-    infos = getattr(evaluator, "infos", ())  # what the files of networks say; evaluators without files have none
     described = {
         "name": evaluator.name,
         "internalName": evaluator.name,
         "maxBatchSize": evaluator.batch,
         "usesHumanSLProfile": False,
-        "version": max((info.model_version for info in infos), default=0),
+        "version": max((info.model_version for info in infos_of(evaluator)), default=0),
         "usingFP16": "false",
     }
     return json.dumps([described], separators=(",", ":"))

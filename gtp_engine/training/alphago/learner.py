@@ -22,11 +22,12 @@ from gtp_engine.training.batches import Prefetch
 from gtp_engine.training.curves import FILE_NAME as CURVES
 from gtp_engine.training.curves import panels_of, write_panels
 from gtp_engine.training.devices import Machine, choose_machine
-from gtp_engine.training.gradients import PartedGradients, parts_on
+from gtp_engine.training.gradients import PartedGradients
 from gtp_engine.training.line_log import FILE_NAME as LOG
 from gtp_engine.training.line_log import LineLog, read_log
 from gtp_engine.training.loop import TrainingError
 from gtp_engine.training.optimizer import Optimizer
+from gtp_engine.training.parts import parts_on
 from gtp_engine.training.run_bar import RunBar
 from gtp_engine.training.schedule import cosine_rate
 

@@ -40,9 +40,10 @@ from gtp_engine.training.alphago.settings import check_same
 from gtp_engine.training.curves import FILE_NAME as CURVES
 from gtp_engine.training.curves import panels_of, write_panels
 from gtp_engine.training.devices import Machine, choose_machine
-from gtp_engine.training.gradients import PartedGradients, parts_on
+from gtp_engine.training.gradients import PartedGradients
 from gtp_engine.training.line_log import FILE_NAME as LOG
 from gtp_engine.training.line_log import LineLog, read_log
+from gtp_engine.training.parts import parts_on
 from gtp_engine.training.run_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"

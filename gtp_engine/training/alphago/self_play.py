@@ -4,7 +4,6 @@ TorchLogits   a network as `policy_rows.Logits`
 play_versus   games of a learner against an opponent, each colour in half of them
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,10 +24,10 @@ from gtp_engine.training.alphago.nets import PolicyNet
 from gtp_engine.training.alphago.play_records import KOMI
 from gtp_engine.training.alphago.policy_rows import PolicyRows, SwitchedRows
 from gtp_engine.training.devices import Machine
-from gtp_engine.training.gradients import parts_on
+from gtp_engine.training.parts import PartThreads, parts_on
 
 _LEAST_PART: Final = 16
-"""Positions for which another thread pays."""
+"""Positions for which one more thread pays."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +59,18 @@ class GameSettings:
 class TorchLogits:
     """What a network says about planes; the network may go on learning meanwhile.
 
-    Each core looks at a part of the positions, as in `gradients`: torch's own threads, which meet after every
-    operation, took fourteen times as long on two busy cores as one thread did (7 layers of 64, 9×9).
+    Each core looks at a part of the positions (`training.parts`).
     """
 
     def __init__(self, net: PolicyNet, machine: Machine) -> None:
         self._net: Final = net
         self._machine: Final = machine
-        self._parts: Final = parts_on(machine)
-        self._pool: Final = ThreadPoolExecutor(
-            self._parts, "logits", initializer=lambda: machine.use_threads(self._parts)
-        )
+        self._threads: Final = PartThreads(machine, parts_on(machine))
 
     def __call__(self, planes: FloatArray) -> FloatArray:
         """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
-        parts = min(self._parts, -(-len(planes) // _LEAST_PART))
-        return np.concatenate(list(self._pool.map(self._answer, np.array_split(planes, parts))))
+        parts = min(self._threads.parts, 1 + len(planes) // _LEAST_PART)
+        return np.concatenate(self._threads.map(self._answer, np.array_split(planes, parts)))
 
     def _answer(self, planes: FloatArray) -> FloatArray:
         machine = self._machine
