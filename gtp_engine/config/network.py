@@ -11,8 +11,8 @@ class NetworkConfig(Section, name="network"):
 
     model: str | None = option(
         None,
-        "Network to play with: an ONNX file, or a folder with one for each purpose (policy, value, rollout); not set: "
-        "the network that comes with the engine.",
+        "Network to play with: an ONNX file, or a folder with one for each purpose (policy, value, rollout), or the "
+        "name of one that comes with the engine; not set: the usual one of these.",
         unit="path",
     )
     provider: str = option(

@@ -1,9 +1,9 @@
 """From the configuration to an evaluator: finding the files, choosing what runs them, falling back where it fails.
 
 `network.model` names an ONNX file, or a folder in which every network has its purpose: one for policy and value, or
-one for each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them; without it, the network
-that ships with the engine is meant.  Where a folder
-holds the same network twice, in float32 and quantized to int8, `network.precision` chooses.
+one for each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them.  It may also be the name
+of one that ships with the engine (`shipped`); without it, that is the usual one.  Where a folder holds the same network
+twice, in float32 and quantized to int8, `network.precision` chooses.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network import Network
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
 from gtp_engine.nn.providers import Runtime, choose_runtimes
-from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.nn.shipped import model_path, shipped_networks
 from gtp_engine.nn.trial import disagreement
 
 Log = Callable[[str], None]
@@ -40,7 +40,7 @@ def load_evaluator(
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """
-    path = shipped_folder() if config.model is None else Path(config.model).expanduser()
+    path = model_path(config.model)
     files = find_networks(path, config.precision)
     precision = next(iter(files.values()))[1].precision
     runtimes = choose_runtimes(
@@ -72,7 +72,8 @@ def find_networks(path: Path, precision: str = "auto") -> dict[str, tuple[Path, 
     `path` is a file or a folder; `precision` is the configuration's.  Raises ModelError.
     """
     if not path.exists():
-        raise ModelError(problem(f"network {shown_path(path)}", expected="an ONNX file or a folder"))
+        known = " or ".join(["an ONNX file", "a folder", *sorted(shipped_networks())])
+        raise ModelError(problem(f"network {shown_path(path)}", expected=known))
     found = [(file, read_info(file)) for file in (_onnx_files(path) if path.is_dir() else [_onnx_file(path)])]
     chosen: dict[str, tuple[Path, NetworkInfo]] = {}
     for purpose in ("policy", "value", "rollout"):

@@ -1,7 +1,8 @@
-"""The network that comes with the engine: what plays where `--model` names none.
+"""The networks that come with the engine: what plays where `--model` names none, and others that it may name.
 
 The folder `models` lies beside the package in a checkout, and inside it in an installed engine.  It holds one network
-for every purpose, in float32 and perhaps in int8 too (`nn.loading` chooses), and a README about where it is from.
+for every purpose, in float32 and perhaps in int8 too (`nn.loading` chooses), folders with other networks, and a README
+about where they are from.
 """
 
 from pathlib import Path
@@ -14,6 +15,23 @@ FOLDER_NAME: Final = "models"
 _PACKAGE: Final = Path(__file__).parents[1]
 _PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
 """An installed engine's folder, a checkout's."""
+
+
+def model_path(model: str | None) -> Path:
+    """Return where a network is: a file or folder as it is named, else one that ships; None is the usual network.
+
+    A name that is neither is returned as a path.  Raises ModelError as `shipped_folder` does.
+    """
+    if model is None:
+        return shipped_folder()
+    path = Path(model).expanduser()
+    return path if path.exists() else shipped_networks().get(model, path)
+
+
+def shipped_networks() -> dict[str, Path]:
+    """Return all networks that ship by their names: files without their ending, and folders."""
+    entries = [entry for place in _PLACES for pattern in ("*.onnx", "*/") for entry in sorted(place.glob(pattern))]
+    return {entry.stem: entry for entry in reversed(entries) if entry.suffix == ".onnx" or any(entry.glob("*.onnx"))}
 
 
 def shipped_folder() -> Path:

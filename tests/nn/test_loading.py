@@ -15,7 +15,7 @@ from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
 from gtp_engine.nn.metadata import ANY_BOARD
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
-from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.nn.shipped import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.trial import disagreement
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
@@ -111,6 +111,24 @@ def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path / "models",))
     with pytest.raises(ModelError, match=r"ships with the engine is missing from .*; install the engine again"):
         load_evaluator(NetworkConfig(), log=print)
+
+
+def test_what_ships_may_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ours = NetworkConfig(model="tengen-b6c96", provider="cpu")
+    assert load_evaluator(ours, log=print, board=(9, 9)).name.startswith("tengen-")
+    models = tmp_path / "models"
+    for name in ("pair", "empty"):
+        (models / name).mkdir(parents=True)
+    for file in networks.glob("*.onnx"):
+        (models / "pair" / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(shipped, "_PLACES", (models,))
+    assert shipped_networks() == {"pair": models / "pair"}
+    assert model_path("pair") == models / "pair"
+    with pytest.raises(ModelError, match=r"network 'other': expected an ONNX file or a folder or pair$"):
+        load_evaluator(NetworkConfig(model="other"), log=print)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pair").mkdir()
+    assert model_path("pair") == Path("pair"), "what is there by this name comes first"
 
 
 def test_shipped_networks_say_where_they_are_from() -> None:
