@@ -76,17 +76,20 @@ def rollout_judge(make_player: Callable[[int, int], Player], rollouts: int) -> J
     return judge
 
 
-def kernel_judge(policy: str, rollouts: int, *, seed: int, weights: LinearPolicy | None = None) -> Judge:
-    """Return the judge that averages rollouts of one of the policies of `search.rollouts.rollout.POLICIES`.
-
-    With `weights`, of the linear one; then `policy` has no meaning.
-    """
+def kernel_judge(policy: str, rollouts: int, *, seed: int) -> Judge:
+    """Return the judge that averages rollouts of one of the policies of `search.rollouts.rollout.POLICIES`."""
     rng = new_states(1, seed)[0]
+    return rollout_judge(
+        lambda width, height: KernelPlayer(POLICIES[policy], 0, width=width, height=height, rng=rng), rollouts
+    )
 
-    def make_player(width: int, height: int) -> Player:
-        return KernelPlayer(POLICIES[policy], 0, width=width, height=height, rng=rng, weights=weights)
 
-    return rollout_judge(make_player, rollouts)
+def linear_judge(weights: LinearPolicy, rollouts: int, *, seed: int) -> Judge:
+    """Return the judge that averages rollouts of a linear policy."""
+    rng = new_states(1, seed)[0]
+    return rollout_judge(
+        lambda width, height: KernelPlayer(0, 0, width=width, height=height, rng=rng, weights=weights), rollouts
+    )
 
 
 def policy_judge(player: RowsEvaluator, rollouts: int, *, seed: int) -> Judge:
@@ -157,8 +160,7 @@ def compare_run(run: ValueRun, *, rollouts: int, linear: Path | None = None) -> 
         f"{rollouts} rollouts of the policy network": policy_judge(supervised, rollouts, seed=learning.seed),
     }
     if linear is not None:
-        weights = read_linear_policy(linear)
-        judges[f"{rollouts} linear"] = kernel_judge("uniform", rollouts, seed=learning.seed, weights=weights)
+        judges[f"{rollouts} linear"] = linear_judge(read_linear_policy(linear), rollouts, seed=learning.seed)
     for policy in POLICIES:
         judges[f"{rollouts} {policy}"] = kernel_judge(policy, rollouts, seed=learning.seed)
     _, test = split_episodes(read_folder(run.out / GAMES)[: run.games], run.test_share)

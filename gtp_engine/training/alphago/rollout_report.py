@@ -9,12 +9,11 @@ import numpy as np
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import copy_board, new_board, view_storage
 from gtp_engine.nn.symmetry import cell_table
-from gtp_engine.search.puct.players import KernelPlayer
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
-from gtp_engine.training.alphago.comparison import compare, kernel_judge, rollout_judge
+from gtp_engine.training.alphago.comparison import compare, kernel_judge, linear_judge
 from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf
 
 LINEAR: Final = "linear"
@@ -44,11 +43,9 @@ def worths(
     picks, width, height = shelf.move_picks(), shelf.width, shelf.height
     chosen = np.random.default_rng(seed).permutation(len(picks.games))[:positions]
     picks = picks.take(np.sort(chosen))
-    linear, rng = new_linear_work(new_tables(policy), width, height), new_states(1, seed)[0]
+    linear = new_linear_work(new_tables(policy), width, height)
     judges = {name: kernel_judge(name, rollouts, seed=seed) for name in POLICIES}
-    judges[LINEAR] = rollout_judge(
-        lambda width, height: KernelPlayer(0, 0, width=width, height=height, rng=rng, weights=policy), rollouts
-    )
+    judges[LINEAR] = linear_judge(policy, rollouts, seed=seed)
     (stage,) = compare(shelf, picks, judges, stages=1)
     return {
         name: Worth(
@@ -62,7 +59,7 @@ def worths(
 
 def format_worths(found: Mapping[str, Worth]) -> str:
     """Return the worths as a table in Markdown."""
-    lines = ["| rollouts | moves foretold | rollouts/s | error of their average |", "|---|---|---|---|"]
+    lines = ["| rollouts | draws the move played | rollouts/s | error of their average |", "|---|---|---|---|"]
     lines += [
         f"| {name} | {worth.drawn:.1%} | {worth.per_second:,.0f} | {worth.error:.3f} |" for name, worth in found.items()
     ]
