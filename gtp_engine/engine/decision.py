@@ -2,7 +2,8 @@
 
 A search by results alone plays on when nothing is left (every move wins, or none does) and may then fill its own
 territory.  So the engine passes once everything is decided, whoever moves first, and counting confirms what the search
-expects; and it never plays inside pass-alive territory, which nothing can change.
+expects, or once the game goes in circles, the opponent has passed and what is in doubt cannot cost the game.  It never
+plays inside pass-alive territory, which nothing can change.
 """
 
 from collections.abc import Callable
@@ -82,6 +83,8 @@ def choose_move(game: Game, report: SearchReport, fresh: FreshSearch, effort: Ef
         agreed = _agreed_end(game, report, expected, fresh, effort)
         if agreed is not None:
             return _last_move(game, moves, agreed, color, effort)
+        if game.consecutive_passes and _goes_in_circles(game) and _has_won(game, report, fresh, effort):
+            return PASS
     useful = [move.point for move in moves if not _is_wasted(game, move.point, expected, color)]
     if not is_late:  # where all is lost, a pass looks as good as anything
         useful = [point for point in useful if point != PASS]
@@ -119,6 +122,35 @@ def _agreed_end(
     other = estimate(game, other_side.ownership_black)
     is_same = (other.dead, other.neutral) == (expected.dead, expected.neutral)
     return expected if is_same and _is_agreed(game, other_side, other, effort) else None
+
+
+def _goes_in_circles(game: Game) -> bool:
+    """Return whether the stones stood as they do now before the last stones were played."""
+    earlier = game.copy()
+    earlier.undo(len(game.moves))
+    for number, move in enumerate(game.moves):
+        if earlier.hash == game.hash and any(later.point != PASS for later in game.moves[number:]):
+            return True
+        earlier.play(move, allow_superko=True)
+    return False
+
+
+def _has_won(game: Game, report: SearchReport, fresh: FreshSearch, effort: Effort) -> bool:
+    """Return whether the side to play wins if it passes too, even if all that is in doubt should be the opponent's.
+
+    Who is so far ahead could else tease stones that it cannot kill for ever: without superko, no repetition ends it,
+    and where the rules count area, stones played in vain cost nothing.
+    """
+    color = report.to_play
+    if game.rules.scoring is Scoring.TERRITORY or report.winrate < CONCEDED_WINRATE:
+        return False
+    for side in (color, opponent(color)):
+        seen = fresh(side)
+        if seen is None or seen.ownership_samples < effort.judged_samples:
+            return False
+        if not estimate(game, seen.ownership_black).wins_whatever_happens(game, color):
+            return False
+    return True
 
 
 def _is_agreed(game: Game, report: SearchReport, expected: Estimate, effort: Effort) -> bool:

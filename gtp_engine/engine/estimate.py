@@ -52,11 +52,19 @@ class Estimate:
     """The points that stones of both colours reach, the dead ones taken off."""
     proved: NDArray[np.int32]
     """The colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
+    sure: NDArray[np.int32]
+    """The colour that will own each point beyond doubt, else EMPTY."""
 
     @property
     def area_margin(self) -> int:
         """The points that Black owns less those that White owns."""
         return int(np.count_nonzero(self.owners == BLACK)) - int(np.count_nonzero(self.owners == WHITE))
+
+    def wins_whatever_happens(self, game: Game, color: int) -> bool:
+        """Return whether `color` has more area than the opponent even if all that is in doubt is the opponent's."""
+        area = game.width * game.height
+        margin = 2 * int(np.count_nonzero(self.sure == color)) - area
+        return margin > (game.area_komi if color == BLACK else -game.area_komi)
 
 
 def chains_of(game: Game) -> list[list[int]]:
@@ -101,7 +109,8 @@ def estimate(game: Game, ownership: Ownership) -> Estimate:
     for point in neutral:  # an open area goes to whoever owns it clearly more often
         if abs(ownership[point]) >= OPEN_AREA:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
-    return Estimate(frozenset(dead), owners, decided, neutral, proved)
+    sure = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
+    return Estimate(frozenset(dead), owners, decided, neutral, proved, sure)
 
 
 def _touches_stone(colors: NDArray[np.int32], stride: int, point: int) -> bool:

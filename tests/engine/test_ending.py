@@ -1,16 +1,22 @@
 """Ends of games: when to pass, what is dead, who has won; with the rule sets' differences and in seki."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
+from gtp_engine.engine.decision import choose_move
+from gtp_engine.engine.effort import ROLLOUTS
 from gtp_engine.engine.estimate import status_map
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.search.report import MoveReport, SearchReport
 
 SEKI_DIAGRAM = """
     O . O . O X . X . O . O X . X . X
@@ -157,3 +163,47 @@ def test_it_does_not_pass_with_a_ko_open(seed: str) -> None:
     engine.load_sgf(PASSED_TOO_EARLY)
     assert engine.genmove(BLACK, play=False).point == parse_vertex("B9", width=9, height=9)
     engine.close()
+
+
+TEASED = """
+    X . . X O . . . .
+    . X X X O . . . .
+    X X . X O . . . .
+    . . . X O O . . .
+    . . . X O . . . .
+    . . . X O . . . .
+    . . . X O . . . .
+"""
+"""White has 35 points and Black 28, if nothing dies."""
+
+CIRCLE = ("B7", "pass", "A6", "pass", "C7", "A7", "B7", "pass")
+"""White throws in, takes A7 and fills; Black takes three and has the corner that it had before."""
+
+
+@pytest.mark.parametrize(("moves", "komi", "doubtful_columns", "is_over"), [
+    (8, 0.5, 4, True),  # Black's side only is in doubt, and White has more than half of the board
+    (6, 0.5, 4, False),  # nobody has proposed to stop
+    (2, 0.5, 4, False),  # nothing repeats itself yet
+    (8, 0.5, 5, False),
+    (8, 7.5, 5, True),  # 28 points and komi
+])  # fmt: skip
+def test_who_wins_in_any_case_does_not_go_in_circles_when_the_opponent_has_passed(
+    moves: int, komi: float, doubtful_columns: int, is_over: bool
+) -> None:
+    """White threw stones into Black's living corner for ever in a game against GNU Go, under rules without superko."""
+    diagram = parse_diagram(TEASED)
+    game = Game(9, 7, PRESETS["chinese"], komi)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    for vertex in CIRCLE[:moves]:
+        game.play(vertex)
+    ownership = np.zeros(game.board.color.size)
+    for column in range(doubtful_columns, 9):
+        for row in range(7):
+            ownership[xy_to_point(column, row, width=9)] = -0.9
+    best = MoveReport(parse_vertex("J1", width=9, height=7), visits=50, value_black=-0.98, expected_black=-0.98)
+    report = SearchReport(
+        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
+        ownership_samples=50, ownership_black=ownership,
+    )  # fmt: skip
+    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), ROLLOUTS)
+    assert chosen == (PASS if is_over else best.point)

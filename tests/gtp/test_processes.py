@@ -1,6 +1,7 @@
 """The engine as a real process: start, ends of input and output, junk, descriptors."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -216,3 +217,17 @@ def test_the_network_that_comes_with_the_engine_plays() -> None:
     replies = output.split(b"\n\n")
     assert replies[1].startswith(b"=2 symmetry 0\nwhiteWin ")
     assert status == 0
+
+
+@pytest.mark.parametrize("share", ["0", "0.5", "1"])
+def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
+    """From the empty board to the passes, which its networks do not know, with every mixture."""
+    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share, "--visits", "8", "--no-resign") as engine:
+        assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
+        moves: list[bytes] = []
+        while moves[-2:] != [b"pass", b"pass"] and len(moves) < 162:
+            moves.append(
+                engine.ask(b"genmove " + b"bw"[len(moves) % 2 :][:1] + b"\n").removeprefix(b"= ").strip().lower()
+            )
+        assert moves[-2:] == [b"pass", b"pass"] and len(moves) > 30
+        assert re.fullmatch(rb"= [BW]\+\d+(\.5)?\n\n", engine.ask(b"final_score\n"))

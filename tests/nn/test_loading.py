@@ -12,6 +12,8 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator import new_evaluation
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
+from gtp_engine.nn.linear_file import read_linear_policy
+from gtp_engine.nn.loading import find_networks
 from gtp_engine.nn.metadata import ANY_BOARD
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
@@ -140,6 +142,17 @@ def test_shipped_networks_say_where_they_are_from() -> None:
         assert info.sizes == ANY_BOARD
         assert info.license == "MIT"
         assert "g170-b15c192" in info.origin, "the teacher"
+
+
+def test_alphagos_set_says_where_it_is_from() -> None:
+    folder = model_path("alphago-9x9")
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 8 * 2**20
+    for purpose, encoder in (("policy", "alphago-48"), ("value", "alphago-49")):
+        _, info = find_networks(folder)[purpose]
+        assert (info.kind, info.encoder, info.license) == (purpose, encoder, "MIT")
+        assert info.sizes.include(9, 9) and not info.sizes.include(19, 19)
+        assert info.origin.startswith("trained by Tengen on ")
+    assert read_linear_policy(folder / "rollout-policy.npz").license == "MIT"
 
 
 def test_a_provider_that_does_not_load_is_replaced_and_named(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
