@@ -30,8 +30,13 @@ def model_path(model: str | None) -> Path:
 
 def shipped_networks() -> dict[str, Path]:
     """Return all networks that ship by their names: files without their ending, and folders."""
-    entries = [entry for place in _PLACES for pattern in ("*.onnx", "*/") for entry in sorted(place.glob(pattern))]
-    return {entry.stem: entry for entry in reversed(entries) if entry.suffix == ".onnx" or any(entry.glob("*.onnx"))}
+    found: dict[str, Path] = {}
+    for place in _PLACES:
+        for file in sorted(place.glob("*.onnx")):
+            found.setdefault(file.stem, file)
+        for file in sorted(place.glob("*/*.onnx")):
+            found.setdefault(file.parent.name, file.parent)
+    return found
 
 
 def shipped_folder() -> Path:

@@ -20,6 +20,14 @@ _UNFINISHED: Final = 1
 """Exit status of a command that ended in good order without its product: it was interrupted."""
 
 
+def shipped_teacher() -> Path:
+    """Return the file of the network that ships with the engine, in float32: who teaches where nobody else is named."""
+    from gtp_engine.nn.loading import find_networks  # here: it takes a while, and --help does without
+    from gtp_engine.nn.shipped import shipped_folder
+
+    return find_networks(shipped_folder())["policy"][0]
+
+
 class Step(NamedTuple):
     """A command of a chain."""
 

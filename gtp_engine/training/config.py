@@ -81,14 +81,27 @@ class LearningSettings(Protocol):
         """Minutes after which it ends; 0: no limit."""
         ...
 
+    @property
+    def precision(self) -> str: ...  # noqa: D102
+
+    @property
+    def device(self) -> str: ...  # noqa: D102
+
+    @property
+    def optimizer(self) -> str: ...  # noqa: D102
+
 
 def check_learning(settings: LearningSettings) -> None:
     """Raise ConfigError for a run without end, or a choice that there is not."""
     if not (settings.samples > 0 or settings.minutes > 0):
         raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
-    for name, choices in (("precision", PRECISIONS), ("device", DEVICES), ("optimizer", OPTIMIZERS)):
-        if getattr(settings, name) not in choices:
-            raise ConfigError(problem(f"{name} {getattr(settings, name)}", expected=f"one of {', '.join(choices)}"))
+    for name, value, choices in (
+        ("precision", settings.precision, PRECISIONS),
+        ("device", settings.device, DEVICES),
+        ("optimizer", settings.optimizer, OPTIMIZERS),
+    ):
+        if value not in choices:
+            raise ConfigError(problem(f"{name} {value}", expected=f"one of {', '.join(choices)}"))
 
 
 def part_done(settings: LearningSettings, samples: int, seconds: float) -> float:
