@@ -22,10 +22,12 @@ from gtp_engine.evaluation.positions import (
     board_of,
     set_key,
 )
+from gtp_engine.go.area import owners_into
 from gtp_engine.go.board import (
     KO_COLOR,
     STRIDE,
     Board,
+    IntArray,
     add_stone,
     clear_ko,
     copy_board,
@@ -104,6 +106,17 @@ def replay_rows(
     """
     for row in range(games.size):
         _replay(positions, row, moves, wide(games[row]), wide(counts[row]), wide(to_play[row]), work)
+
+
+@kernel
+def write_owners(positions: Positions, count: int, queue: IntArray, owners: IntArray) -> None:
+    """Set owners[i], int32[n], to who owns the points of row i as its board stands, for the first `count` rows.
+
+    Area is counted (`owners_into`); `queue`, int32[n], is work.
+    """
+    for row in range(count):
+        board = board_of(positions, row, wide(0))
+        owners_into(board.color, wide(board.info[STRIDE]), queue, owners[row])
 
 
 @kernel

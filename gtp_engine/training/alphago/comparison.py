@@ -23,6 +23,7 @@ from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.linear_file import read_linear_policy
 from gtp_engine.nn.network import board_size
 from gtp_engine.nn.rows_evaluator import RowsEvaluator
+from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.puct.players import KernelPlayer, NetworkPlayer, Player
 from gtp_engine.search.puct.rollouts import new_results
 from gtp_engine.search.rng import new_states
@@ -58,8 +59,20 @@ class Stage:
 
 
 def network_judge(answer: Callable[[Tensor], Tensor]) -> Judge:
-    """Return the judge that a value network is."""
+    """Return the judge that a value network is when it looks once."""
     return lambda shelf, picks: values_of(shelf, picks, answer)
+
+
+def turning_judge(answer: Callable[[Tensor], Tensor]) -> Judge:
+    """Return the judge that a value network is when it looks in every orientation, and takes the mean."""
+
+    def judge(shelf: Shelf, picks: Picks) -> FloatArray:
+        turns = range(symmetry_count(shelf.width, shelf.height))
+        looks = [values_of(shelf, picks, answer, symmetry=symmetry) for symmetry in turns]
+        mean: FloatArray = np.mean(looks, axis=0, dtype=np.float32)
+        return mean
+
+    return judge
 
 
 def rollout_judge(make_player: Callable[[int, int], Player], rollouts: int) -> Judge:
@@ -157,6 +170,7 @@ def compare_run(run: ValueRun, *, rollouts: int, linear: Path | None = None) -> 
     supervised = player_of(machine.place(policy_of(run.supervised)).eval(), machine, "supervised")
     judges = {
         "value network": network_judge(answer),
+        "turned all ways": turning_judge(answer),
         f"{rollouts} rollouts of the policy network": policy_judge(supervised, rollouts, seed=learning.seed),
     }
     if linear is not None:

@@ -2,7 +2,7 @@
 
 Examples        N of them
 ExampleStream   an endless stream of batches, in an order that its seed and `state` fix
-examples_of     some positions, each as it is
+examples_of     some positions in one orientation
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.go.board import IntArray
+from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf, draw_symmetries, turned_actions
 
 TOGETHER: Final = 512
@@ -25,6 +26,7 @@ class Examples(NamedTuple):
     planes: Tensor  # float32 [N, 48 or 49, H, W]
     actions: Tensor  # int64 [N] the move that was played, row · W + column; −1 for none
     outcomes: Tensor  # float32 [N] 1 where the game was won, −1 lost, 0 neither
+    owners: Tensor  # float32 [N, H·W] whose each point is when the game is over, 1 or −1; [N, 0] where nobody learns it
 
     def split(self, parts: int) -> list["Examples"]:
         """Return them in up to `parts` parts of about the same size, none of them empty."""
@@ -40,14 +42,16 @@ class ExampleStream:
     """Batches of `size` of the positions `picks`, without end; each position comes once in an epoch, anyhow turned.
 
     What is left at the end of an epoch and fills no batch is left out; so is nothing where all of it fills none.
+    `for_value` adds the value network's plane, and the owners that it learns beside the outcomes.
     """
 
-    def __init__(self, shelf: Shelf, picks: Picks, size: int, *, seed: int, player_color: bool) -> None:
+    def __init__(self, shelf: Shelf, picks: Picks, size: int, *, seed: int, for_value: bool) -> None:
         self._shelf: Final = shelf
         self._picks: Final = picks
         self._size: Final = min(size, len(picks.games))
         self._seed: Final = seed
-        self._replayer: Final = Replayer(shelf, self._size, player_color=player_color)
+        self._for_value: Final = for_value
+        self._replayer: Final = Replayer(shelf, self._size, player_color=for_value)
         self._epoch = self._batch = 0
         self._order = self._shuffled()
 
@@ -73,25 +77,32 @@ class ExampleStream:
         rng = np.random.default_rng((self._seed, self._epoch, self._batch))
         self._batch += 1
         symmetries = draw_symmetries(rng, len(picks.games), self._shelf.width, self._shelf.height)
-        return _examples(self._shelf, self._replayer, picks, symmetries)
+        return _examples(self._shelf, self._replayer, picks, symmetries, for_value=self._for_value)
 
     def _shuffled(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the order of the epoch."""
         return np.random.default_rng((self._seed, self._epoch)).permutation(len(self._picks.games))
 
 
-def examples_of(shelf: Shelf, picks: Picks, *, size: int = TOGETHER, player_color: bool) -> Iterator[Examples]:
-    """Yield positions in their order as they are, up to `size` at a time."""
-    replayer = Replayer(shelf, size, player_color=player_color)
+def examples_of(
+    shelf: Shelf, picks: Picks, *, size: int = TOGETHER, for_value: bool, symmetry: int = IDENTITY
+) -> Iterator[Examples]:
+    """Yield positions in their order, up to `size` at a time, as one orientation shows them.
+
+    `for_value` as in `ExampleStream`.
+    """
+    replayer = Replayer(shelf, size, player_color=for_value)
     for begin in range(0, len(picks.games), size):
         part = picks.take(np.arange(begin, min(begin + size, len(picks.games))))
-        yield _examples(shelf, replayer, part, np.zeros(len(part.games), dtype=np.int32))
+        yield _examples(shelf, replayer, part, np.full(len(part.games), symmetry, dtype=np.int32), for_value=for_value)
 
 
-def _examples(shelf: Shelf, replayer: Replayer, picks: Picks, symmetries: IntArray) -> Examples:
+def _examples(shelf: Shelf, replayer: Replayer, picks: Picks, symmetries: IntArray, *, for_value: bool) -> Examples:
+    owners = replayer.owners(picks, symmetries) if for_value else np.zeros((len(picks.games), 0), dtype=np.float32)
     actions = turned_actions(shelf.actions(picks), symmetries, shelf.width, shelf.height)
     return Examples(
         planes=torch.from_numpy(replayer.encode(picks, symmetries)),
         actions=torch.from_numpy(actions.astype(np.int64)),
         outcomes=torch.from_numpy(shelf.outcomes(picks)),
+        owners=torch.from_numpy(owners),
     )

@@ -56,7 +56,8 @@ def check_net_file(path: Path, module: Net) -> None:
     planes = random_planes(module.shape, module.PLANES)
     module.eval()
     with torch.no_grad():
-        wanted = module(torch.from_numpy(planes)).numpy().reshape(-1)
+        answers = module(torch.from_numpy(planes))
+    wanted = (answers if isinstance(module, PolicyNet) else answers[:, 0]).numpy().reshape(-1)
     outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
     found = outputs.policy if isinstance(module, PolicyNet) else outputs.value
     assert found is not None, "checked when the session was made"

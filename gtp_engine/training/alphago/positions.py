@@ -2,7 +2,7 @@
 
     Shelf     games on boards of one size, as the arrays that kernels play
     Picks     which positions of them
-    encode    planes and moves of such positions
+    Replayer  planes of such positions, and who owned the board at the end of their games
 
 Letters: G games, K positions, A = H·W points of a board.
 """
@@ -18,10 +18,10 @@ from gtp_engine.errors import problem, shown
 from gtp_engine.evaluation.games import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
-from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.features_alphago import AlphaGoEncoder
-from gtp_engine.nn.replay import GameMoves, ReplayWork, replay_rows
+from gtp_engine.nn.replay import GameMoves, ReplayWork, replay_rows, write_owners
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 from gtp_engine.training.alphago.records import RecordedGame, RecordsError
 
@@ -94,6 +94,8 @@ class Replayer:
         longest = int(np.diff(shelf.moves.first_move).max())
         empty = new_board(width, height)
         self._work: Final = ReplayWork(empty, clone(empty), np.zeros(longest + 1, dtype=np.uint64))
+        self._queue: Final = np.zeros_like(empty.color)
+        self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
 
     def encode(self, picks: Picks, symmetries: IntArray) -> FloatArray:
         """Return the planes of up to `batch` positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
@@ -104,6 +106,22 @@ class Replayer:
             conditions = _CONDITIONS._replace(suicide=suicide)
             self._encoder.encode(self._positions, begin, end, conditions, symmetries, planes, NO_GLOBALS)
         return planes
+
+    def owners(self, picks: Picks, symmetries: IntArray) -> FloatArray:
+        """Return who owned each point, counting area, at the end of the games of up to `batch` positions.
+
+        float32[K, A], in each position's symmetry: 1 for `to_play` of the position, −1 for the other, 0 for nobody.
+        """
+        shelf, count = self._shelf, len(picks.games)
+        self._replay(picks._replace(counts=np.diff(shelf.moves.first_move)[picks.games]))
+        write_owners(self._positions, count, self._queue, self._owners)
+        table = cell_table(shelf.width, shelf.height)
+        points = np.flatnonzero(table[0] != NO_CELL)
+        colors, mine = self._owners[:count, points], picks.to_play[:, None]
+        signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
+        owners: FloatArray = np.empty_like(signs)
+        owners[np.arange(count)[:, None], table[symmetries][:, points]] = signs
+        return owners
 
     def played_symmetries(self, picks: Picks) -> IntArray:
         """Return the orientations, int32[K], in which a player of `policy_rows` saw the positions when it moved."""

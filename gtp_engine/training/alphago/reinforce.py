@@ -236,6 +236,7 @@ def decisions(collector: Collector) -> list[Examples]:
                 planes=torch.from_numpy(replayer.encode(part, symmetries)),
                 actions=torch.from_numpy(actions.astype(np.int64)),
                 outcomes=torch.from_numpy(advantages[part.games]),
+                owners=torch.zeros(len(part.games), 0),
             )
         )
     return batches

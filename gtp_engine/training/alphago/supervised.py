@@ -67,7 +67,7 @@ class PolicyTask:
 def accuracy(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
     """Return how well logits [N, A] foretell the moves in some positions: loss in nats, top-1 and top-5 accuracy."""
     loss = first = among = 0.0
-    for examples in examples_of(shelf, picks, player_color=False):
+    for examples in examples_of(shelf, picks, for_value=False):
         logits, actions = answer(examples.planes), examples.actions
         loss += float(F.cross_entropy(logits, actions, reduction="sum"))
         best = logits.topk(min(TOP, logits.shape[1]), dim=1).indices == actions[:, None]
@@ -88,7 +88,7 @@ def run_supervised(
     shelf, tested = Shelf(train), Shelf(test)
     picks, judged = shelf.move_picks(), _some(tested.move_picks(), run.learning)
     shape = NetShape(shelf.width, shelf.height, run.layers, run.channels)
-    stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, player_color=False)
+    stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, for_value=False)
     facts = {"stage": "supervised policy", "shape": shape.to_json(), "test_share": run.test_share}
     net = new_net(PolicyNet, shape, seed=run.learning.seed)
     learner = Learner(net, PolicyTask(tested, judged), stream, run.learning, run.out, facts)

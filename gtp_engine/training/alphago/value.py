@@ -1,6 +1,6 @@
 """The value network: who wins a position that the reinforced policy plays on from, learned from one position a game.
 
-The loss is the mean squared error of the outcome, 1 or −1 for the side to move.
+The loss is the mean squared error of the outcome, 1 or −1 for the side to move, and that of the points' owners.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.alphago.checkpoints import has_checkpoint, policy_of, read_checkpoint
 from gtp_engine.training.alphago.collectors import Episode
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
@@ -46,6 +47,8 @@ class ValueRun:
     game: GameSettings = field(default_factory=GameSettings)
     hidden: int = 256
     """Units of the dense layer."""
+    owners_weight: float = 1.0
+    """What the error of the points' owners counts beside that of the outcome; the paper's 0."""
     takes_trunk: bool = True
     """Whether the network begins with the supervised policy's convolutions, not with random ones."""
     test_share: float = TEST_SHARE
@@ -56,28 +59,37 @@ class ValueRun:
 class ValueTask:
     """Foretelling outcomes."""
 
-    names: Final = ("loss", "right winner")
+    names: Final = ("loss", "error", "owners' error", "right winner")
 
-    def __init__(self, shelf: Shelf, picks: Picks) -> None:
+    def __init__(self, shelf: Shelf, picks: Picks, owners_weight: float) -> None:
         self._shelf: Final = shelf
         self._picks: Final = picks
+        self._owners_weight: Final = owners_weight
 
     def figures(self, answers: Tensor, examples: Examples) -> Tensor:
-        """Return the mean squared error, and how often the winner is the one with the better prospects."""
-        right = (answers.detach() * examples.outcomes > 0).float().mean()
-        return torch.stack([(answers - examples.outcomes).square().mean(), right])
+        """Return the loss, the mean squared errors of outcome and owners, and how often the winner is right."""
+        right = (answers[:, 0].detach() * examples.outcomes > 0).float().mean()
+        error = (answers[:, 0] - examples.outcomes).square().mean()
+        of_owners = (answers[:, 1:] - examples.owners).square().mean()
+        return torch.stack([error + self._owners_weight * of_owners, error, of_owners, right])
 
     def judge(self, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
         """Return the same of the test positions."""
-        values, outcomes = values_of(self._shelf, self._picks, answer), self._shelf.outcomes(self._picks)
-        right = float((values * outcomes > 0).mean())
-        return {"loss": float(np.square(values - outcomes).mean()), "right winner": right}
+        parts = examples_of(self._shelf, self._picks, for_value=True)
+        figures = [self.figures(answer(part.planes), part) * len(part.planes) for part in parts]
+        means = torch.stack(figures).sum(dim=0) / len(self._picks.games)
+        return dict(zip(self.names, means.tolist(), strict=True))
 
 
-def values_of(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> FloatArray:
-    """Return what a value network says about positions, for the side to move, float32[K]."""
-    parts = examples_of(shelf, picks, player_color=True)
-    return np.concatenate([answer(examples.planes).numpy() for examples in parts])
+def values_of(
+    shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor], *, symmetry: int = IDENTITY
+) -> FloatArray:
+    """Return what a value network says about positions that it is shown in one orientation, for the side to move.
+
+    float32[K].
+    """
+    parts = examples_of(shelf, picks, for_value=True, symmetry=symmetry)
+    return np.concatenate([answer(examples.planes)[:, 0].numpy() for examples in parts])
 
 
 def sampled(episodes: Sequence[Episode]) -> tuple[Shelf, Picks]:
@@ -104,14 +116,15 @@ def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Pat
         return None
     train, test = split_episodes(episodes, run.test_share)
     shelf, picks = sampled(train)
-    task = ValueTask(*sampled(test))
+    task = ValueTask(*sampled(test), run.owners_weight)
     shape = replace(policy.shape, hidden=run.hidden)
     net = new_net(ValueNet, shape, seed=run.learning.seed)
     if run.takes_trunk:
         net.take_trunk(policy)
-    stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, player_color=True)
+    stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, for_value=True)
     facts = {"stage": "value network", "shape": shape.to_json(), "games": run.games, "test_share": run.test_share}
-    learner = Learner(net, task, stream, run.learning, run.out, {**facts, "takes_trunk": run.takes_trunk})
+    facts |= {"takes_trunk": run.takes_trunk, "owners_weight": run.owners_weight}
+    learner = Learner(net, task, stream, run.learning, run.out, facts)
     if has_checkpoint(run.out):
         learner.resume()
     bar.say(f"{learner.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")

@@ -10,7 +10,7 @@ from training.needs_torch import torch
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.training.alphago.checkpoints import Checkpoint, policy_of, read_checkpoint, write_checkpoint
-from gtp_engine.training.alphago.export import check_net_file, export_net, random_planes
+from gtp_engine.training.alphago.export import check_net_file, export_net, model_of, random_planes
 from gtp_engine.training.alphago.nets import KINDS, NetShape, PolicyNet, ValueNet, new_net
 
 SHAPE = NetShape(5, 4, layers=4, channels=6, hidden=8)
@@ -52,6 +52,20 @@ def test_a_value_network_begins_with_the_policys_trunk_and_is_blind_to_colour() 
     value.take_trunk(policy)
     torch.testing.assert_close(value.trunk(planes), policy.trunk(planes[:, :48]))
     torch.testing.assert_close(value(planes)[0], value(torch.cat([planes[:1, :48], 1 - planes[:1, 48:]], dim=1))[0])
+
+
+def test_a_value_network_answers_about_the_game_and_every_point() -> None:
+    """The owners come of the features alone; a file holds no more than the value."""
+    net = shaken("value")
+    assert isinstance(net, ValueNet)
+    planes = torch.rand(3, 49, 4, 5)
+    answers = net(planes)
+    assert answers.shape == (3, 1 + 20)
+    torch.testing.assert_close(answers[:, 1:], net.to_owners(net.trunk(planes)).flatten(1).tanh())
+    net.to_owners.weight.data.zero_()
+    assert torch.equal(net(planes)[:, 0], answers[:, 0])
+    names = {tensor.name for tensor in model_of(net, name="x", origin="x", terms="").graph.output}
+    assert names == {"value"}
 
 
 def test_seeds_decide_the_weights() -> None:

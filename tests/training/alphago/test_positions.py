@@ -8,9 +8,10 @@ from training.alphago.games import random_game, record, wild_game
 from gtp_engine.evaluation.games import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.board import clone, new_board
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import action_to_point, board_points, point_to_xy
 from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import territory_owners
 from gtp_engine.nn.replay import ReplayWork, replay_rows
 from gtp_engine.nn.symmetry import symmetry_count, transform
 from gtp_engine.training.alphago.positions import (
@@ -125,6 +126,27 @@ def test_actions_turn_with_the_board(width: int, height: int) -> None:
             assert found[action] == y * width + x
     drawn = draw_symmetries(np.random.default_rng(1), 200, width, height)
     assert set(drawn.tolist()) == set(range(symmetry_count(width, height)))
+
+
+@pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
+def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> None:
+    """Whichever position they are asked of, for either colour and in every orientation; somebody's and nobody's."""
+    games = [random_game(seed, width, height, moves=moves) for seed, moves in ((1, 60), (2, 60), (3, 9))]
+    shelf = Shelf([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
+    points, seen = board_points(width, height), set()
+    for number, game in enumerate(games):
+        colors = game.board.color
+        reached = territory_owners(colors, width + 1)
+        for symmetry in range(symmetry_count(width, height)):
+            for color, count in ((BLACK, 0), (WHITE, 5)):
+                picks = Picks(np.array([number]), np.array([count]), np.array([color], dtype=np.int8))
+                found = Replayer(shelf, 1).owners(picks, np.array([symmetry], dtype=np.int32))[0]
+                for point in points:
+                    x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
+                    owner = colors[point] or reached[point]
+                    assert found[y * width + x] == {color: 1, opponent(color): -1, EMPTY: 0}[int(owner)]
+                seen |= set(found.tolist())
+    assert seen == {-1.0, 0.0, 1.0}
 
 
 def test_games_that_do_not_go_together() -> None:

@@ -117,7 +117,7 @@ def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
     planes = torch.zeros(1, 48, 3, 3)
     planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
     logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
-    batch = Examples(planes, torch.tensor([1]), torch.tensor([0.5]))
+    batch = Examples(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
     loss, entropy = policy_gradient(logits, batch)
     odds = torch.softmax(torch.tensor([0.0, 1.0, 2.0, 0.0]), dim=0)
     assert float(loss.detach()) == pytest.approx(-0.5 * float(odds[1].log()))

@@ -89,18 +89,21 @@ def test_accuracies_count_what_was_played() -> None:
 def test_examples_show_the_side_to_move_and_its_outcome() -> None:
     """Own stones and opponent's stones, 1 for the winner's positions and −1 for the loser's, whichever colour."""
     shelf = Shelf(GAMES[:2])
-    (examples,) = examples_of(shelf, shelf.move_picks(), size=64, player_color=True)
+    (examples,) = examples_of(shelf, shelf.move_picks(), size=64, for_value=True)
     own, other = examples.planes[:, 0].sum((1, 2)), examples.planes[:, 1].sum((1, 2))
     is_black = examples.planes[:, 48].amax((1, 2)) > 0
     assert torch.equal(own, torch.where(is_black, other, other - 1)), "Black has moved as often, White once less"
     assert is_black.tolist() == [True, False] * ORDERLY_MOVES
     assert examples.outcomes[:ORDERLY_MOVES].tolist() == [1, -1] * 6, "Black has won the first game"
     assert examples.outcomes[ORDERLY_MOVES:].tolist() == [-1, 1] * 6
+    assert torch.equal(examples.owners[0], -examples.owners[1]) and examples.owners.abs().sum() > 0
+    (of_policy,) = examples_of(shelf, shelf.move_picks(), size=64, for_value=False)
+    assert of_policy.planes.shape[1] == 48 and of_policy.owners.shape == (len(examples.owners), 0)
 
 
 def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
     shelf = Shelf(GAMES[:4])
-    stream = ExampleStream(shelf, shelf.move_picks(), 12, seed=1, player_color=False)
+    stream = ExampleStream(shelf, shelf.move_picks(), 12, seed=1, for_value=False)
     batches = [next(stream) for _ in range(3)]
     state = stream.state()
     fourth, fifth = next(stream), next(stream)
@@ -115,7 +118,7 @@ def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
 def test_positions_after_the_last_move_have_no_action() -> None:
     shelf = Shelf(GAMES[:2])
     picks = Picks(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
-    (examples,) = examples_of(shelf, picks, size=2, player_color=True)
+    (examples,) = examples_of(shelf, picks, size=2, for_value=True)
     assert examples.actions.tolist() == [-1, -1] and examples.outcomes.tolist() == [1, -1]
 
 

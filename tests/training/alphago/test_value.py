@@ -27,8 +27,11 @@ from gtp_engine.training.alphago.comparison import (
     draw_stages,
     format_stages,
     kernel_judge,
+    network_judge,
     policy_judge,
+    turning_judge,
 )
+from gtp_engine.training.alphago.examples import examples_of
 from gtp_engine.training.alphago.export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
 from gtp_engine.training.alphago.policy_rows import PolicyRows
@@ -37,7 +40,7 @@ from gtp_engine.training.alphago.records import RecordsError, recorded
 from gtp_engine.training.alphago.rollout_weights import indifferent_policy
 from gtp_engine.training.alphago.self_play import GameSettings
 from gtp_engine.training.alphago.settings import Learning
-from gtp_engine.training.alphago.value import ValueRun, run_value, sampled, split_episodes, values_of
+from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.generate import never
 from gtp_engine.training.line_log import read_log
@@ -193,14 +196,30 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
     log = read_log(run.out / "log.jsonl")
     training = [line["figures"]["loss"] for line in log if line["kind"] == "step"]
     tested = [line["figures"] for line in log if line["kind"] == "judged"]
-    assert training[-1] < 0.7 * training[0] and tested[-1]["loss"] < 0.9 and tested[-1]["right winner"] > 0.6
+    assert training[-1] < 0.8 * training[0]
+    assert tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6 and tested[-1]["owners' error"] < 0.9
     assert read_checkpoint(run.out).kind == "value"
     write_linear_policy(tmp_path / "weights.npz", indifferent_policy(np.zeros(0, dtype=np.int64)))
     table = compare_run(run, rollouts=2, linear=tmp_path / "weights.npz").splitlines()
-    judges = "value network | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
+    judges = "value network | turned all ways | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
     assert table[0] == f"| moves | positions | {judges} |"
     assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
     assert (run.out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
+
+
+def test_owners_count_in_the_loss_as_much_as_they_are_to() -> None:
+    shelf = Shelf(orderly_records(4))
+    picks = shelf.move_picks()
+    examples = next(examples_of(shelf, picks, for_value=True))
+    answers = torch.full((len(picks.games), 1 + 25), 0.5)
+    for weight in (0.0, 2.0):
+        task = ValueTask(shelf, picks, weight)
+        loss, error, of_owners, right = task.figures(answers, examples).tolist()
+        assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
+        wanted = ((0.5 - examples.owners) ** 2).mean().item()
+        assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
+        judged = task.judge(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
+        assert judged == pytest.approx(dict(zip(task.names, (loss, error, of_owners, right), strict=True)))
 
 
 def test_games_of_which_none_are_left_to_test_on() -> None:
@@ -232,6 +251,21 @@ def test_rollouts_are_averaged_for_the_side_to_play() -> None:
         assert kernel_judge("uniform", 3, seed=1)(shelf, picks).tolist() == wanted
         assert policy_judge(anybody, 3, seed=1)(shelf, picks).tolist() == wanted
         assert shelf.outcomes(picks).tolist() == wanted
+
+
+def test_a_network_that_looks_at_all_sides_is_averaged() -> None:
+    """It says 1 where an own stone lies in the lower left corner, and 0 elsewhere."""
+    shelf = Shelf(orderly_records(3))
+    picks = Picks(np.zeros(2, dtype=np.int64), np.array([1, 12]), np.array([BLACK, BLACK], dtype=np.int8))
+
+    def answer(planes: torch.Tensor) -> torch.Tensor:
+        return planes[:, :1, -1, 0].expand(-1, 26)
+
+    game = shelf.games[0].game(12)
+    own = sum(game.board.color[point] == BLACK for point in (board_points(5, 5)[i] for i in (0, 4, 20, 24)))
+    assert 0 < own < 4
+    assert turning_judge(answer)(shelf, picks)[1] == pytest.approx(own / 4)
+    assert network_judge(answer)(shelf, picks)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
 
 
 def test_errors_are_told_by_stage(tmp_path: Path) -> None:
