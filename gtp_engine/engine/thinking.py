@@ -108,8 +108,9 @@ class Thinker:
 
     @property
     def effort(self) -> Effort:
-        """How many visits the searches need."""
-        return NETWORK if self.has_network else ROLLOUTS
+        """How many visits the searches need: few only where a network tells the owners of the points."""
+        told = self.evaluator is not None and self.evaluator.has_ownership and self.config.puct.rollout_share < 1.0
+        return NETWORK if self.has_network and told else ROLLOUTS
 
     def prepare(self, width: int, height: int) -> None:
         """Get the network ready for boards of this size, which may take seconds; raises ModelError if it cannot."""

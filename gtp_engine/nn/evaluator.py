@@ -69,7 +69,8 @@ class NetworkEvaluator:
     ) -> None:
         self.batch = policy.model.batch
         info = value.model.info
-        self.has_score = self.has_ownership = info.encoder == "katago-v7"
+        self.has_score = info.encoder == "katago-v7"
+        self.has_ownership = info.has_ownership
         self.rollout = rollout
         self.linear_policy = linear_policy
         self._policy = policy
@@ -204,17 +205,18 @@ class NetworkEvaluator:
         if self._value is not self._policy:
             raw = self._value.run(positions, rows, conditions, room.symmetries)
         assert raw.value is not None, "checked when the session was made"
-        if raw.misc is None or raw.ownership is None:
+        if raw.misc is None:
             decode_value(positions.to_play, rows, raw.value, weight, out)
-            return
-        can_be_void = conditions.superko == SIMPLE_KO or conditions.territory
-        version = self._value.model.info.model_version
-        decode_katago_value(
-            positions.to_play, rows, raw.value, raw.misc, self._scales, version, can_be_void, weight, out
-        )
-        decode_ownership(
-            positions.to_play, rows, raw.ownership, room.cells, room.symmetries, weight, out.ownership_black
-        )
+        else:
+            can_be_void = conditions.superko == SIMPLE_KO or conditions.territory
+            version = self._value.model.info.model_version
+            decode_katago_value(
+                positions.to_play, rows, raw.value, raw.misc, self._scales, version, can_be_void, weight, out
+            )
+        if raw.ownership is not None:
+            decode_ownership(
+                positions.to_play, rows, raw.ownership, room.cells, room.symmetries, weight, out.ownership_black
+            )
 
     def _add_policy(
         self,

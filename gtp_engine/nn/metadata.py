@@ -12,18 +12,19 @@
     tengen.model_version  KataGo's version of the outputs; "0" for other encoders
     tengen.scales         JSON object of output multipliers, with the names of `Scales`
     tengen.suicide_area   "1" if the encoder has to take suicide for legal in pass-alive areas, whatever the rules are
+    tengen.ownership      "1" if a value network that is not of KataGo's kind tells who will own the points
     tengen.origin         where the weights are from, for people
     tengen.license        their licence, for people
     tengen.source_sha256  hash of the file they were converted from
     tengen.quantization   how a network in int8 was made and how it compares: a JSON object (`nn.quantize`)
 
-The last seven may be missing.  Outputs are raw; their shapes are:
+The last eight may be missing.  Outputs are raw; their shapes are:
 
     katago-v7       policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
                     value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
                     time left, short-term errors of win-loss and score; ownership [B, H·W] before tanh
     alphago, policy and rollout   policy [B, H·W] or [B, H·W + 1] logits
-    alphago, value                value [B, 1], −1 to 1
+    alphago, value                value [B, 1], −1 to 1; where it tells them, owners: ownership [B, H·W] before tanh
 
 all for the side to move.  B, H and W are free dimensions called batch, height and width.
 """
@@ -106,9 +107,15 @@ class NetworkInfo:
     model_version: int = 0
     scales: Scales = Scales()
     suicide_area: bool = False
+    ownership: bool = False
     origin: str = ""
     license: str = ""
     source_sha256: str = ""
+
+    @property
+    def has_ownership(self) -> bool:
+        """Whether the network tells who will own the points."""
+        return self.ownership or (self.encoder == "katago-v7" and "value" in self.kind)
 
     def properties(self) -> dict[str, str]:
         """Return the metadata as a file holds it."""
@@ -125,6 +132,7 @@ class NetworkInfo:
             "model_version": str(self.model_version),
             "scales": json.dumps(asdict(self.scales)),
             "suicide_area": str(int(self.suicide_area)),
+            "ownership": str(int(self.ownership)),
             "origin": self.origin,
             "license": self.license,
             "source_sha256": self.source_sha256,
@@ -168,6 +176,7 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
         model_version=_count(values, "model_version"),
         scales=_scales(values.get("scales", "{}")),
         suicide_area=_count(values, "suicide_area") == 1,
+        ownership=_count(values, "ownership") == 1,
         origin=values.get("origin", ""),
         license=values.get("license", ""),
         source_sha256=values.get("source_sha256", ""),

@@ -140,7 +140,9 @@ class OnnxModel:
         self._output_names = [entry.name for entry in session.get_outputs()]
         needed = {kind for kind in ("policy", "value") if kind in info.kind} or {"policy"}
         if info.encoder == "katago-v7" and "value" in info.kind:
-            needed |= {"misc", "ownership"}
+            needed.add("misc")
+        if info.has_ownership:
+            needed.add("ownership")
         if not needed <= set(self._output_names):
             raise self._wrong("outputs", sorted(self._output_names), sorted(needed))
 

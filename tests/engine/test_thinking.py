@@ -1,12 +1,16 @@
 """When a search is told to stop, and which game KataGo would see."""
 
+import threading
+from dataclasses import replace
+
 import pytest
 
 from gtp_engine.config import Config
 from gtp_engine.engine.effort import NETWORK, ROLLOUTS, Effort
-from gtp_engine.engine.thinking import KNOWN_RATE, TimeWatcher, since_move_out_of_turn
+from gtp_engine.engine.thinking import KNOWN_RATE, Thinker, TimeWatcher, since_move_out_of_turn
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
+from gtp_engine.nn.fakes import FakeEvaluator
 from gtp_engine.search.limits import Progress
 from gtp_engine.time_manager import TimeBudget
 
@@ -50,6 +54,17 @@ def test_the_first_playouts_say_nothing_about_their_rate() -> None:
     many = progress(0.3, playouts=KNOWN_RATE, leader_visits=1000, runner_up_visits=1)
     assert not watcher()(few)
     assert watcher()(many)
+
+
+@pytest.mark.parametrize(
+    ("has_ownership", "share", "effort"),
+    [(True, 0.0, NETWORK), (True, 0.5, NETWORK), (True, 1.0, ROLLOUTS), (False, 0.0, ROLLOUTS), (False, 0.5, ROLLOUTS)],
+)
+def test_few_visits_do_only_where_a_network_tells_owners(has_ownership: bool, share: float, effort: Effort) -> None:
+    evaluator = FakeEvaluator()
+    evaluator.has_ownership = has_ownership
+    config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
+    assert Thinker(config, evaluator, threading.Event()).effort is effort
 
 
 @pytest.mark.parametrize(("effort", "visits"), [(NETWORK, 50), (ROLLOUTS, 1000)])

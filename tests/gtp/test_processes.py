@@ -231,3 +231,19 @@ def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
             )
         assert moves[-2:] == [b"pass", b"pass"] and len(moves) > 30
         assert re.fullmatch(rb"= [BW]\+\d+(\.5)?\n\n", engine.ask(b"final_score\n"))
+
+
+FINISHED = """
+(;FF[4]GM[1]SZ[9]KM[7.5]RU[Chinese];B[dg];W[ee];B[ff];W[fe];B[gf];W[cd];B[gc];W[ge];B[hd];W[he];B[fb];W[cg];B[cf]
+;W[df];B[ch];W[bg];B[ef];W[de];B[dh];W[db];B[hb];W[bf];B[hf];W[eb];B[ec];W[dc];B[ie];W[bh];B[bi];W[ed];B[fc];W[fa]
+;B[ga];W[ea];B[ah];W[ci];B[di];W[ce];B[ci];W[ag];B[ai];W[gd];B[fd];W[hg];B[fh];W[ae];B[];W[])"""
+"""A game that was played out, but for a dead stone of White's on H3; GNU Go counts it as we do."""
+
+
+@pytest.mark.parametrize("share", ["0", "0.5", "1"])
+def test_alphagos_set_knows_the_dead_stones(share: str, tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text(FINISHED, encoding="utf-8")
+    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share) as engine:
+        engine.ask(f"loadsgf {tmp_path / 'game.sgf'}\n".encode())
+        assert engine.ask(b"final_status_list dead\n") == b"= H3\n\n"
+        assert engine.ask(b"final_score\n") == b"= W+0.5\n\n"

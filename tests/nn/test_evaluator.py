@@ -15,7 +15,7 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evalua
 from gtp_engine.evaluation.games import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import point_to_action, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, point_to_action, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.evaluator import NetworkEvaluator
@@ -23,7 +23,7 @@ from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.network import Network, new_encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.symmetry import transform
+from gtp_engine.nn.symmetry import cell_table, transform
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 PLAIN = NetworkConfig(symmetry="none", cache_positions=0)
@@ -302,6 +302,26 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
     assert out.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
     for row, game in enumerate(games):
         assert set(np.flatnonzero(out.policy[row])) == {PASS, *game.legal_points()}
+
+
+def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
+    """Black's are 1, whoever moves, and in every orientation on the points that it means."""
+    path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
+    policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
+    evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
+    assert evaluator.has_ownership and not evaluator.has_score
+    positions, conditions, _ = random_rows(6, 9)
+    points = np.array(list(board_points(9, 9)))
+    for symmetry in range(8):
+        out = ask(evaluator, positions, conditions, (9, 9), symmetry=symmetry)
+        turned = np.full(6, symmetry, dtype=np.int32)
+        raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, turned)
+        assert raw.ownership is not None
+        sign = np.where(positions.to_play == BLACK, 1, -1)
+        wanted = sign[:, None] * np.tanh(raw.ownership[:, cell_table(9, 9)[symmetry, points]])
+        assert out.ownership_black[:, points] == pytest.approx(wanted, abs=TOLERANCE)
+        everywhere, on_board = np.abs(out.ownership_black).sum(), np.abs(wanted).sum()
+        assert everywhere == pytest.approx(on_board, abs=1e-3), "there is nothing off the board"
 
 
 def test_a_network_that_cannot_pass_gets_a_pass_prior(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from gtp_engine.nn.metadata import ANY_BOARD, BoardSizes, NetworkInfo, Scales, i
 INFO = NetworkInfo(
     kind="policy+value", encoder="katago-v7", planes=22, globals_=19, sizes=ANY_BOARD, name="b6c96",
     precision="float32", passes="policy", model_version=14, scales=Scales(score_error=150.0), suicide_area=True,
-    origin="a test", license="MIT\n\nPermission is …", source_sha256="ab" * 32,
+    ownership=True, origin="a test", license="MIT\n\nPermission is …", source_sha256="ab" * 32,
 )  # fmt: skip
 REQUIRED = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
 
@@ -32,7 +32,10 @@ def test_other_properties_are_ignored() -> None:
 
 def test_what_may_be_missing() -> None:
     properties = {f"tengen.{key}": INFO.properties()[f"tengen.{key}"] for key in ("format", *REQUIRED)}
-    bare = replace(INFO, model_version=0, scales=Scales(), suicide_area=False, origin="", license="", source_sha256="")
+    bare = replace(
+        INFO, model_version=0, scales=Scales(), suicide_area=False, ownership=False,
+        origin="", license="", source_sha256="",
+    )  # fmt: skip
     assert info_of(properties) == bare
 
 

@@ -98,12 +98,16 @@ def alphago_policy(path: Path, *, seed: int = 0, **changes: str) -> Path:
 
 
 def alphago_value(path: Path, *, seed: int = 0, **changes: str) -> Path:
-    """Write a value network with AlphaGo's 49 planes."""
+    """Write a value network with AlphaGo's 49 planes, which tells owners with `ownership="1"`."""
     graph = Graph(seed)
-    pooled = graph.pooled(graph.convolution("spatial", 49, 4, 3))
-    graph.node("Tanh", graph.linear(pooled, 4, 1), output="value")
+    trunk = graph.convolution("spatial", 49, 4, 3)
+    graph.node("Tanh", graph.linear(graph.pooled(trunk), 4, 1), output="value")
+    outputs: list[tuple[str, list[int | str]]] = [("value", ["batch", 1])]
+    if changes.get("ownership") == "1":
+        graph.reshape(graph.convolution(trunk, 4, 1, 1), [0, -1], output="ownership")
+        outputs.append(("ownership", ["batch", "points"]))
     described = metadata(**{"kind": "value", "encoder": "alphago-49", "planes": "49", "globals": "0"} | changes)
-    return save(path, graph, [spatial(49)], [("value", ["batch", 1])], described)
+    return save(path, graph, [spatial(49)], outputs, described)
 
 
 def spatial(planes: int) -> tuple[str, list[int | str]]:

@@ -47,6 +47,8 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
         points = _flattened(graph, graph.add("Relu", _convolved(graph, features, module.to_points)), shape)
         hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
         graph.output("value", graph.add("Tanh", _dense(graph, hidden, module.to_value)), ("batch", 1))
+        owners = _flattened(graph, _convolved(graph, features, module.to_owners), shape)
+        graph.output("ownership", owners, ("batch", "points"))
     return graph.model(name, _info(module, name, origin, terms).properties())
 
 
@@ -56,13 +58,16 @@ def check_net_file(path: Path, module: Net) -> None:
     planes = random_planes(module.shape, module.PLANES)
     module.eval()
     with torch.no_grad():
-        answers = module(torch.from_numpy(planes))
-    wanted = (answers if isinstance(module, PolicyNet) else answers[:, 0]).numpy().reshape(-1)
+        wanted = module(torch.from_numpy(planes)).numpy()
     outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
-    found = outputs.policy if isinstance(module, PolicyNet) else outputs.value
-    assert found is not None, "checked when the session was made"
     model.close()
-    check_answer(found.reshape(-1), wanted, f"{module.KIND} network")
+    if isinstance(module, PolicyNet):
+        assert outputs.policy is not None, "checked when the session was made"
+        found = outputs.policy
+    else:
+        assert outputs.value is not None and outputs.ownership is not None, "and these"
+        found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
+    check_answer(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
 
 
 def random_planes(shape: NetShape, planes: int) -> FloatArray:
@@ -84,6 +89,7 @@ def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
         name=name,
         precision="float32",
         passes="none",
+        ownership=not isinstance(module, PolicyNet),
         origin=origin,
         license=terms,
     )

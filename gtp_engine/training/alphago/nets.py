@@ -4,8 +4,8 @@ Convolutions over the board, the first of 5×5 and the rest of 3×3 points, padd
 then 1×1 to a number for each point.  The policy network adds a bias for each point: its outputs are the logits of a
 softmax.  The value network goes on with a dense layer and ends in a tanh.  Both so know one board size only.
 
-Beside the paper's: the value network learns to foretell the owner of each point, by a 1×1 convolution on the same
-features.  That makes far more of a game than one number; files leave it out, play does not need it.
+Beside the paper's: the value network foretells the owner of each point too, by a 1×1 convolution on the same features.
+It learns far more of a game so than from one number, and can tell which stones are dead.
 
 Source: Silver et al., Nature 529 (2016), "Neural network architecture": 13 layers of 192 filters, the last one
 included; for the value network 256 dense units.

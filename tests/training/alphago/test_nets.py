@@ -55,7 +55,7 @@ def test_a_value_network_begins_with_the_policys_trunk_and_is_blind_to_colour() 
 
 
 def test_a_value_network_answers_about_the_game_and_every_point() -> None:
-    """The owners come of the features alone; a file holds no more than the value."""
+    """The owners come of the features alone."""
     net = shaken("value")
     assert isinstance(net, ValueNet)
     planes = torch.rand(3, 49, 4, 5)
@@ -65,7 +65,7 @@ def test_a_value_network_answers_about_the_game_and_every_point() -> None:
     net.to_owners.weight.data.zero_()
     assert torch.equal(net(planes)[:, 0], answers[:, 0])
     names = {tensor.name for tensor in model_of(net, name="x", origin="x", terms="").graph.output}
-    assert names == {"value"}
+    assert names == {"value", "ownership"}
 
 
 def test_seeds_decide_the_weights() -> None:
