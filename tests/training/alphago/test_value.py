@@ -194,10 +194,10 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
         path = run_value(run, bar, never)
     assert path is not None and path.name == "value.onnx" and path.exists()
     log = read_log(run.out / "log.jsonl")
-    training = [line["figures"]["loss"] for line in log if line["kind"] == "step"]
+    training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
     tested = [line["figures"] for line in log if line["kind"] == "judged"]
-    assert training[-1] < 0.8 * training[0]
-    assert tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6 and tested[-1]["owners' error"] < 0.9
+    assert training[-1] < 0.7 * training[0] and tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6
+    assert tested[-1]["owners' error"] < 0.9
     assert read_checkpoint(run.out).kind == "value"
     write_linear_policy(tmp_path / "weights.npz", indifferent_policy(np.zeros(0, dtype=np.int64)))
     table = compare_run(run, rollouts=2, linear=tmp_path / "weights.npz").splitlines()
