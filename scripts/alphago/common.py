@@ -63,16 +63,20 @@ DEVICE_OPTIONS = options(
     _learning("threads", "Threads; 0: one for each core.", click.IntRange(0)),
     _learning("seed", "Seed of weights and order.", click.IntRange(0)),
 )
-LEARNING_OPTIONS = options(
-    _learning("minutes", "Length of the run in minutes; it ends with the first limit.", click.FloatRange(0)),
-    _learning("samples", "Length of the run in positions.", click.IntRange(0)),
-    _learning("batch", "Positions of a step.", click.IntRange(1)),
-    _learning("optimizer", "What makes steps of gradients.", click.Choice(OPTIMIZERS)),
-    _learning("learning_rate", "Highest learning rate.", click.FloatRange(0, min_open=True)),
-    _learning("weight_decay", "Weight decay.", click.FloatRange(0)),
-    _learning("judgings", "How often the network is tested.", click.IntRange(1)),
-    DEVICE_OPTIONS,
-)
+
+
+def learning_options(learning_rate: float = Learning.learning_rate) -> Decorator:
+    """Return the options of a stage that learns from examples; `learning_rate` is the default of that one."""
+    return options(
+        _learning("minutes", "Length of the run in minutes; it ends with the first limit.", click.FloatRange(0)),
+        _learning("samples", "Length of the run in positions.", click.IntRange(0)),
+        _learning("batch", "Positions of a step.", click.IntRange(1)),
+        _learning("optimizer", "What makes steps of gradients.", click.Choice(OPTIMIZERS)),
+        option("learning_rate", learning_rate, "Highest learning rate.", click.FloatRange(0, min_open=True)),
+        _learning("weight_decay", "Weight decay.", click.FloatRange(0)),
+        _learning("judgings", "How often the network is tested.", click.IntRange(1)),
+        DEVICE_OPTIONS,
+    )
 
 
 def learning_of(given: dict[str, Any]) -> Learning:

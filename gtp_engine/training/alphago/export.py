@@ -36,18 +36,18 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
     """Return a network as an `onnx.ModelProto` with its metadata."""
     graph, shape = Graph(), module.shape
     features = graph.input("spatial", ("batch", module.PLANES, "height", "width"))
-    for conv in module.trunk.layers:
-        features = graph.add("Relu", _convolved(graph, features, conv))
+    for filters in module.trunk.filters():
+        features = graph.add("Relu", _convolved(graph, features, *filters))
     if isinstance(module, PolicyNet):
-        points = _flattened(graph, _convolved(graph, features, module.to_logits), shape)
+        points = _flattened(graph, _convolved(graph, features, module.to_logits.weight), shape)
         graph.output(
             "policy", graph.add("Add", points, graph.constant(_numbers(module.point_bias))), ("batch", "points")
         )
     else:
-        points = _flattened(graph, graph.add("Relu", _convolved(graph, features, module.to_points)), shape)
+        points = _flattened(graph, _convolved(graph, features, *module.to_points.parameters()), shape)
         hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
         graph.output("value", graph.add("Tanh", _dense(graph, hidden, module.to_value)), ("batch", 1))
-        owners = _flattened(graph, _convolved(graph, features, module.to_owners), shape)
+        owners = _flattened(graph, _convolved(graph, features, *module.to_owners.parameters()), shape)
         graph.output("ownership", owners, ("batch", "points"))
     return graph.model(name, _info(module, name, origin, terms).properties())
 
@@ -95,10 +95,10 @@ def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
     )
 
 
-def _convolved(graph: Graph, source: str, conv: nn.Conv2d) -> str:
-    side = conv.kernel_size[0]
-    weights = [graph.constant(_numbers(each)) for each in (conv.weight, conv.bias) if each is not None]
-    return graph.add("Conv", source, *weights, kernel_shape=[side, side], pads=[side // 2] * 4)
+def _convolved(graph: Graph, source: str, weights: torch.Tensor, *bias: torch.Tensor) -> str:
+    side = weights.shape[-1]
+    numbers = [graph.constant(_numbers(each)) for each in (weights, *bias)]
+    return graph.add("Conv", source, *numbers, kernel_shape=[side, side], pads=[side // 2] * 4)
 
 
 def _flattened(graph: Graph, source: str, shape: NetShape) -> str:

@@ -101,7 +101,9 @@ class Learner:
         report = _Report(self._task.names)
         with (
             LineLog(self._out, after=self.steps) as log,
-            PartedGradients(self._net, self.machine, self._figures, parts=parts) as gradients,
+            PartedGradients(
+                self._net, self.machine, self._figures, parts=parts, has_statistics=self._net.HAS_STATISTICS
+            ) as gradients,
             Prefetch(self._stream) as stream,
         ):
             while self.fraction < 1 and not is_stopped():

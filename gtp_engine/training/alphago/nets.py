@@ -5,7 +5,8 @@ then 1×1 to a number for each point.  The policy network adds a bias for each p
 softmax.  The value network goes on with a dense layer and ends in a tanh.  Both so know one board size only.
 
 Beside the paper's: the value network foretells the owner of each point too, by a 1×1 convolution on the same features.
-It learns far more of a game so than from one number, and can tell which stones are dead.
+It learns far more of a game so than from one number, and can tell which stones are dead.  And while it learns, a batch
+norm follows each convolution, which is merged into the filters of the file.
 
 Source: Silver et al., Nature 529 (2016), "Neural network architecture": 13 layers of 192 filters, the last one
 included; for the value network 256 dense units.
@@ -14,13 +15,16 @@ Shapes: N positions, boards of H × W points, A = H·W.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.nn.alphago_planes import POLICY_PLANES, VALUE_PLANES
+from gtp_engine.nn.katago_net import BatchNorm
+from gtp_engine.training.nets.layers import NormLayer
 
 FIRST_FILTER: Final = 5
 FILTER: Final = 3
@@ -63,13 +67,25 @@ class NetShape:
         return asdict(self)
 
 
-class Trunk(nn.Module):
-    """The convolutions up to the last but one, each with its ReLU; `convs` holds them."""
+class Filters(NamedTuple):
+    """A convolution as a file has it."""
 
-    def __init__(self, planes: int, shape: NetShape) -> None:
+    weights: Tensor
+    """[O, I, side, side]."""
+    bias: Tensor
+    """[O]."""
+
+
+class Trunk(nn.Module):
+    """The convolutions up to the last but one, each with its ReLU, and where `normed` with a batch norm before it."""
+
+    def __init__(self, planes: int, shape: NetShape, *, normed: bool) -> None:
         super().__init__()
         sizes = [(planes, FIRST_FILTER), *[(shape.channels, FILTER)] * (shape.layers - 2)]
-        self.convs = nn.ModuleList(nn.Conv2d(inputs, shape.channels, size, padding=size // 2) for inputs, size in sizes)
+        self.convs = nn.ModuleList(
+            nn.Conv2d(inputs, shape.channels, size, padding=size // 2, bias=not normed) for inputs, size in sizes
+        )
+        self.norms = nn.ModuleList(_new_norm(shape.channels) if normed else nn.Identity() for _ in sizes)
         for conv in self.layers:
             _prepare(conv)
 
@@ -80,9 +96,13 @@ class Trunk(nn.Module):
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features [N, C, H, W] of `planes` [N, P, H, W]."""
-        for conv in self.layers:
-            planes = torch.relu(conv(planes))
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            planes = torch.relu(norm(conv(planes)))
         return planes
+
+    def filters(self) -> list[Filters]:
+        """Return the convolutions, their norms merged into them."""
+        return [_merged(conv, norm) for conv, norm in zip(self.layers, self.norms, strict=True)]
 
 
 class PolicyNet(nn.Module):
@@ -90,11 +110,12 @@ class PolicyNet(nn.Module):
 
     KIND: Final = "policy"
     PLANES: Final = POLICY_PLANES
+    HAS_STATISTICS: Final = False
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         self.shape = shape
-        self.trunk = Trunk(POLICY_PLANES, shape)
+        self.trunk = Trunk(POLICY_PLANES, shape, normed=False)
         self.to_logits = nn.Conv2d(shape.channels, 1, 1, bias=False)
         self.point_bias = nn.Parameter(torch.zeros(shape.area))
         nn.init.normal_(self.to_logits.weight, std=_OUTPUT_GAIN * shape.channels**-0.5)
@@ -110,11 +131,12 @@ class ValueNet(nn.Module):
 
     KIND: Final = "value"
     PLANES: Final = VALUE_PLANES
+    HAS_STATISTICS: Final = True
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         self.shape = shape
-        self.trunk = Trunk(VALUE_PLANES, shape)
+        self.trunk = Trunk(VALUE_PLANES, shape, normed=True)
         self.to_points = nn.Conv2d(shape.channels, 1, 1)
         self.to_hidden = nn.Linear(shape.area, shape.hidden)
         self.to_value = nn.Linear(shape.hidden, 1)
@@ -131,18 +153,19 @@ class ValueNet(nn.Module):
         First of the game, −1 (loss) to 1 (win); then of each point, −1 (the other side's in the end) to 1 (its own).
         """
         features = self.trunk(planes)
-        points = torch.relu(self.to_points(features)).flatten(1)
+        points = self.to_points(features).flatten(1)
         value = self.to_value(torch.relu(self.to_hidden(points)))
         return torch.tanh(torch.cat([value, self.to_owners(features).flatten(1)], dim=1).float())
 
     @torch.no_grad()
     def take_trunk(self, policy: PolicyNet) -> None:
-        """Take the convolutions of a policy network of the same shape; the colour's plane has no say at first."""
-        for mine, theirs in zip(self.trunk.layers, policy.trunk.layers, strict=True):
-            assert mine.bias is not None and theirs.bias is not None, "all have one"
+        """Take the filters of a policy network with as many channels; the colour's plane has no say at first.
+
+        Of two networks that differ in depth, the layers are taken that both have.
+        """
+        for mine, theirs in zip(self.trunk.layers, policy.trunk.layers, strict=False):
             mine.weight.zero_()
             mine.weight[:, : theirs.weight.shape[1]] = theirs.weight
-            mine.bias.copy_(theirs.bias)
 
 
 Net: TypeAlias = PolicyNet | ValueNet
@@ -157,6 +180,24 @@ def new_net(kind: type[_Kind], shape: NetShape, *, seed: int) -> _Kind:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return kind(shape)
+
+
+def _new_norm(channels: int) -> NormLayer:
+    """Return a norm that changes nothing yet, and takes its statistics from what it is trained with."""
+    norm = NormLayer(BatchNorm(np.ones(channels, dtype=np.float32), np.zeros(channels, dtype=np.float32)))
+    norm.counts = True
+    return norm
+
+
+def _merged(conv: nn.Conv2d, norm: nn.Module) -> Filters:
+    """Return a convolution and the norm that follows it, or none, as one convolution."""
+    if not isinstance(norm, NormLayer):
+        assert conv.bias is not None, "without a norm there is one"
+        return Filters(conv.weight.detach(), conv.bias.detach())
+    factors = norm.describe()
+    return Filters(
+        conv.weight.detach() * torch.from_numpy(factors.scale)[:, None, None, None], torch.from_numpy(factors.bias)
+    )
 
 
 def _prepare(layer: nn.Conv2d | nn.Linear) -> None:

@@ -45,12 +45,14 @@ class ValueRun:
     games: int = 10_000
     """Games, of which one position each is learned."""
     game: GameSettings = field(default_factory=GameSettings)
+    layers: int = 0
+    """Convolutions, the one of 1×1 included; 0: as many as the policy has."""
     hidden: int = 256
     """Units of the dense layer."""
     owners_weight: float = 1.0
     """What the error of the points' owners counts beside that of the outcome; the paper's 0."""
     takes_trunk: bool = True
-    """Whether the network begins with the supervised policy's convolutions, not with random ones."""
+    """Whether the network begins with the supervised policy's filters, not with random ones."""
     test_share: float = TEST_SHARE
     name: str = ""
     terms: str = ""
@@ -117,7 +119,7 @@ def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Pat
     train, test = split_episodes(episodes, run.test_share)
     shelf, picks = sampled(train)
     task = ValueTask(*sampled(test), run.owners_weight)
-    shape = replace(policy.shape, hidden=run.hidden)
+    shape = replace(policy.shape, layers=run.layers or policy.shape.layers, hidden=run.hidden)
     net = new_net(ValueNet, shape, seed=run.learning.seed)
     if run.takes_trunk:
         net.take_trunk(policy)

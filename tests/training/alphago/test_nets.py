@@ -1,5 +1,6 @@
 """The networks: their layers, and files that answer like them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,14 @@ SHAPE = NetShape(5, 4, layers=4, channels=6, hidden=8)
 
 
 def shaken(kind: str, seed: int = 1, shape: NetShape = SHAPE) -> PolicyNet | ValueNet:
-    """Return a network whose every number matters: its biases are random too."""
+    """Return a network whose every number matters: its biases and statistics are random too."""
     net = new_net(KINDS[kind], shape, seed=seed)
     generator = torch.Generator().manual_seed(seed)
     for parameter in net.parameters():
         parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator)
-    return net
+    for statistics in net.buffers():
+        statistics += torch.rand(statistics.shape, generator=generator)
+    return net.eval()
 
 
 def test_layers_are_those_of_the_paper() -> None:
@@ -45,13 +48,34 @@ def test_every_point_has_a_bias_of_its_own() -> None:
     assert logits.shape == (1, 20) and logits[0, 7] == 2 and logits.sum() == 2
 
 
-def test_a_value_network_begins_with_the_policys_trunk_and_is_blind_to_colour() -> None:
-    policy, value = shaken("policy"), shaken("value")
+@pytest.mark.parametrize("layers", [3, 4, 6])
+def test_a_value_network_begins_with_the_policys_filters_and_is_blind_to_colour(layers: int) -> None:
+    policy, value = shaken("policy"), shaken("value", shape=replace(SHAPE, layers=layers))
+    before = [conv.weight.clone() for conv in value.trunk.layers]
     assert isinstance(policy, PolicyNet) and isinstance(value, ValueNet)
-    planes = torch.rand(2, 49, 4, 5)
     value.take_trunk(policy)
-    torch.testing.assert_close(value.trunk(planes), policy.trunk(planes[:, :48]))
+    for number, mine in enumerate(value.trunk.layers):
+        if number < len(policy.trunk.layers):
+            theirs = policy.trunk.layers[number].weight
+            assert torch.equal(mine.weight[:, : theirs.shape[1]], theirs)
+        else:
+            assert torch.equal(mine.weight, before[number])
+    planes = torch.rand(2, 49, 4, 5)
     torch.testing.assert_close(value(planes)[0], value(torch.cat([planes[:1, :48], 1 - planes[:1, 48:]], dim=1))[0])
+
+
+def test_norms_even_out_what_a_value_network_learns_from_and_are_merged_into_its_filters() -> None:
+    net = new_net(ValueNet, SHAPE, seed=1)
+    conv, norm, planes = net.trunk.layers[0], net.trunk.norms[0], torch.rand(64, 49, 4, 5)
+    features = norm(conv(planes))
+    torch.testing.assert_close(features.mean(dim=(0, 2, 3)), torch.zeros(6), atol=1e-5, rtol=0)
+    torch.testing.assert_close(features.var(dim=(0, 2, 3)), torch.ones(6), atol=1e-2, rtol=0)
+    net = shaken("value")
+    assert isinstance(net, ValueNet)
+    for conv, norm, filters in zip(net.trunk.layers, net.trunk.norms, net.trunk.filters(), strict=True):
+        wanted = norm(conv(planes))
+        planes = torch.conv2d(planes, *filters, padding="same")
+        torch.testing.assert_close(planes, wanted, atol=1e-4, rtol=1e-4)
 
 
 def test_a_value_network_answers_about_the_game_and_every_point() -> None:

@@ -44,6 +44,7 @@ from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sa
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.generate import never
 from gtp_engine.training.line_log import read_log
+from gtp_engine.training.nets.layers import NormLayer
 from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -63,8 +64,13 @@ def favourite(action: int, name: str) -> PolicyRows:
 
 
 def blank(net: PolicyNet | ValueNet) -> None:
+    """Make all weights 0, and norms do nothing."""
     for parameter in net.parameters():
         torch.nn.init.zeros_(parameter)
+    for norm in net.trunk.norms:
+        if isinstance(norm, NormLayer):
+            torch.nn.init.ones_(norm.scale)
+    net.eval()
 
 
 def test_phases_of_a_game() -> None:
@@ -183,7 +189,7 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
     learning = Learning(
-        samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", judgings=4, log_steps=5
+        samples=120 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", judgings=4, log_steps=5
     )
     run = ValueRun(
         tmp_path / "supervised", tmp_path / "reinforced", tmp_path / "value", learning,
