@@ -101,7 +101,8 @@ class SessionClient(Client):
 
     def __exit__(self, *_: object) -> None:
         if not self._out.closed:
-            self.send({"id": "end", "action": "terminate_all"})
+            if self._thread.is_alive():  # a session that failed reads no more
+                self.send({"id": "end", "action": "terminate_all"})
             self._out.close()
         self.wait()
         self.join()
