@@ -83,7 +83,7 @@ def check_positions(report: dict[str, Any], *, policy: bool) -> None:
         ("new_game", 81, "W"),
     ):
         shown = report[name]
-        assert shown["visits"] == {"white_to_play": 80, "handicap": 200, "new_game": 20}.get(name, 60)
+        assert shown["visits"] == {"white_to_play": 80, "handicap": 1000, "new_game": 20}.get(name, 60)
         assert 0 <= shown["winrate"] <= 1
         assert abs(shown["score"]) <= area
         assert shown["ownership"] == area
@@ -96,7 +96,7 @@ def check_positions(report: dict[str, Any], *, policy: bool) -> None:
 
 def test_katrain_shows_the_analysis(report: dict[str, Any]) -> None:
     check_positions(report, policy=False)
-    assert report["handicap"]["winrate"] > 0.5, "Black's, four stones up"
+    assert report["handicap"]["winrate"] > 0.5, "Black's, two stones up"
 
 
 def test_katrain_shows_the_analysis_of_a_network(network_report: dict[str, Any]) -> None:

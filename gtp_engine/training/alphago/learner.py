@@ -98,11 +98,11 @@ class Learner:
         """
         saved, parts = time.monotonic(), parts_on(self.machine)
         self.machine.use_threads(parts)
-        report = _Report(self._task.names)
+        report, has_statistics = _Report(self._task.names), any(True for _ in self._net.buffers())
         with (
             LineLog(self._out, after=self.steps) as log,
             PartedGradients(
-                self._net, self.machine, self._figures, parts=parts, has_statistics=self._net.HAS_STATISTICS
+                self._net, self.machine, self._figures, parts=parts, has_statistics=has_statistics
             ) as gradients,
             Prefetch(self._stream) as stream,
         ):

@@ -110,7 +110,6 @@ class PolicyNet(nn.Module):
 
     KIND: Final = "policy"
     PLANES: Final = POLICY_PLANES
-    HAS_STATISTICS: Final = False
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
@@ -131,7 +130,6 @@ class ValueNet(nn.Module):
 
     KIND: Final = "value"
     PLANES: Final = VALUE_PLANES
-    HAS_STATISTICS: Final = True
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()

@@ -149,7 +149,7 @@ engine = KataGoEngine(application, {**config, "threads": 4, **settings})
 report: dict[str, Any] = {"version": VERSION}
 report["first"] = analyse(node_of())
 report["white_to_play"] = analyse(node_of("E5"), visits=80)
-report["handicap"] = analyse(node_of(AB=["cc", "gg", "cg", "gc"], RU="chinese", SZ="9"), visits=200)
+report["handicap"] = analyse(node_of(AB=["cc", "gg"], RU="chinese", SZ="9"), visits=1000)
 report["rectangle"] = analyse(node_of("A1 N9", SZ="13:9", RU="aga"))
 for ruleset in ("tromp-taylor", "new zealand", "korean", "stone_scoring", '{"ko":"SIMPLE","scoring":"AREA"}'):
     report.setdefault("rules", []).append(analyse(node_of(RU=ruleset), visits=10)["visits"])

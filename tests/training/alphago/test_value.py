@@ -189,7 +189,7 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
     learning = Learning(
-        samples=120 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", judgings=4, log_steps=5
+        samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", judgings=4, log_steps=5
     )
     run = ValueRun(
         tmp_path / "supervised", tmp_path / "reinforced", tmp_path / "value", learning,
