@@ -45,8 +45,8 @@ class PartedGradients(Generic[Module, Positions]):
     """Calculates the gradients of `module` in `parts` threads; a context manager.
 
     `figures` returns the loss of a part, its mean over the positions, and whatever else is to be told, as a vector
-    that begins with the loss.  Copies of the module share its weights and have statistics of their own, which are
-    averaged after each step while the module `has_statistics`.
+    that begins with the loss.  Copies of the module share its weights and have statistics of their own, if there are
+    any, which are averaged after each step while it `counts_statistics`.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class PartedGradients(Generic[Module, Positions]):
         figures: Callable[[Module, Positions], Tensor],
         *,
         parts: int,
-        has_statistics: bool = False,
+        counts_statistics: bool = True,
     ) -> None:
         self._module = module
         self._machine = machine
         self._figures = figures
-        self.has_statistics = has_statistics
+        self.counts_statistics = counts_statistics
         self._parameters = list(module.parameters())
         self.copies = [_sharing_copy(module) for _ in range(parts)]
         self._threads = PartThreads(machine, parts)
@@ -81,7 +81,7 @@ class PartedGradients(Generic[Module, Positions]):
         shares = [len(part.planes) / len(batch.planes) for part in parts]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in found], shares)
-        if self.has_statistics:
+        if self.counts_statistics:
             self._average_statistics(len(parts))
         return _weighted_sum([figures for _, figures in found], shares)
 
@@ -111,7 +111,9 @@ class Gradients:
             losses = losses_of(machine.run(copy, part.planes, part.globals), part, scales)
             return torch.stack([losses.total(weights), *losses])
 
-        self._parted = PartedGradients(module, machine, figures, parts=parts, has_statistics=module.counts_statistics)
+        self._parted = PartedGradients(
+            module, machine, figures, parts=parts, counts_statistics=module.counts_statistics
+        )
 
     def __enter__(self) -> "Gradients":
         return self
@@ -125,7 +127,7 @@ class Gradients:
         """Have norms take their statistics from batches, or leave them as they are."""
         for module in (self._module, *self._parted.copies):
             module.count_statistics(counts)
-        self._parted.has_statistics = counts
+        self._parted.counts_statistics = counts
 
     def write(self, batch: Batch) -> tuple[Tensor, Losses]:
         """Write the gradients of `batch` into the module's weights; return the loss and its parts."""

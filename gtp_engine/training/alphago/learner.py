@@ -98,12 +98,10 @@ class Learner:
         """
         saved, parts = time.monotonic(), parts_on(self.machine)
         self.machine.use_threads(parts)
-        report, has_statistics = _Report(self._task.names), any(True for _ in self._net.buffers())
+        report = _Report(self._task.names)
         with (
             LineLog(self._out, after=self.steps) as log,
-            PartedGradients(
-                self._net, self.machine, self._figures, parts=parts, has_statistics=has_statistics
-            ) as gradients,
+            PartedGradients(self._net, self.machine, self._figures, parts=parts) as gradients,
             Prefetch(self._stream) as stream,
         ):
             while self.fraction < 1 and not is_stopped():
