@@ -27,7 +27,7 @@ from gtp_engine import __version__
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import new_evaluation
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores, describe_machine
@@ -36,7 +36,7 @@ from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
 from gtp_engine.search.rollouts.search import RolloutSearch
 
 if TYPE_CHECKING:
-    from gtp_engine.nn.evaluator import NetworkEvaluator
+    from gtp_engine.nn.network_evaluator import NetworkEvaluator
 
 SIZES: Final = (9, 19)
 SEARCHES: Final = ("rave", "uct")

@@ -6,13 +6,13 @@ import numpy as np
 from board_helpers import fingerprint
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.board import view_storage
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.nn.features_katago import KatagoV7Encoder
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
 
 class Inputs(NamedTuple):

@@ -3,13 +3,13 @@
 import time
 
 import numpy as np
+from fake_evaluators import UniformEvaluator
 
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.nn.fakes import UniformEvaluator
 
 SURE = 0.97
 """Ownership of what is proved; real networks do not say 1 either."""

@@ -9,7 +9,7 @@ from math import atan, exp, log, pi, sqrt
 
 from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.evaluator import Evaluator, new_evaluation
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.game import Game

@@ -16,12 +16,14 @@ from gtp_engine._jit import kernel_sources
 PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 
 LAYERS = (
-    ("training",),
     ("__main__",),
     ("cli",),
+    ("training",),
     ("match", "benchmark", "doctor"),
     ("gtp", "analysis"),
     ("engine",),
+    ("networks",),
+    ("selfplay",),
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
@@ -33,12 +35,12 @@ LAYERS = (
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
-    "onnx": ("nn/katago_onnx/", "nn/quantize", "training/nets/read_onnx.py"),
+    "onnx": ("networks/", "training/nets/read_onnx.py"),
     "torch": ("training/",),
-    "matplotlib": ("match/plot.py", "training/curves.py"),
+    "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("cli/", "cli.py", "match/", "training/"),
-    "ray": ("training/cluster.py",),
+    "ray": ("training/distillation/cluster.py",),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "go/", "search/", "nn/"),
 }
@@ -51,12 +53,12 @@ STANDARD_STREAMS = ("streams.py", "gtp/session.py", "cli/", "cli.py")
 THREADS = (
     "gtp/session.py",
     "analysis/session.py",
-    "engine/ponder.py",
+    "engine/background.py",
     "search/",
     "match/",
     "benchmark.py",
-    "training/batches.py",
-    "training/parts.py",
+    "training/distillation/batches.py",
+    "training/core/data_parallel.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the reader of a training's data."""
@@ -229,12 +231,12 @@ def test_every_part_has_a_layer():
         ("go/board.py", "def f():\n    import gtp_engine.engine"),
         ("go/board.py", "from ..engine import Engine"),
         ("go/board.py", "from .. import engine"),
-        ("search/rollouts/search.py", "from gtp_engine.nn.evaluator import X"),
+        ("search/rollouts/search.py", "from gtp_engine.nn.network_evaluator import X"),
         ("search/rollouts/search.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine"),
         ("search/rollouts/search.py", "importlib.import_module('gtp_engine.gtp.session')"),
         ("engine.py", "from gtp_engine.gtp import args"),
         ("match/runner.py", "from gtp_engine.benchmark import run"),
-        ("gtp/commands/play.py", "from ...match import runner"),
+        ("gtp/commands/moves.py", "from ...match import runner"),
         ("novelty.py", ""),
     ],
 )
@@ -247,7 +249,7 @@ def test_the_check_finds_breaches(path: str, source: str):
     [
         ("go/board.py", "from gtp_engine.go.constants import EMPTY\nfrom gtp_engine._jit import kernel\nimport numpy"),
         ("gtp/session.py", "from gtp_engine import __version__\nfrom gtp_engine.engine import Engine"),
-        ("gtp/commands/play.py", "from ..args import Arguments\nfrom ...engine import Engine"),
+        ("gtp/commands/moves.py", "from ..args import Arguments\nfrom ...engine import Engine"),
         ("__init__.py", "from gtp_engine.engine import Engine"),
     ],
 )

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gtp_engine.config import Config
-from gtp_engine.engine.boards import first_board, playable_board
-from gtp_engine.engine.searchers import new_searcher
+from gtp_engine.engine.search_factory import new_searcher
+from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator

@@ -16,9 +16,9 @@ from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
-from gtp_engine.search.completion import completed
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import SearchReport
+from gtp_engine.search.rollout_scores import completed
 from gtp_engine.search.searcher import Searcher
 
 Send = Callable[[dict[str, Any]], None]

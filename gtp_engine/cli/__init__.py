@@ -23,9 +23,9 @@ import click
 from gtp_engine import __version__
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
-from gtp_engine.cli.network import evaluator_of
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.errors import TengenError
 

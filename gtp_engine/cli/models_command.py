@@ -9,7 +9,7 @@ import click
 from gtp_engine.cli.quantize_command import quantize_command
 
 if TYPE_CHECKING:
-    from gtp_engine.nn.katago_onnx import Conversion
+    from gtp_engine.networks.onnx_export import Conversion
     from gtp_engine.nn.metadata import NetworkInfo
 
 _KATAGO_ENDINGS = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
@@ -47,7 +47,7 @@ def models_command() -> None:  # noqa: D103
 )
 def import_command(source: Path, target: Path | None) -> None:
     """Make an ONNX file of the KataGo network NET (.bin.gz or .txt.gz)."""
-    from gtp_engine.nn.katago_onnx import convert_file
+    from gtp_engine.networks.onnx_export import convert_file
 
     _show_conversion(convert_file(source, target or Path(_onnx_name(source.name))))
 
@@ -69,9 +69,9 @@ def from_wheel_command(package: Path | None, folder: Path) -> None:
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` fetches, or a folder; without it, KaTrain is looked
     for among the packages installed here. The licence that comes with it is shown.
     """
-    from gtp_engine.nn.katago_onnx import convert_bytes
-    from gtp_engine.nn.katago_onnx.convert import KATAGO_LICENSE
-    from gtp_engine.nn.katrain import installed_katrain, open_package
+    from gtp_engine.networks.katrain_wheels import installed_katrain, open_package
+    from gtp_engine.networks.onnx_export import convert_bytes
+    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 
     with open_package(package or installed_katrain()) as opened:
         if opened.license:
@@ -90,7 +90,7 @@ models_command.add_command(quantize_command)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 def info_command(file: Path) -> None:
     """Say what a network file is: an ONNX file, or one of KataGo's."""
-    from gtp_engine.nn.katago_net import load_network
+    from gtp_engine.networks.katago_format import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
 
     if file.name.endswith(_KATAGO_ENDINGS):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from gtp_engine.nn.quantize import Quantized
+    from gtp_engine.networks.quantization import Quantized
 
 _HELP = """Make an 8-bit network of NET, an ONNX file in float32.
 
@@ -65,7 +65,7 @@ def quantize_command(  # noqa: D103
     threads: int,
     verbose: bool,
 ) -> None:
-    from gtp_engine.nn.quantize import QuantizeSettings, quantize_file
+    from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
 
     settings = QuantizeSettings(positions, seed, float_share, provider, threads)
     target = target or Path(f"{source.stem}-int8.onnx")

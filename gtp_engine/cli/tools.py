@@ -7,7 +7,7 @@ import time
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.network import evaluator_of
+from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.config import Config
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")

@@ -11,9 +11,9 @@ effort     how much a search must have seen to be believed
 warm_up    compiling before the first command
 """
 
+from gtp_engine.engine.dead_stones import ALIVE, DEAD, SEKI
 from gtp_engine.engine.decision import Choice
 from gtp_engine.engine.engine import Engine
-from gtp_engine.engine.estimate import ALIVE, DEAD, SEKI
-from gtp_engine.engine.thinking import Request
+from gtp_engine.engine.thinker import Request
 
 __all__ = ["Engine", "Choice", "Request", "ALIVE", "DEAD", "SEKI"]

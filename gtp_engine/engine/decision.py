@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.engine.effort import Effort
-from gtp_engine.engine.estimate import Estimate, estimate, plays_out
+from gtp_engine.engine.dead_stones import Estimate, estimate, plays_out
+from gtp_engine.engine.thresholds import Effort
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game

@@ -16,12 +16,12 @@ from typing import Final
 from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.engine.boards import first_board, playable_board
+from gtp_engine.engine.background import PONDER_LIMIT, Background
+from gtp_engine.engine.dead_stones import groups_with_status
 from gtp_engine.engine.decision import Choice, Resignation, choose_move, describe, may_be_over
-from gtp_engine.engine.estimate import groups_with_status
-from gtp_engine.engine.judge import Judge
-from gtp_engine.engine.ponder import PONDER_LIMIT, Background
-from gtp_engine.engine.thinking import Request, Thinker, TimeWatcher
+from gtp_engine.engine.final_score import Judge
+from gtp_engine.engine.starting_board import first_board, playable_board
+from gtp_engine.engine.thinker import Request, Thinker, TimeWatcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluator import Evaluation, Evaluator

@@ -6,8 +6,8 @@ from typing import Final
 
 from gtp_engine._jit import NETWORK, ROLLOUTS, is_cache_filled, mark_cache_filled
 from gtp_engine.config import Config
-from gtp_engine.engine.estimate import estimate
-from gtp_engine.engine.searchers import asks_network, new_searcher
+from gtp_engine.engine.dead_stones import estimate
+from gtp_engine.engine.search_factory import asks_network, new_searcher
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules

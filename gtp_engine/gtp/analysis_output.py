@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_vertex
-from gtp_engine.search.completion import completed
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
     from gtp_engine.evaluation.evaluator import Evaluation

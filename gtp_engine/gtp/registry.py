@@ -30,9 +30,9 @@ H = TypeVar("H", bound=Handler)
 SECTIONS: Final = {
     "admin": "Session and engine",
     "setup": "Board, komi and handicap",
-    "play": "Playing",
+    "moves": "Playing",
     "analyze": "Analysis",
-    "network": "Looking with the search",
+    "evaluations": "Looking with the search",
     "params": "Settings",
     "timing": "Time",
     "scoring": "Scoring",

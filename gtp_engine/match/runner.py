@@ -13,8 +13,8 @@ from datetime import date
 from typing import Final
 
 from gtp_engine.match.gtp_client import GtpClientError
+from gtp_engine.match.match_game import PlayedGame, play_game
 from gtp_engine.match.openings import load_openings
-from gtp_engine.match.play import PlayedGame, play_game
 from gtp_engine.match.player import Player
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.referee import Referee

@@ -1,20 +1,19 @@
-"""Networks: from positions to what they say about them.
+"""Running networks: from positions to evaluations.
 
-loading          from the configuration to an evaluator
-evaluator        NetworkEvaluator: cache, networks, decoding
-cache  decode    its kernels: answers remembered; raw outputs to probabilities and points, Black's view
-network          a network with its encoder
-onnx_model       a network's file in ONNX Runtime
-providers trial  what runs it, with what numbers, and why; whether that can be trusted
-metadata         what a network file says about itself
-encoder          what encoders offer; symmetry, the eight ways to look at a board
-features_…       KataGo's inputs and AlphaGo's
-katago_…         importing KataGo's networks
-policy_games     games that a network plays by its policy alone, side by side
-rows_evaluator   positions under different rules in one call; game_rows row_shift, rows that follow games
-calibration      positions drawn from such games
-quantize         networks in int8
-fakes            evaluators without a network, for tests
+loading            from the configuration to an evaluator
+network_evaluator  NetworkEvaluator: cache, networks, decoding
+cache  decode      its kernels: remembered answers; raw outputs to probabilities and points in Black's view
+encoded_network    a network with its encoder
+onnx_model         a network file in ONNX Runtime
+providers          what runs a network, in which precision, and why; provider_trial checks that it works
+metadata           the `tengen.…` properties of a network file
+shipped            where the networks that come with the engine are
+encoder            the interface of encoders; symmetry, the eight orientations of a board
+katago_…           KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show
+alphago_…          AlphaGo's inputs: encoder, planes
+linear_policy_file the linear rollout policy as a file
+
+Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """
 
 from typing import TYPE_CHECKING, Any

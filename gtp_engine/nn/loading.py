@@ -14,15 +14,15 @@ from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.evaluator import NetworkEvaluator
-from gtp_engine.nn.linear_file import FILE_NAME as LINEAR_FILE
-from gtp_engine.nn.linear_file import read_linear_policy
+from gtp_engine.nn.encoded_network import Network
+from gtp_engine.nn.linear_policy_file import FILE_NAME as LINEAR_FILE
+from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.network import Network
+from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
+from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import Runtime, choose_runtimes
 from gtp_engine.nn.shipped import model_path, shipped_networks
-from gtp_engine.nn.trial import disagreement
 
 Log = Callable[[str], None]
 

@@ -16,7 +16,7 @@
     tengen.origin         where the weights are from, for people
     tengen.license        their licence, for people
     tengen.source_sha256  hash of the file they were converted from
-    tengen.quantization   how a network in int8 was made and how it compares: a JSON object (`nn.quantize`)
+    tengen.quantization   how a network in int8 was made and how it compares: a JSON object (`networks.quantization`)
 
 The last eight may be missing.  Outputs are raw; their shapes are:
 

@@ -7,9 +7,9 @@ game of Go: board sizes, points, komi, rules, handicap, set-up, and the ways in 
 Files come from strangers, so reading is bounded in size, time and memory, and fails with nothing but `SgfError`.
 """
 
+from gtp_engine.sgf.playback import record_to_game
 from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, parse_sgf, read_sgf_file
 from gtp_engine.sgf.record import LaterSetup, SgfRecord
-from gtp_engine.sgf.replay import record_to_game
 from gtp_engine.sgf.writer import format_sgf
 
 __all__ = [

@@ -1,4 +1,9 @@
-"""Making networks: data from a teacher's games, and networks that learn from it.
+"""Training networks.
 
-Everything that needs PyTorch comes with the extra `train`; making data does not.
+core          what every training run uses: optimizer, schedule, devices, gradients, checkpoints, log, curves, progress
+nets          KataGo's architectures as torch modules
+distillation  a network that learns from a teacher's games and evaluations
+alphago       the stages of AlphaGo: supervised policy, rollout policy, reinforcement, value network
+
+What needs PyTorch comes with the extra `train`; generating data with an ONNX teacher does not.
 """

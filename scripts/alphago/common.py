@@ -13,11 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from gtp_engine.errors import TengenError  # noqa: E402
-from gtp_engine.training.alphago.settings import Learning  # noqa: E402
-from gtp_engine.training.config import DEVICES, OPTIMIZERS, PRECISIONS  # noqa: E402
-from gtp_engine.training.generate import stop_on_signals  # noqa: E402
-from gtp_engine.training.requirements import check_torch  # noqa: E402
-from gtp_engine.training.run_bar import RunBar  # noqa: E402
+from gtp_engine.training.alphago.stage_settings import Learning  # noqa: E402
+from gtp_engine.training.core.progress_bar import RunBar  # noqa: E402
+from gtp_engine.training.core.requirements import check_torch  # noqa: E402
+from gtp_engine.training.distillation.generate import stop_on_signals  # noqa: E402
+from gtp_engine.training.distillation.train_config import DEVICES, OPTIMIZERS, PRECISIONS  # noqa: E402
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 120}
 FILE = click.Path(path_type=Path, dir_okay=False)

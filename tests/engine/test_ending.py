@@ -8,9 +8,9 @@ import pytest
 
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
+from gtp_engine.engine.dead_stones import status_map
 from gtp_engine.engine.decision import choose_move
-from gtp_engine.engine.effort import ROLLOUTS
-from gtp_engine.engine.estimate import status_map
+from gtp_engine.engine.thresholds import ROLLOUTS
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram

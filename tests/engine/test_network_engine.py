@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from fake_evaluators import FakeEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
 from gtp_engine.clock import TimeSettings
@@ -16,7 +17,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.nn.fakes import FakeEvaluator
 from gtp_engine.search.limits import Reporting, Restriction
 from gtp_engine.search.report import SearchReport
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import pytest
+from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
 
@@ -19,7 +20,6 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
-from gtp_engine.nn.fakes import FakeEvaluator
 
 WAIT = 20.0
 """Seconds in which anything has to happen."""

@@ -69,8 +69,8 @@ def difference(found: Any, expected: Any) -> float:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
+    from gtp_engine.networks.onnx_export import convert_file
     from gtp_engine.nn import load_evaluator
-    from gtp_engine.nn.katago_onnx import convert_file
 
     path: Path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_evaluators import FakeEvaluator
 from gtp.transcripts import Transcript, read_transcript, replay, replay_file
 
 from gtp_engine.engine import Engine
-from gtp_engine.nn.fakes import FakeEvaluator
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "gtp").glob("*.gtp"))
 

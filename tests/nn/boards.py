@@ -2,7 +2,7 @@
 
 import random
 
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game

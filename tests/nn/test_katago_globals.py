@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from katago_inputs import encode, play, row_of
 
-from gtp_engine.evaluation.games import conditions_of
+from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game

@@ -12,13 +12,13 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator import new_evaluation
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
-from gtp_engine.nn.linear_file import read_linear_policy
+from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.loading import find_networks
 from gtp_engine.nn.metadata import ANY_BOARD
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
+from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 from gtp_engine.nn.shipped import model_path, shipped_folder, shipped_networks
-from gtp_engine.nn.trial import disagreement
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 
@@ -197,7 +197,7 @@ def test_a_provider_with_other_answers_is_not_trusted(networks: Path, factor: fl
 def test_a_provider_slower_than_the_processor_is_not_taken(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
-    monkeypatch.setattr("gtp_engine.nn.trial.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("gtp_engine.nn.provider_trial.time.perf_counter", lambda: next(clock))
     assert disagreement(model) == "takes 3.0 times as long as the processor"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, config, game_from, search
 
 from gtp_engine.go.area import area_margin
@@ -11,7 +12,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.fakes import FakeEvaluator
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import draw
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of

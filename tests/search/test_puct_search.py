@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, check_tree, game_from, search, wait_until
 from superko_games import game_with_superko
 
@@ -14,7 +15,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.fakes import FakeEvaluator
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE
 from gtp_engine.search.report import SearchReport

@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
+from fake_evaluators import FakeEvaluator
 from puct_reference import Node, ReferenceSearch, mean_share
 from puct_support import PLAIN, PassingEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, search
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.games import write_game
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.fakes import FakeEvaluator
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.search import PuctSearch
-from gtp_engine.search.puct.settings import params_of
+from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.tree import (
     OPEN,
     ROOT,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+from fake_evaluators import FakeEvaluator
 
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.nn.fakes import FakeEvaluator
-from gtp_engine.nn.rows_evaluator import GroupedRows
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
 
 
 class BlackLeads:

@@ -6,10 +6,18 @@ from typing import Any
 import numpy as np
 from training.needs_torch import torch
 
-from gtp_engine.training.config import Shape, TrainConfig
-from gtp_engine.training.export import random_positions
+from gtp_engine.training.distillation.export import random_positions
+from gtp_engine.training.distillation.shards import (
+    HELD_OUT,
+    OWNERSHIP_UNIT,
+    TRAIN,
+    Samples,
+    ShardMeta,
+    ShardName,
+    write_shard,
+)
+from gtp_engine.training.distillation.train_config import Shape, TrainConfig
 from gtp_engine.training.nets import NetworkModule, Outputs, new_network
-from gtp_engine.training.shards import HELD_OUT, OWNERSHIP_UNIT, TRAIN, Samples, ShardMeta, ShardName, write_shard
 
 TINY = Shape(
     blocks=2, channels=6, pooling_every=2, pooled_channels=2, policy_channels=3, value_channels=4, value_hidden=5

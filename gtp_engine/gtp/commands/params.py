@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.params import format_value, get_value, names, to_options
+from gtp_engine.gtp.param_table import format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 

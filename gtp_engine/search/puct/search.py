@@ -20,12 +20,11 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluator
-from gtp_engine.evaluation.games import advantage_black, conditions_of, write_game
+from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
-from gtp_engine.search.following import moves_since
 from gtp_engine.search.limits import Limits, Restriction
-from gtp_engine.search.puct.batches import Arrays, Batch
+from gtp_engine.search.puct.evaluation_thread import Worker
 from gtp_engine.search.puct.expand import (
     Ownership,
     abandon,
@@ -36,19 +35,20 @@ from gtp_engine.search.puct.expand import (
     new_ownership,
     say_what_was_judged,
 )
+from gtp_engine.search.puct.leaf_batches import Arrays, Batch
+from gtp_engine.search.puct.leaf_rollouts import mix_rollouts
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
-from gtp_engine.search.puct.players import Player, check_rollouts, new_player
-from gtp_engine.search.puct.report import View, progress_of, raw_evaluation, report_of
-from gtp_engine.search.puct.rollouts import mix_rollouts
+from gtp_engine.search.puct.rollout_players import Player, check_rollouts, new_player
 from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy
+from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.select import select_batch
-from gtp_engine.search.puct.settings import params_of
 from gtp_engine.search.puct.tree import NEW, OPEN, ROOT, SCORE, WEIGHT, TreeStore, set_priors
+from gtp_engine.search.puct.tree_report import View, progress_of, raw_evaluation, report_of
 from gtp_engine.search.puct.utility import Params, utility_per_point
-from gtp_engine.search.puct.worker import Worker
 from gtp_engine.search.report import RawEvaluation, SearchReport
+from gtp_engine.search.tree_reuse import moves_since
 
 _WATCH_INTERVAL: Final = 0.005
 """Least seconds between two questions to the watcher, which would slow quick networks down, and between two looks at

@@ -12,13 +12,12 @@ import numpy as np
 
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.evaluation.games import SUPERKO
+from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go import board as boards
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
-from gtp_engine.search.following import moves_since
 from gtp_engine.search.limits import Limits, Progress, Restriction, left_out_until
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
@@ -37,6 +36,7 @@ from gtp_engine.search.rollouts.select import (
     select_leaves,
 )
 from gtp_engine.search.rollouts.tree import ROOT, TreeStore
+from gtp_engine.search.tree_reuse import moves_since
 
 _WATCH_INTERVAL: Final = 0.005
 """Seconds between two questions to the watcher; asking after every batch took 3 % of a search on 9×9."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf, draw_symmetries, turned_actions
+from gtp_engine.training.alphago.game_positions import Picks, Replayer, Shelf, draw_symmetries, turned_actions
 
 TOGETHER: Final = 512
 """Positions that are shown together."""

@@ -13,23 +13,23 @@ import torch
 from torch import Tensor
 
 from gtp_engine.errors import problem
-from gtp_engine.training.alphago.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.alphago.examples import Examples, ExampleStream
 from gtp_engine.training.alphago.nets import Net
-from gtp_engine.training.alphago.settings import PATIENCE, Learning, check_same
-from gtp_engine.training.averaging import Average
-from gtp_engine.training.batches import Prefetch
-from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import panels_of, write_panels
-from gtp_engine.training.devices import Machine, choose_machine
-from gtp_engine.training.gradients import PartedGradients
-from gtp_engine.training.line_log import FILE_NAME as LOG
-from gtp_engine.training.line_log import LineLog, read_log
-from gtp_engine.training.loop import TrainingError
-from gtp_engine.training.optimizer import Optimizer
-from gtp_engine.training.parts import parts_on
-from gtp_engine.training.run_bar import RunBar
-from gtp_engine.training.schedule import cosine_rate
+from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.alphago.stage_settings import PATIENCE, Learning, check_same
+from gtp_engine.training.core.averaging import Average
+from gtp_engine.training.core.curves import FILE_NAME as CURVES
+from gtp_engine.training.core.curves import panels_of, write_panels
+from gtp_engine.training.core.data_parallel import parts_on
+from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.gradients import PartedGradients
+from gtp_engine.training.core.learning_rate import cosine_rate
+from gtp_engine.training.core.line_log import FILE_NAME as LOG
+from gtp_engine.training.core.line_log import LineLog, read_log
+from gtp_engine.training.core.optimizer import Optimizer
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.batches import Prefetch
+from gtp_engine.training.distillation.trainer import TrainingError
 
 
 class Task(Protocol):

@@ -20,14 +20,14 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
-from gtp_engine.nn.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
 from gtp_engine.nn.providers import choose_runtimes
-from gtp_engine.nn.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
+from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
+from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
-from gtp_engine.training.generate import never
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.generate import never
 
 KOMI: Final = 7.5
 """Points for White by default: without draws every game has a winner to learn from."""

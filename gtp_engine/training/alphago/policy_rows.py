@@ -1,4 +1,4 @@
-"""Policy networks of AlphaGo's kind as players of games side by side (`nn.policy_games`).
+"""Policy networks of AlphaGo's kind as players of games side by side (`selfplay.policy_games`).
 
     PolicyRows     a policy network's odds for all moves that fill no own eye; where there is none, it passes
     UniformRows    equal odds for all moves that leave a liberty
@@ -19,11 +19,11 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.constants import PASS
+from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.alphago_planes import planes_of
-from gtp_engine.nn.features_alphago import AlphaGoEncoder
-from gtp_engine.nn.network import board_size
-from gtp_engine.nn.rows_evaluator import RawModel, RowsEvaluator, take_rows
+from gtp_engine.nn.encoded_network import board_size
 from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.selfplay.rows_evaluator import RawModel, RowsEvaluator, take_rows
 
 _NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5

@@ -22,29 +22,29 @@ import torch
 from torch import Tensor
 
 from gtp_engine.nn.alphago_planes import planes_of
-from gtp_engine.training.alphago.checkpoints import (
+from gtp_engine.training.alphago.examples import Examples
+from gtp_engine.training.alphago.experience import Collector, write_episodes
+from gtp_engine.training.alphago.game_positions import Replayer, Shelf, turned_actions
+from gtp_engine.training.alphago.net_export import export_net
+from gtp_engine.training.alphago.nets import PolicyNet
+from gtp_engine.training.alphago.opponent_pool import Pool
+from gtp_engine.training.alphago.stage_checkpoint import (
     Checkpoint,
     has_checkpoint,
     policy_of,
     read_checkpoint,
     write_checkpoint,
 )
-from gtp_engine.training.alphago.collectors import Collector, write_episodes
-from gtp_engine.training.alphago.examples import Examples
-from gtp_engine.training.alphago.export import export_net
-from gtp_engine.training.alphago.nets import PolicyNet
-from gtp_engine.training.alphago.pool import Pool
-from gtp_engine.training.alphago.positions import Replayer, Shelf, turned_actions
-from gtp_engine.training.alphago.self_play import GameSettings, play_versus, player_of
-from gtp_engine.training.alphago.settings import check_same
-from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import panels_of, write_panels
-from gtp_engine.training.devices import Machine, choose_machine
-from gtp_engine.training.gradients import PartedGradients
-from gtp_engine.training.line_log import FILE_NAME as LOG
-from gtp_engine.training.line_log import LineLog, read_log
-from gtp_engine.training.parts import parts_on
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.alphago.stage_settings import check_same
+from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
+from gtp_engine.training.core.curves import FILE_NAME as CURVES
+from gtp_engine.training.core.curves import panels_of, write_panels
+from gtp_engine.training.core.data_parallel import parts_on
+from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.gradients import PartedGradients
+from gtp_engine.training.core.line_log import FILE_NAME as LOG
+from gtp_engine.training.core.line_log import LineLog, read_log
+from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""

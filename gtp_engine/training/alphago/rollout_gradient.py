@@ -24,10 +24,10 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
-from gtp_engine.nn.replay import GameMoves, set_up
 from gtp_engine.search.rollouts.linear import find_local
 from gtp_engine.search.rollouts.linear_weights import LinearWork, begin_linear, play_linear
 from gtp_engine.search.rollouts.neighborhoods import diamond_of, pattern_of
+from gtp_engine.selfplay.replay import GameMoves, set_up
 
 Floats = NDArray[np.float64]
 

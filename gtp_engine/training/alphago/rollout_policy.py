@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from gtp_engine.errors import ConfigError, ModelError, problem, shown_path
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
-from gtp_engine.nn.linear_file import FILE_NAME, write_linear_policy
+from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.neighborhoods import diamond_images
-from gtp_engine.training.alphago.positions import Shelf
-from gtp_engine.training.alphago.records import TEST_SHARE, RecordedGame, split_games
+from gtp_engine.training.alphago.game_positions import Shelf
+from gtp_engine.training.alphago.game_records import TEST_SHARE, RecordedGame, split_games
 from gtp_engine.training.alphago.rollout_gradient import (
     BEST,
     COUNTS,
@@ -40,13 +40,13 @@ from gtp_engine.training.alphago.rollout_gradient import (
     diamonds_into,
 )
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
-from gtp_engine.training.alphago.settings import check_same
-from gtp_engine.training.curves import FILE_NAME as CURVES
-from gtp_engine.training.curves import panels_of, write_panels
-from gtp_engine.training.line_log import FILE_NAME as LOG
-from gtp_engine.training.line_log import LineLog, read_log
-from gtp_engine.training.run_bar import RunBar
-from gtp_engine.training.schedule import cosine_rate
+from gtp_engine.training.alphago.stage_settings import check_same
+from gtp_engine.training.core.curves import FILE_NAME as CURVES
+from gtp_engine.training.core.curves import panels_of, write_panels
+from gtp_engine.training.core.learning_rate import cosine_rate
+from gtp_engine.training.core.line_log import FILE_NAME as LOG
+from gtp_engine.training.core.line_log import LineLog, read_log
+from gtp_engine.training.core.progress_bar import RunBar
 
 CHECKPOINT: Final = "checkpoint.npz"
 NAME: Final = "linear rollout policy"

@@ -13,8 +13,8 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
-from gtp_engine.training.alphago.comparison import compare, kernel_judge, linear_judge
-from gtp_engine.training.alphago.positions import Picks, Replayer, Shelf
+from gtp_engine.training.alphago.game_positions import Picks, Replayer, Shelf
+from gtp_engine.training.alphago.value_comparison import compare, kernel_judge, linear_judge
 
 LINEAR: Final = "linear"
 _DRAWS: Final = 4

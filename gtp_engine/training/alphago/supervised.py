@@ -14,15 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gtp_engine.training.alphago.checkpoints import has_checkpoint, read_checkpoint
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
-from gtp_engine.training.alphago.export import export_net
+from gtp_engine.training.alphago.game_positions import Picks, Shelf
+from gtp_engine.training.alphago.game_records import TEST_SHARE, RecordedGame, split_games
 from gtp_engine.training.alphago.learner import Learner
+from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
-from gtp_engine.training.alphago.positions import Picks, Shelf
-from gtp_engine.training.alphago.records import TEST_SHARE, RecordedGame, split_games
-from gtp_engine.training.alphago.settings import Learning
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.alphago.stage_checkpoint import has_checkpoint, read_checkpoint
+from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""

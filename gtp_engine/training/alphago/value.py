@@ -14,19 +14,19 @@ from torch import Tensor
 
 from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.training.alphago.checkpoints import has_checkpoint, policy_of, read_checkpoint
-from gtp_engine.training.alphago.collectors import Episode
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
-from gtp_engine.training.alphago.export import export_net
+from gtp_engine.training.alphago.experience import Episode
+from gtp_engine.training.alphago.game_positions import Picks, Shelf
+from gtp_engine.training.alphago.game_records import TEST_SHARE, split_named
 from gtp_engine.training.alphago.learner import Learner
+from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import PolicyNet, ValueNet, new_net
-from gtp_engine.training.alphago.positions import Picks, Shelf
-from gtp_engine.training.alphago.records import TEST_SHARE, split_named
-from gtp_engine.training.alphago.self_play import GameSettings, player_of
-from gtp_engine.training.alphago.settings import Learning
+from gtp_engine.training.alphago.stage_checkpoint import has_checkpoint, policy_of, read_checkpoint
+from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.torch_games import GameSettings, player_of
 from gtp_engine.training.alphago.value_games import fill_folder, value_games
-from gtp_engine.training.devices import choose_machine
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "value.onnx"
 """The network's name in the folder of a run."""

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
-from gtp_engine.nn.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
-from gtp_engine.nn.rows_evaluator import RowsEvaluator
-from gtp_engine.training.alphago.collectors import Collector, Episode, read_episodes, write_episodes
+from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.training.alphago.experience import Collector, Episode, read_episodes, write_episodes
 from gtp_engine.training.alphago.policy_rows import SwitchedRows, UniformRows
-from gtp_engine.training.alphago.self_play import GameSettings
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.alphago.torch_games import GameSettings
+from gtp_engine.training.core.progress_bar import RunBar
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""

@@ -1,4 +1,4 @@
-"""Networks as torch modules, made of the descriptions in `nn.katago_net` and written back into them.
+"""Networks as torch modules, made of the descriptions in `networks.katago_format` and written back into them.
 
     network       a whole network: `NetworkModule`, its `Outputs`
     blocks        residual blocks
@@ -7,10 +7,10 @@
     new           descriptions of networks that have learned nothing yet
     read_onnx     the description in an ONNX file that was exported here
 
-A module and the graph that `nn.katago_onnx` builds of its description calculate the same, on any board.
+A module and the graph that `networks.onnx_export` builds of its description calculate the same, on any board.
 """
 
-from gtp_engine.training.nets.network import NetworkModule, Outputs
+from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import new_network
 
 __all__ = ["NetworkModule", "Outputs", "new_network"]

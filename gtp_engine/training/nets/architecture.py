@@ -1,7 +1,7 @@
 """The architecture of a network: its description as JSON, with the sizes of arrays in place of their numbers.
 
 An exported file and a checkpoint hold it, so that a module to put the weights into can be made of them.  Every
-dataclass of `nn.katago_net.layers` becomes an object with its name as "kind", every array {"sizes": […]}.
+dataclass of `networks.katago_format.description` becomes an object with its name as "kind", every array {"sizes": […]}.
 """
 
 import json
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.nn import katago_net
-from gtp_engine.nn.katago_net import Activation, Network
+from gtp_engine.networks import katago_format
+from gtp_engine.networks.katago_format import Activation, Network
 from gtp_engine.nn.metadata import Scales
 
 PROPERTY: Final = "tengen.architecture"
@@ -28,7 +28,7 @@ Fill: TypeAlias = Callable[[Path, tuple[int, ...]], NDArray[Any]]
 
 _KINDS: Final[dict[str, type[Any]]] = {
     kind.__name__: kind
-    for kind in (*(getattr(katago_net, name) for name in katago_net.__all__), Scales)
+    for kind in (*(getattr(katago_format, name) for name in katago_format.__all__), Scales)
     if isinstance(kind, type) and is_dataclass(kind)
 }
 

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from gtp_engine.nn.katago_net import (
+from gtp_engine.networks.katago_format import (
     AttentionBlock,
     Block,
     BottleneckBlock,

@@ -1,7 +1,7 @@
 """The layers of KataGo's networks as torch modules: each is made of its description and can write itself back.
 
-Twins of the dataclasses in `nn.katago_net.layers`, with the same shapes; `describe` returns such a dataclass with
-float32 copies of the weights as they are now.
+Twins of the dataclasses in `networks.katago_format.description`, with the same shapes; `describe` returns such a
+dataclass with float32 copies of the weights as they are now.
 
 Shape letters: B batch, C channels, I and O input and output channels, H and W the board's rows and columns.
 """
@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gtp_engine.nn.katago_net import (
+from gtp_engine.networks.katago_format import (
     Activation,
     BatchNorm,
     Conv,
@@ -23,7 +23,7 @@ from gtp_engine.nn.katago_net import (
     PoolBranch,
     RmsNorm,
 )
-from gtp_engine.nn.katago_net.layers import Floats
+from gtp_engine.networks.katago_format.description import Floats
 
 STATISTICS_MOMENTUM: Final = 0.02
 """Share of a batch in the running statistics of a norm: they cover about 50 batches, so that every board size has
@@ -33,7 +33,7 @@ _EPSILON: Final = 1e-5
 """Added to variances; small beside those of He-initialised layers, which are about 1."""
 
 _MIDDLE_WIDTH: Final = 14.0
-"""KataGo's centre of board widths, in points (`nn.katago_onnx.board`)."""
+"""KataGo's centre of board widths, in points (`networks.onnx_export.board_shape`)."""
 
 
 def parameter(array: Floats) -> nn.Parameter:
@@ -202,6 +202,6 @@ def pool_for_value(x: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor) -> float:
-    """Return (√(H·W) − 14) · 0.1, as `nn.katago_onnx.board` has it."""
+    """Return (√(H·W) − 14) · 0.1, as `networks.onnx_export.board_shape` has it."""
     height, width = x.shape[2:]
     return (math.sqrt(height * width) - _MIDDLE_WIDTH) * 0.1

@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.nn.katago_globals import GLOBALS
-from gtp_engine.nn.katago_net import (
+from gtp_engine.networks.katago_format import (
     Activation,
     BatchNorm,
     Block,
@@ -25,10 +24,11 @@ from gtp_engine.nn.katago_net import (
     Trunk,
     ValueHead,
 )
-from gtp_engine.nn.katago_net.layers import Floats
+from gtp_engine.networks.katago_format.description import Floats
+from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.training.config import Shape
+from gtp_engine.training.distillation.train_config import Shape
 
 VERSION: Final = 8
 """Model version: one policy; score mean, score deviation, lead and time left beside the value."""

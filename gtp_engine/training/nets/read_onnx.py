@@ -1,4 +1,4 @@
-"""The description in an ONNX file that `training.export` wrote: its weights, read back exactly.
+"""The description in an ONNX file that `training.distillation.export` wrote: its weights, read back exactly.
 
 The graph of an architecture is always built in the same way.  So a graph is built of the same architecture with marks
 for weights: each a number of its own.  Where a mark is found in that graph, there the weight is in the file's.
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.nn.katago_net import Network
-from gtp_engine.nn.katago_onnx import build_model, info_of_network
+from gtp_engine.networks.katago_format import Network
+from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.training.nets.architecture import PROPERTY, Path, network_of
 
 _FIRST_MARK: Final = 1000
-"""Above all numbers that graphs contain for other reasons (`nn.katago_onnx.board`)."""
+"""Above all numbers that graphs contain for other reasons (`networks.onnx_export.board_shape`)."""
 
 _LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
 """Parts of a network whose own norm comes first, so that it is not folded into anything."""

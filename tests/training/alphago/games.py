@@ -10,7 +10,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import format_sgf
-from gtp_engine.training.alphago.records import RecordedGame, recorded
+from gtp_engine.training.alphago.game_records import RecordedGame, recorded
 
 ORDERLY_MOVES = 12
 

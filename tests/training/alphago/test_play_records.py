@@ -3,14 +3,15 @@
 from pathlib import Path
 
 import pytest
-from nn.test_policy_games import ScriptedRows
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
+from selfplay.test_policy_games import ScriptedRows
 
 from gtp_engine.errors import ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.policy_games import GamePlan, PlayedGame
+from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame
+from gtp_engine.training.alphago.game_records import read_games
 from gtp_engine.training.alphago.play_records import (
     RecordFolder,
     RecordSettings,
@@ -19,8 +20,7 @@ from gtp_engine.training.alphago.play_records import (
     result_of,
 )
 from gtp_engine.training.alphago.policy_rows import UniformRows
-from gtp_engine.training.alphago.records import read_games
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.core.progress_bar import RunBar
 
 SETTINGS = RecordSettings(width=5, height=5, games=6, batch=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)

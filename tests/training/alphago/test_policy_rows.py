@@ -6,14 +6,14 @@ from board_helpers import game_from
 from training.alphago.games import random_game
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.alphago_planes import planes_of
-from gtp_engine.nn.rows_evaluator import RowsEvaluator
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.policy_rows import PolicyRows, SwitchedRows, UniformRows
 
 

@@ -12,11 +12,10 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, point_to_action
 from gtp_engine.go.game import Game
 from gtp_engine.nn.alphago_planes import planes_of
-from gtp_engine.training.alphago.checkpoints import Checkpoint, policy_of, read_checkpoint, write_checkpoint
-from gtp_engine.training.alphago.collectors import Collector, read_episodes
 from gtp_engine.training.alphago.examples import Examples
+from gtp_engine.training.alphago.experience import Collector, read_episodes
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
-from gtp_engine.training.alphago.pool import Pool
+from gtp_engine.training.alphago.opponent_pool import Pool
 from gtp_engine.training.alphago.reinforce import (
     Reinforcement,
     ReinforceSettings,
@@ -24,11 +23,12 @@ from gtp_engine.training.alphago.reinforce import (
     policy_gradient,
     run_reinforcement,
 )
-from gtp_engine.training.alphago.self_play import GameSettings, play_versus, player_of
-from gtp_engine.training.devices import choose_machine
-from gtp_engine.training.generate import never
-from gtp_engine.training.line_log import read_log
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, policy_of, read_checkpoint, write_checkpoint
+from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.line_log import read_log
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

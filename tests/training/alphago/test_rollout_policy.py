@@ -17,13 +17,13 @@ from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.linear_file import FILE_NAME, read_linear_policy
+from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
 from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
 from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
-from gtp_engine.training.alphago.positions import Shelf
-from gtp_engine.training.alphago.records import RecordedGame, RecordsError, recorded
+from gtp_engine.training.alphago.game_positions import Shelf
+from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.rollout_gradient import LOSS, POSITIONS, Scores, add_games
 from gtp_engine.training.alphago.rollout_policy import (
     CHECKPOINT,
@@ -35,9 +35,9 @@ from gtp_engine.training.alphago.rollout_policy import (
 )
 from gtp_engine.training.alphago.rollout_report import format_worths, worths
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
-from gtp_engine.training.generate import never
-from gtp_engine.training.line_log import read_log
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.core.line_log import read_log
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

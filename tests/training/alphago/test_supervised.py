@@ -12,15 +12,15 @@ from training.alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.alphago.checkpoints import policy_of, read_checkpoint
 from gtp_engine.training.alphago.examples import ExampleStream, examples_of
-from gtp_engine.training.alphago.positions import Picks, Shelf
-from gtp_engine.training.alphago.records import RecordsError
-from gtp_engine.training.alphago.settings import Learning
+from gtp_engine.training.alphago.game_positions import Picks, Shelf
+from gtp_engine.training.alphago.game_records import RecordsError
+from gtp_engine.training.alphago.stage_checkpoint import policy_of, read_checkpoint
+from gtp_engine.training.alphago.stage_settings import Learning
 from gtp_engine.training.alphago.supervised import SupervisedRun, accuracy, run_supervised
-from gtp_engine.training.generate import never
-from gtp_engine.training.line_log import read_log
-from gtp_engine.training.run_bar import RunBar
+from gtp_engine.training.core.line_log import read_log
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

@@ -13,15 +13,25 @@ from training.needs_torch import torch
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.games import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.nn.linear_file import write_linear_policy
+from gtp_engine.nn.linear_policy_file import write_linear_policy
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.alphago.checkpoints import read_checkpoint, write_checkpoint
-from gtp_engine.training.alphago.comparison import (
+from gtp_engine.training.alphago.examples import examples_of
+from gtp_engine.training.alphago.game_positions import Picks, Shelf
+from gtp_engine.training.alphago.game_records import RecordsError, recorded
+from gtp_engine.training.alphago.net_export import export_net
+from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
+from gtp_engine.training.alphago.policy_rows import PolicyRows
+from gtp_engine.training.alphago.rollout_weights import indifferent_policy
+from gtp_engine.training.alphago.stage_checkpoint import read_checkpoint, write_checkpoint
+from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.torch_games import GameSettings
+from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sampled, split_episodes, values_of
+from gtp_engine.training.alphago.value_comparison import (
     compare,
     compare_run,
     draw_stages,
@@ -31,21 +41,11 @@ from gtp_engine.training.alphago.comparison import (
     policy_judge,
     turning_judge,
 )
-from gtp_engine.training.alphago.examples import examples_of
-from gtp_engine.training.alphago.export import export_net
-from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
-from gtp_engine.training.alphago.policy_rows import PolicyRows
-from gtp_engine.training.alphago.positions import Picks, Shelf
-from gtp_engine.training.alphago.records import RecordsError, recorded
-from gtp_engine.training.alphago.rollout_weights import indifferent_policy
-from gtp_engine.training.alphago.self_play import GameSettings
-from gtp_engine.training.alphago.settings import Learning
-from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
-from gtp_engine.training.generate import never
-from gtp_engine.training.line_log import read_log
+from gtp_engine.training.core.line_log import read_log
+from gtp_engine.training.core.progress_bar import RunBar
+from gtp_engine.training.distillation.generate import never
 from gtp_engine.training.nets.layers import NormLayer
-from gtp_engine.training.run_bar import RunBar
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

@@ -1,0 +1,19 @@
+"""The network that a command's configuration asks for."""
+
+from typing import Any
+
+from gtp_engine.config import Config
+
+
+def evaluator_of(config: Config) -> Any:
+    """Return the evaluator, None for a search without a network; raises ModelError."""
+    if not config.wants_network:
+        return None
+    from gtp_engine.engine.starting_board import USUAL_BOARD
+    from gtp_engine.nn import load_evaluator  # here: it takes a while, and rollouts do without
+    from gtp_engine.streams import write_log
+
+    size = config.game.board_size
+    # A network that plays no such board gets ready for its own, which is where the engine then starts.
+    board = USUAL_BOARD if size is None else (size, size)
+    return load_evaluator(config.network, log=write_log, board=board)

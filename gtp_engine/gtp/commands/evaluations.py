@@ -1,0 +1,77 @@
+"""Commands that show what the network and a short search think of the position, in forms that GoGui draws."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.commands.common import show_vertex, show_vertices
+from gtp_engine.gtp.registry import command
+
+if TYPE_CHECKING:
+    from gtp_engine.go.game import Game
+    from gtp_engine.gtp.server import GtpServer
+
+LOOK_SECONDS: Final = 1.0
+"""Seconds of a search that somebody at the board waits for."""
+
+TOP_MOVES: Final = 10
+"""Most moves shown at once."""
+
+
+@command("tengen-policy", "", "Map: the network's probability of each move.")
+def policy(server: "GtpServer", args: Args) -> str:
+    """Return a number from 0 to 1 for every point, nothing searched."""
+    engine = server.engine
+    return _number_board(engine.game, engine.raw_evaluation().policy[0])
+
+
+@command("tengen-ownership", "", "Map: who will own each point after a second of search, 1 for Black, -1 for White.")
+def ownership(server: "GtpServer", args: Args) -> str:
+    """Return a number from −1 to 1 for every point."""
+    report = server.engine.look(LOOK_SECONDS)
+    return _number_board(server.engine.game, report.ownership_black)
+
+
+@command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
+def top_moves(server: "GtpServer", args: Args) -> str:
+    """Return vertices and numbers, the best move first, the winrates those of the side to play."""
+    from gtp_engine.search.report import winrate_of  # here: it needs numpy, which comes with the engine
+
+    game, report = server.engine.game, server.engine.look(LOOK_SECONDS)
+    pairs = [
+        f"{show_vertex(game, move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
+        for move in report.moves[:TOP_MOVES]
+    ]
+    return " ".join(pairs)
+
+
+@command("tengen-pv", "COLOR", "The moves expected when this color plays, after a second of search.")
+def principal_variation(server: "GtpServer", args: Args) -> str:
+    """Return vertices of alternating colors."""
+    color = parse_color(args[0])
+    report = server.engine.look(LOOK_SECONDS, color)
+    return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
+
+
+@command("tengen-winrate", "", "Winrate and lead after a second of search.")
+def winrate(server: "GtpServer", args: Args) -> str:
+    """Return a few lines, the winrate that of the side to play."""
+    from gtp_engine.search.report import for_color
+    from gtp_engine.search.rollout_scores import completed  # here: these need numpy, which comes with the engine
+
+    game = server.engine.game
+    report = completed(server.engine.look(LOOK_SECONDS), game)
+    return "\n".join(
+        [
+            f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",
+            f"Lead: {format_color(report.to_play)} {for_color(report.lead_black, report.to_play):+.1f}",
+            f"Visits: {report.visits}",
+        ]
+    )
+
+
+def _number_board(game: "Game", values: Any) -> str:
+    """Return one row of numbers for each row of the board, from the top; `values` is indexed by point."""
+    numbers = [f"{float(values[point]):.3f}" for point in board_points(game.width, game.height)]
+    rows = [numbers[start : start + game.width] for start in range(0, len(numbers), game.width)]
+    return "\n".join(" ".join(row) for row in rows)

@@ -1,0 +1,377 @@
+"""A KataGo network file as a `Network`; everything that does not fit raises ModelError with one sentence."""
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.networks.katago_format.description import (
+    Activation,
+    AttentionBlock,
+    BatchNorm,
+    Block,
+    BottleneckBlock,
+    Conv,
+    FeedForwardBlock,
+    Floats,
+    GlobalPoolingBlock,
+    MatMul,
+    Network,
+    NormActConv,
+    OrdinaryBlock,
+    PolicyHead,
+    PoolBranch,
+    RmsNorm,
+    Trunk,
+    ValueHead,
+)
+from gtp_engine.networks.katago_format.tokens import Source, uncompressed
+from gtp_engine.nn.metadata import Scales
+
+OLDEST_VERSION: Final = 8
+"""The first model version whose inputs are KataGo's V7 features."""
+NEWEST_VERSION: Final = 17
+
+_MOST_NESTED_STACKS: Final = 8
+"""Published networks nest stacks of blocks once; a damaged file must not recurse without end."""
+
+
+def load_network(path: str | Path) -> Network:
+    """Return the network in the file `path`."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+    try:
+        return parse_network(data)
+    except ModelError as error:
+        raise ModelError(f"{Path(path).name}: {error}") from error
+
+
+def parse_network(data: bytes) -> Network:
+    """Return the network in the bytes of a file, gzipped or not."""
+    return _Reader(Source(uncompressed(data))).network()
+
+
+class _Reader:
+    """Reads a file from start to end; the methods follow the order of the format."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._version = 0
+        self._parameters = 0
+        self._depth = 0
+
+    def network(self) -> Network:
+        """Return the whole network."""
+        source = self._source
+        name = source.word("the network's name")
+        self._version = self._model_version(name)
+        planes = source.integer("number of input planes", least=1)
+        globals_ = source.integer("number of global inputs", least=1)
+        scales, suicide_area = self._scales(), self._options(name)
+        trunk = self._trunk(planes, globals_)
+        channels = len(trunk.norm.scale)
+        policy, value = self._policy_head(channels), self._value_head(channels)
+        return Network(
+            name, self._version, planes, globals_, scales, suicide_area, trunk, policy, value, self._parameters
+        )
+
+    def _model_version(self, name: str) -> int:
+        word = self._source.word("the network's version")
+        if not (name.isascii() and name.isprintable() and word.isdecimal()):
+            raise ModelError(
+                problem("this is no KataGo network", expected="a file that begins with its name and version")
+            )
+        version = int(word)
+        if not OLDEST_VERSION <= version <= NEWEST_VERSION:
+            known = f"{OLDEST_VERSION} to {NEWEST_VERSION}"
+            why = "older networks have other inputs" if version < OLDEST_VERSION else "a newer Tengen may know it"
+            raise ModelError(
+                problem(f"network {shown(name)} is of model version {version}", expected=known, advice=why)
+            )
+        return version
+
+    def _scales(self) -> Scales:
+        if self._version < 13:
+            return Scales()
+        self._source.positive("multiplier of the score distribution")  # an output that engines do not use
+        return Scales(*(self._source.positive(f"multiplier of {field.name}") for field in fields(Scales)))
+
+    def _options(self, name: str) -> bool:
+        """Return whether pass-alive areas are to be computed as if suicide were allowed."""
+        if self._version < 15:
+            return False
+        if self._source.integer("version of the metadata encoder") != 0:
+            raise ModelError(
+                problem(
+                    f"network {shown(name)} imitates people and needs to be told their rank",
+                    expected="a network without metadata inputs",
+                    advice="choose one whose name does not contain 'human'",
+                )
+            )
+        suicide_area = self._source.flag("choice of pass-alive areas")
+        self._source.unused("model option", 6)
+        return suicide_area
+
+    # Layers
+
+    def _floats(self, what: str, *shape: int) -> Floats:
+        self._parameters += math.prod(shape)
+        return self._source.floats(what, shape)
+
+    def _statistics(self, what: str, *shape: int) -> Floats:
+        """Return an array that was counted, not learned."""
+        return self._source.floats(what, shape)
+
+    def _conv(self, inputs: int, outputs: int | None = None) -> Conv:
+        source = self._source
+        what = f"convolution {shown(source.word('a convolution'))}"
+        height, width, given_inputs, given_outputs, down, across = (
+            source.integer(f"{part} of {what}", least=1)
+            for part in ("height", "width", "input channels", "output channels", "row dilation", "column dilation")
+        )
+        if height % 2 == 0 or width % 2 == 0:
+            raise ModelError(problem(f"{what} is {height}×{width}", expected="odd sizes"))
+        _expect(f"input channels of {what}", given_inputs, inputs)
+        _expect(f"output channels of {what}", given_outputs, outputs)
+        weights = self._floats(what, height, width, given_inputs, given_outputs)
+        return Conv(np.ascontiguousarray(weights.transpose(3, 2, 0, 1)), (down, across))
+
+    def _batch_norm(self, channels: int) -> BatchNorm:
+        source = self._source
+        what = f"batch norm {shown(source.word('a batch norm'))}"
+        _expect(f"channels of {what}", source.integer(f"channels of {what}"), channels)
+        epsilon = source.positive(f"epsilon of {what}")
+        has_scale, has_bias = source.flag(f"scale flag of {what}"), source.flag(f"bias flag of {what}")
+        mean = self._statistics(f"means of {what}", channels).astype(np.float64)
+        variance = self._statistics(f"variances of {what}", channels).astype(np.float64)
+        scale = self._floats(f"scales of {what}", channels) if has_scale else np.ones(channels, np.float32)
+        bias = self._floats(f"biases of {what}", channels) if has_bias else np.zeros(channels, np.float32)
+        if not (variance + epsilon > 0).all():
+            raise ModelError(problem(f"{what} has a negative variance", advice="download the file again"))
+        merged = scale / np.sqrt(variance + epsilon)
+        return BatchNorm(merged.astype(np.float32), (bias - merged * mean).astype(np.float32))
+
+    def _tip_norm(self, channels: int) -> RmsNorm:
+        """Return the RMS norm that ends the trunk."""
+        source = self._source
+        what, epsilon = self._rms_norm_header(channels)
+        spatial = source.flag(f"spatial flag of {what}")
+        source.unused(f"group size of {what}", 1)
+        scale, bias = self._floats(f"scales of {what}", channels), self._floats(f"biases of {what}", channels)
+        return RmsNorm(epsilon, spatial, scale, bias)
+
+    def _inner_norm(self, channels: int) -> RmsNorm:
+        """Return the RMS norm that begins a transformer block."""
+        what, epsilon = self._rms_norm_header(channels)
+        return RmsNorm(epsilon, False, self._floats(f"scales of {what}", channels), None)
+
+    def _rms_norm_header(self, channels: int) -> tuple[str, float]:
+        what = f"RMS norm {shown(self._source.word('an RMS norm'))}"
+        _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
+        return what, self._source.positive(f"epsilon of {what}")
+
+    def _activation(self) -> Activation:
+        what = f"activation {shown(self._source.word('an activation'))}"
+        if self._version < 11:
+            return Activation.RELU
+        kind = self._source.word(f"kind of {what}")
+        try:
+            return Activation(kind.removeprefix("ACTIVATION_"))
+        except ValueError as error:
+            known = ", ".join(f"ACTIVATION_{each.value}" for each in Activation)
+            raise ModelError(problem(f"{what} is {shown(kind)}", expected=f"one of {known}")) from error
+
+    def _matmul(self, inputs: int, outputs: int | None = None) -> MatMul:
+        source = self._source
+        what = f"matrix {shown(source.word('a matrix'))}"
+        given_inputs = source.integer(f"inputs of {what}", least=1)
+        given_outputs = source.integer(f"outputs of {what}", least=1)
+        _expect(f"inputs of {what}", given_inputs, inputs)
+        _expect(f"outputs of {what}", given_outputs, outputs)
+        return MatMul(self._floats(what, given_inputs, given_outputs))
+
+    def _bias(self, channels: int) -> Floats:
+        what = f"bias {shown(self._source.word('a bias'))}"
+        _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
+        return self._floats(what, channels)
+
+    def _norm_act_conv(self, inputs: int, outputs: int | None = None) -> NormActConv:
+        return NormActConv(self._batch_norm(inputs), self._activation(), self._conv(inputs, outputs))
+
+    def _pool_branch(self, inputs: int) -> PoolBranch:
+        conv = self._conv(inputs)
+        return PoolBranch(conv, self._batch_norm(_outputs(conv)), self._activation())
+
+    # Trunk
+
+    def _trunk(self, planes: int, globals_: int) -> Trunk:
+        source = self._source
+        source.word("the trunk's name")
+        count = source.integer("number of blocks", least=1)
+        channels = source.integer("number of trunk channels", least=1)
+        for part in ("middle", "regular", "dilated", "pooled"):  # each block says its own
+            source.integer(f"number of {part} channels")
+        ends_with_rms_norm = self._version >= 15 and source.flag("kind of the trunk's last norm")
+        if self._version >= 15:
+            source.unused("trunk option", 5)
+        conv, from_globals = self._conv(planes, channels), self._matmul(globals_, channels)
+        blocks = self._blocks(count, channels)
+        norm = self._tip_norm(channels) if ends_with_rms_norm else self._batch_norm(channels)
+        return Trunk(conv, from_globals, blocks, norm, self._activation())
+
+    def _blocks(self, count: int, channels: int) -> tuple[Block, ...]:
+        readers: dict[str, Callable[[int], Block]] = {
+            "ordinary_block": self._ordinary_block,
+            "gpool_block": self._global_pooling_block,
+            "nested_bottleneck_block": self._bottleneck_block,
+            "transformer_attention_block": self._attention_block,
+            "transformer_ffn_block": self._feed_forward_block,
+        }
+        blocks = []
+        for _ in range(count):
+            kind = self._source.word("a block")
+            if kind not in readers:
+                raise ModelError(problem(f"block kind {shown(kind)}", expected=f"one of {', '.join(readers)}"))
+            self._source.word("a block's name")
+            blocks.append(readers[kind](channels))
+        return tuple(blocks)
+
+    def _ordinary_block(self, channels: int) -> OrdinaryBlock:
+        first = self._norm_act_conv(channels)
+        return OrdinaryBlock(first, self._norm_act_conv(_outputs(first.conv), channels))
+
+    def _global_pooling_block(self, channels: int) -> GlobalPoolingBlock:
+        first, pool = self._norm_act_conv(channels), self._pool_branch(channels)
+        to_bias = self._matmul(3 * _outputs(pool.conv), _outputs(first.conv))
+        return GlobalPoolingBlock(first, pool, to_bias, self._norm_act_conv(_outputs(first.conv), channels))
+
+    def _bottleneck_block(self, channels: int) -> BottleneckBlock:
+        count = self._source.integer("number of blocks in a bottleneck block", least=1)
+        self._depth += 1
+        if self._depth > _MOST_NESTED_STACKS:
+            raise ModelError(problem(f"blocks nested {self._depth} deep", expected=f"at most {_MOST_NESTED_STACKS}"))
+        narrow = self._norm_act_conv(channels)
+        inner = _outputs(narrow.conv)
+        blocks = self._blocks(count, inner)
+        self._depth -= 1
+        return BottleneckBlock(narrow, blocks, self._norm_act_conv(inner, channels))
+
+    def _attention_block(self, channels: int) -> AttentionBlock:
+        integer = self._source.integer
+        heads, kv_heads = integer("number of heads", least=1), integer("number of key/value heads", least=1)
+        query_channels, value_channels = (
+            integer("channels of a query", least=1),
+            integer("channels of a value", least=1),
+        )
+        rotates, learned = self._source.flag("flag of rotation"), self._source.flag("flag of learned rotation")
+        if heads % kv_heads or (rotates and query_channels % 2):
+            raise ModelError(
+                problem(
+                    f"attention with {heads} heads of {query_channels} channels and {kv_heads} key/value heads",
+                    expected="heads that share key/value heads evenly and, where they are rotated, an even size",
+                )
+            )
+        norm = self._inner_norm(channels)
+        query = self._matmul(channels, heads * query_channels)
+        key = self._matmul(channels, kv_heads * query_channels)
+        value = self._matmul(channels, kv_heads * value_channels)
+        out = self._matmul(heads * value_channels, channels)
+        frequencies = None
+        if rotates:
+            pairs = query_channels // 2
+            frequencies = self._learned_frequencies(kv_heads, pairs) if learned else self._fixed_frequencies(pairs)
+        return AttentionBlock(
+            norm, query, key, value, out, heads, kv_heads, query_channels, value_channels, frequencies
+        )
+
+    def _learned_frequencies(self, kv_heads: int, pairs: int) -> Floats:
+        what = f"rotation {shown(self._source.word('a rotation'))}"
+        for part, wanted in (("heads", kv_heads), ("pairs", pairs), ("directions", 2)):
+            _expect(f"{part} of {what}", self._source.integer(f"{part} of {what}"), wanted)
+        return self._floats(what, kv_heads, pairs, 2)
+
+    def _fixed_frequencies(self, pairs: int) -> Floats:
+        """Return frequencies θ^(−2i/pairs): the first half of the pairs turns with y, the other with x."""
+        what = f"rotation {shown(self._source.word('a rotation'))}"
+        theta = self._source.positive(f"base of {what}")
+        along_y = pairs // 2
+        frequencies = np.zeros((1, pairs, 2))
+        frequencies[0, :along_y, 1] = theta ** (-2 * np.arange(along_y) / pairs)
+        frequencies[0, along_y:, 0] = theta ** (-2 * np.arange(pairs - along_y) / pairs)
+        return frequencies.astype(np.float32)
+
+    def _feed_forward_block(self, channels: int) -> FeedForwardBlock:
+        source = self._source
+        _expect("channels of a feed-forward block", source.integer("channels of a feed-forward block"), channels)
+        hidden = source.integer("hidden channels of a feed-forward block", least=1)
+        if not source.flag("gate flag of a feed-forward block"):
+            raise ModelError(
+                problem("a feed-forward block without gate", expected="SwiGLU, the only one the format describes")
+            )
+        norm, up = self._inner_norm(channels), self._matmul(channels, hidden)
+        gate, down = self._matmul(channels, hidden), self._matmul(hidden, channels)
+        return FeedForwardBlock(norm, up, gate, down)
+
+    # Heads
+
+    def _policy_channels(self) -> int:
+        if self._version < 12:
+            return 1
+        if self._version < 17:
+            return 4 if self._version == 16 else 2
+        channels = self._source.integer("number of policy channels")
+        if channels not in (2, 4):
+            raise ModelError(problem(f"a policy head of {channels} channels", expected="2 or 4"))
+        self._source.unused("policy option", 3)
+        return channels
+
+    def _policy_head(self, channels: int) -> PolicyHead:
+        self._source.word("the policy head's name")
+        policies = self._policy_channels()
+        conv, pool = self._conv(channels), self._pool_branch(channels)
+        hidden, pooled = _outputs(conv), 3 * _outputs(pool.conv)
+        to_bias = self._matmul(pooled, hidden)
+        norm, activation, to_logits = self._batch_norm(hidden), self._activation(), self._conv(hidden, policies)
+        pass_bias, pass_activation, pass_to_logits = None, Activation.IDENTITY, None
+        if self._version < 15:
+            to_pass = self._matmul(pooled, policies)
+        else:
+            to_pass = self._matmul(pooled)
+            pass_hidden = to_pass.weights.shape[1]
+            pass_bias, pass_activation = self._bias(pass_hidden), self._activation()
+            pass_to_logits = self._matmul(pass_hidden, policies)
+        return PolicyHead(
+            conv, pool, to_bias, norm, activation, to_logits, to_pass, pass_bias, pass_activation, pass_to_logits
+        )
+
+    def _value_head(self, channels: int) -> ValueHead:
+        self._source.word("the value head's name")
+        if self._version >= 17:
+            self._source.unused("value option", 3)
+        misc = 6 if self._version >= 9 else 4
+        pool = self._pool_branch(channels)
+        to_hidden = self._matmul(3 * _outputs(pool.conv))
+        hidden = to_hidden.weights.shape[1]
+        hidden_bias, activation = self._bias(hidden), self._activation()
+        to_value, value_bias = self._matmul(hidden, 3), self._bias(3)
+        to_misc, misc_bias = self._matmul(hidden, misc), self._bias(misc)
+        to_ownership = self._conv(_outputs(pool.conv), 1)
+        return ValueHead(
+            pool, to_hidden, hidden_bias, activation, to_value, value_bias, to_misc, misc_bias, to_ownership
+        )
+
+
+def _outputs(conv: Conv) -> int:
+    return len(conv.weights)
+
+
+def _expect(what: str, given: int, wanted: int | None) -> None:
+    """Raise ModelError unless `given` is as `wanted`; None wants nothing."""
+    if wanted is not None and given != wanted:
+        raise ModelError(problem(f"{given} {what}", expected=str(wanted), advice="the file is damaged"))

@@ -1,0 +1,81 @@
+"""A KataGo network file as a network file of this engine."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.networks.katago_format import Network, parse_network
+from gtp_engine.networks.onnx_export.build import build_model
+from gtp_engine.nn.metadata import ANY_BOARD, NetworkInfo
+
+KATAGO_LICENSE: Final = (
+    "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
+)
+"""Where the terms of KataGo's networks are written down, because their files do not say."""
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was made of a KataGo network file."""
+
+    path: Path
+    info: NetworkInfo
+    parameters: int
+    """Learned numbers in the network."""
+    size: int
+    """Bytes of the new file."""
+
+
+def convert_file(source: Path, target: Path) -> Conversion:
+    """Write the KataGo network file `source` to `target` as an ONNX file; raises ModelError."""
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+    return convert_bytes(data, source.name, target)
+
+
+def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", terms: str = KATAGO_LICENSE) -> Conversion:
+    """Write the network that a KataGo file called `name` holds to `target`, as an ONNX file; raises ModelError.
+
+    `origin` (default: the name) and `terms` go into the metadata.  A file at `target` is replaced once the new one is
+    complete.
+    """
+    try:
+        network = parse_network(data)
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from error
+    digest = hashlib.sha256(data).hexdigest()
+    info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest)
+    content = build_model(network, info).SerializeToString()
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        unfinished.write_bytes(content)
+        os.replace(unfinished, target)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
+    return Conversion(target, info, network.parameters, len(content))
+
+
+def info_of_network(network: Network, *, origin: str, terms: str, sha256: str) -> NetworkInfo:
+    """Return the metadata of the file that `network` becomes."""
+    return NetworkInfo(
+        kind="policy+value",
+        encoder="katago-v7",
+        planes=network.planes,
+        globals_=network.globals_,
+        sizes=ANY_BOARD,
+        name=network.name,
+        precision="float32",
+        passes="policy",
+        model_version=network.version,
+        scales=network.scales,
+        suicide_area=network.suicide_area,
+        origin=origin,
+        license=terms,
+        source_sha256=sha256,
+    )

@@ -1,0 +1,78 @@
+"""Positions of games that a network plays against itself by sampling its policy: what a quantizer calibrates with.
+
+Positions are drawn evenly from the games of `policy_games`; a few hundred positions of whole games take a minute or
+two.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.selfplay.policy_games import PolicyGames
+from gtp_engine.selfplay.rows_evaluator import GroupedRows, take_rows
+
+Progress = Callable[[int, int], None]
+"""Called with how many games have ended, and of how many."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Positions of one board size, each with its conditions; `games` tells which are of the same game."""
+
+    width: int
+    height: int
+    positions: Positions
+    conditions: tuple[Conditions, ...]
+    games: NDArray[np.int64]
+
+
+def sample_games(
+    evaluator: Evaluator,
+    width: int,
+    height: int,
+    *,
+    games: int,
+    per_game: int,
+    batch: int,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Sample:
+    """Return up to `per_game` positions of each of `games` games, every position of a game equally likely."""
+    kept = new_positions(games * per_game, width, height)
+    conditions: dict[int, Conditions] = {}
+    rows_evaluator = GroupedRows(evaluator)
+    batch_of_games = PolicyGames(rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng)
+    ended = 0
+    while batch_of_games.playing:
+        batch_of_games.look()
+        for row, played in enumerate(batch_of_games.playing):
+            place = _place_in_reservoir(len(played.game.moves), per_game, rng)
+            if place is not None:
+                slot = played.number * per_game + place
+                _copy_row(kept, slot, batch_of_games.positions, row)
+                conditions[slot] = batch_of_games.conditions[row]
+        ended += len(batch_of_games.play())
+        if progress is not None:
+            progress(ended, games)
+    slots = sorted(conditions)
+    numbers = np.array(slots, dtype=np.int64) // per_game
+    return Sample(width, height, take_rows(kept, slots), tuple(conditions[slot] for slot in slots), numbers)
+
+
+def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:
+    """Return where in a reservoir of `size` its `index`-th candidate (from 0) goes, or None.
+
+    Vitter's Algorithm R (1985): in the end every candidate is there with the same probability.
+    """
+    place = index if index < size else int(rng.integers(index + 1))
+    return place if place < size else None
+
+
+def _copy_row(target: Positions, row: int, source: Positions, source_row: int) -> None:
+    for name, array in target._asdict().items():
+        if name != "zobrist":
+            array[row] = getattr(source, name)[source_row]

@@ -1,0 +1,85 @@
+"""Inputs for calibration and comparison: positions of games that the network plays against itself."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.networks.quantization.calibration_games import Progress, Sample, sample_games
+from gtp_engine.nn.encoded_network import new_encoder
+from gtp_engine.nn.metadata import BoardSizes, NetworkInfo
+from gtp_engine.nn.symmetry import symmetry_count
+
+PER_GAME: Final = 16
+"""Positions taken from each game: few enough that they differ, so many that games are not played for nothing."""
+SHARES: Final = {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
+"""Share of the games on each board, where the network plays on all of them."""
+HELD_OUT: Final = 3
+"""Every third game is kept for judging."""
+GAMES_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs on boards of one size."""
+
+    width: int
+    height: int
+    spatial: FloatArray
+    """[N, planes, H, W]."""
+    globals_: FloatArray
+    """[N, globals]."""
+
+    def __len__(self) -> int:
+        return len(self.spatial)
+
+    def first(self, count: int) -> "Examples":
+        """Return at most `count` of them."""
+        return Examples(self.width, self.height, self.spatial[:count], self.globals_[:count])
+
+
+def boards_of(sizes: BoardSizes) -> dict[tuple[int, int], float]:
+    """Return the boards (width, height) to play on and the share of games on each."""
+    boards = {board: share for board, share in SHARES.items() if sizes.include(*board)} or {sizes.usual: 1.0}
+    total = sum(boards.values())
+    return {board: share / total for board, share in boards.items()}
+
+
+def play_examples(
+    evaluator: Evaluator,
+    info: NetworkInfo,
+    *,
+    positions: int,
+    seed: int,
+    progress: Progress,
+) -> tuple[list[Examples], list[Examples]]:
+    """Return examples for calibration, and others, of other games, for judging: about `positions` in all."""
+    for_calibration: list[Examples] = []
+    held_out: list[Examples] = []
+    rng = np.random.default_rng(seed)
+    for (width, height), share in boards_of(info.sizes).items():
+        games = max(HELD_OUT, round(positions * share / PER_GAME))
+        sample = sample_games(
+            evaluator, width, height, games=games, per_game=PER_GAME, batch=GAMES_AT_ONCE, rng=rng, progress=progress
+        )
+        encoded = encode_sample(sample, info, rng)
+        is_held_out = sample.games % HELD_OUT == HELD_OUT - 1
+        for target, chosen in ((for_calibration, ~is_held_out), (held_out, is_held_out)):
+            order = rng.permutation(np.flatnonzero(chosen))
+            target.append(Examples(width, height, encoded.spatial[order], encoded.globals_[order]))
+    return for_calibration, held_out
+
+
+def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -> Examples:
+    """Return the network's inputs for all positions of a sample, each shown in a random symmetry."""
+    width, height = sample.width, sample.height
+    encoder = new_encoder(info, width, height)
+    count = len(sample.games)
+    spatial = np.zeros((count, encoder.planes, height, width), dtype=np.float32)
+    globals_ = np.zeros((count, encoder.globals), dtype=np.float32)
+    symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
+    for row, conditions in enumerate(sample.conditions):
+        encoder.encode(sample.positions, row, row + 1, conditions, symmetries, spatial, globals_)
+    return Examples(width, height, spatial, globals_)

@@ -1,0 +1,88 @@
+"""What quantizing each layer costs in accuracy, measured, and which layers stay in floating point for it.
+
+Each layer is quantized alone, in a graph with a switch for each.  The costs add up: for b6c96 the policy KL of all
+layers together was 0.00098, the sum of one at a time as much.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import onnx
+
+from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.compare import Difference, difference
+from gtp_engine.networks.quantization.ranges import Range
+from gtp_engine.networks.quantization.rewrite import SWITCHES, switchable_model
+from gtp_engine.networks.quantization.target_layers import Layer
+from gtp_engine.nn.onnx_model import RawOutputs, new_session
+from gtp_engine.nn.providers import Runtime
+
+POSITIONS: Final = 8
+"""Positions of each board size that a layer is tried on."""
+OUTLIER: Final = 3.0
+"""A layer stays in floating point if its share of the policy KL is this many times its share of the work: below that,
+the time it takes is better spent on more visits."""
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a layer costs."""
+
+    layer: Layer
+    difference: Difference
+    """Between the network with this layer alone quantized and the original."""
+
+
+def measure_sensitivities(
+    model: onnx.ModelProto,
+    layers: Sequence[Layer],
+    ranges: Mapping[str, Range],
+    examples: Sequence[Examples],
+    runtime: Runtime,
+    progress: Callable[[int, int], None],
+) -> list[Sensitivity]:
+    """Return what each layer costs; `progress` is called with the number of layers done, and of all."""
+    tried = [part.first(POSITIONS) for part in examples]
+    content = switchable_model(model, layers, ranges).SerializeToString()
+    sessions = [
+        new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
+        for part in tried
+    ]
+
+    def outputs(switches: Sequence[bool]) -> list[RawOutputs]:
+        found = []
+        for session, part in zip(sessions, tried, strict=True):
+            feeds = {"spatial": part.spatial, "globals": part.globals_, SWITCHES: np.array(switches)}
+            policy, value = session.run(["policy", "value"], feeds)
+            found.append(RawOutputs(policy, value, None, None))
+        return found
+
+    reference = outputs([False] * len(layers))
+    measured = []
+    for number, layer in enumerate(layers):
+        switches = [other == number for other in range(len(layers))]
+        measured.append(Sensitivity(layer, difference(reference, outputs(switches))))
+        progress(number + 1, len(layers))
+    return measured
+
+
+def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:
+    """Return the tensors of the layers to leave in floating point, at most `share` of the work of all.
+
+    Those that cost most for the work they are go first, and only OUTLIERs go at all.
+    """
+    work = sum(entry.layer.work for entry in sensitivities)
+    kl = sum(entry.difference.policy_kl for entry in sensitivities)
+
+    def excess(entry: Sensitivity) -> float:
+        return (entry.difference.policy_kl / kl) / (entry.layer.work / work)
+
+    chosen: set[str] = set()
+    left = share * work
+    for entry in sorted(sensitivities, key=excess, reverse=True) if kl > 0 else []:
+        if excess(entry) >= OUTLIER and entry.layer.work <= left:
+            chosen.add(entry.layer.source)
+            left -= entry.layer.work
+    return chosen

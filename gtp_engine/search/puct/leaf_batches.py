@@ -1,0 +1,85 @@
+"""The arrays that searching boards of one size needs, made once: batches, work arrays, generators of random numbers."""
+
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.board import STRIDE, view_storage
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.rules import Rules, Tax
+from gtp_engine.go.scoring import score_area
+from gtp_engine.search.puct.evaluation_thread import Job
+from gtp_engine.search.puct.leaf_rollouts import new_results
+from gtp_engine.search.puct.leaves import OVER, new_leaves, new_path_work
+from gtp_engine.search.puct.means import new_means_work
+from gtp_engine.search.puct.tree import CLOSED, Tree
+from gtp_engine.search.puct.utility import Params
+from gtp_engine.search.rng import new_states
+
+_ROWS_PER_PLAYOUT: Final = 2
+"""Rows of a batch for each playout: half of them may be collisions."""
+
+
+class Batch:
+    """Playouts on their way: their rows, the positions to be judged, the answers, and the job that fetches them.
+
+    `results` are those of rollouts from the positions, where the search mixes them in.
+    """
+
+    def __init__(self, size: int, width: int, height: int) -> None:
+        self.leaves: Final = new_leaves(_ROWS_PER_PLAYOUT * size, width, height)
+        self.positions: Final = new_positions(size, width, height)
+        self.evaluation: Final = new_evaluation(size, width, height)
+        self.results: Final = new_results(size, width, height)
+        self.filled: Final = np.zeros(3, dtype=np.int32)
+        self.job: Job | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows in use."""
+        return int(self.filled[0])
+
+    @property
+    def asked(self) -> int:
+        """The number of positions to be judged."""
+        return int(self.filled[1])
+
+    @property
+    def playouts(self) -> int:
+        """The number of rows that are playouts."""
+        return int(self.filled[2])
+
+    def subtract_tax(self, tree: Tree, params: Params, rules: Rules) -> None:
+        """Where the game is over, take off the points in seki and for groups that the rules do not count.
+
+        The kernels count plain area; this takes milliseconds, so it is done once for each such position.
+        """
+        if rules.tax is Tax.NONE:
+            return
+        for row in np.flatnonzero(self.leaves.kind[: self.rows] == OVER).tolist():
+            node = self.leaves.path[row, self.leaves.depth[row]]
+            if tree.state[node] == CLOSED:
+                continue
+            slot, length = int(self.leaves.slot[row]), self.positions.forbidden.shape[1]
+            stored = self.positions.storage[slot, 0], self.positions.hash[slot, 0], self.positions.zobrist
+            board = view_storage(*stored, length)
+            points = score_area(board.color, int(board.info[STRIDE]), rules)
+            margin = points[BLACK] - points[WHITE]
+            self.leaves.margin[row] = margin - params.komi + self.leaves.button[row]
+
+
+class Arrays:
+    """The arrays of a search on boards of this size, with `batches` batches of `size` playouts."""
+
+    def __init__(self, width: int, height: int, *, batches: int, size: int, seed: int | None) -> None:
+        self.board_size: Final = (width, height)
+        self.batches: Final = [Batch(size, width, height) for _ in range(batches)]
+        self.root_positions: Final = new_positions(1, width, height)
+        self.root_evaluation: Final = new_evaluation(1, width, height)
+        states = new_states(2, seed)
+        self.path_work: Final = new_path_work(width, height)
+        self.means_work: Final = new_means_work(width * height + 1)
+        self.rollout_rng: Final = states[0]
+        self.rng: Final = states[1]

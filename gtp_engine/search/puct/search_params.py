@@ -1,0 +1,57 @@
+"""From the configuration and a game to the numbers a search is run with."""
+
+from dataclasses import fields
+from math import sqrt
+from typing import Final
+
+from gtp_engine.config import Config, PuctConfig
+from gtp_engine.evaluation.from_game import SUPERKO
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Scoring
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.leaves import MAX_DEPTH
+from gtp_engine.search.puct.utility import STATIC_SCALE, Params
+
+_TAKEN_OVER: Final = tuple(field.name for field in fields(PuctConfig) if field.name in Params._fields)
+"""Options that a search uses as they are."""
+
+
+def params_of(
+    config: Config,
+    game: Game,
+    limits: Limits,
+    *,
+    expected_score: float,
+    has_score: bool,
+    has_ownership: bool,
+    has_errors: bool,
+) -> Params:
+    """Return the numbers for a search of a game's position.
+
+    `expected_score` is what the root is thought to be worth, points for Black; the others say what the evaluator tells.
+    """
+    puct, side = config.puct, sqrt(game.width * game.height)
+    cap = puct.dynamic_score_scale * side
+    weighs = puct.uncertainty > 0.0 and has_errors
+    return Params(
+        **{name: getattr(puct, name) for name in _TAKEN_OVER},
+        static_weight=puct.static_score_weight if has_score else 0.0,
+        static_scale=STATIC_SCALE * side,
+        dynamic_weight=puct.dynamic_score_weight if has_score else 0.0,
+        dynamic_scale=cap,
+        dynamic_center=_center(expected_score, puct.dynamic_score_zero_weight, cap),
+        wide_root_noise=limits.wide_root_noise,
+        max_depth=puct.playout_depth or MAX_DEPTH,
+        sure_weight=puct.uncertainty_max_weight if weighs else 1.0,
+        has_ownership=has_ownership,
+        komi=game.area_komi,
+        counts_area=game.rules.scoring is Scoring.AREA,
+        superko=SUPERKO[game.rules.ko],
+        suicide=game.rules.suicide,
+    )
+
+
+def _center(score: float, zero_weight: float, cap: float) -> float:
+    """Return a score drawn towards 0 by this share, but by no more than `cap` points."""
+    center = score * (1.0 - zero_weight)
+    return min(max(center, score - cap), score + cap)

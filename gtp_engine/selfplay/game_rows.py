@@ -1,0 +1,54 @@
+"""Rows of positions that follow games move by move.
+
+`write_game` replays a game to know its last boards and asks `Game` about every point: ten milliseconds on 19×19, and
+more the longer the game is.  Of a game that has grown by one move a row only has to be shifted: its newest board
+becomes that of one move ago.  What comes out is the same.
+"""
+
+from typing import Final
+
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions
+from gtp_engine.evaluation.row_kernels import shift_row
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko
+
+
+class GameRows:
+    """Keeps rows of `positions` up with games, which may only grow, by moves."""
+
+    def __init__(self, positions: Positions) -> None:
+        self._positions: Final = positions
+        self._followed: Final[list[tuple[Game, int] | None]] = [None] * len(positions.key)
+
+    def fill(self, row: int, game: Game) -> None:
+        """Fill a row with the position of `game` and its history, as `write_game` does."""
+        count = len(game.moves)
+        if self._has_grown_by_a_turn(row, game):
+            self._shift(row, game)
+        else:
+            write_game(self._positions, row, game)
+        self._followed[row] = (game, count)
+
+    def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
+        """Return whether the row shows the game before its last move, which the side to play made, and it goes on."""
+        followed, last = self._followed[row], game.last_move
+        if followed is None or last is None or followed[0] is not game:
+            return False
+        is_next = followed[1] == len(game.moves) - 1
+        return is_next and last.color == self._positions.to_play[row] and not game.is_over
+
+    def _shift(self, row: int, game: Game) -> None:
+        rules, last = game.rules, game.last_move
+        assert last is not None, "the game has grown"
+        shift_row(
+            self._positions,
+            row,
+            game.board,
+            last.point,
+            last.color,
+            ENDS if game.consecutive_passes == 1 else GOES_ON,
+            rules.suicide,
+            rules.ko is Ko.SITUATIONAL,
+            game.superko_keys(),
+        )

@@ -1,0 +1,212 @@
+"""Games that a network plays against itself by sampling its policy, side by side: one evaluation for each move of each.
+
+    GamePlan      what a game is about and how long it is varied; `plain_plan` draws one
+    Temperatures  how moves are drawn
+    PolicyGames   the games
+
+There is no search, so that positions cost one evaluation each.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.positions import Conditions, new_positions
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.selfplay.game_rows import GameRows
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+
+OPENING_SHARE: Final = 0.04
+"""Mean length of the varied opening, as a share of the board's points; KataGo's self-play begins games with as many
+moves of its policy (`policyInitAreaProp` in its cpp/configs/training/selfplay1.cfg)."""
+OPENING_TEMPERATURE: Final = 2.0
+"""Temperature of the policy in the opening, for games that differ early; later moves have the policy's own odds."""
+LONGEST_GAME: Final = 1.5
+"""A game stops after this many moves for each point of the board: weak networks never pass."""
+KOMI_DEVIATION: Final = 0.15
+"""Standard deviation of komi from what the rules suggest, in points for each line of the board: 3 on 19×19, so that
+some games are decided before they begin and most are not."""
+RULES: Final = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "stone-scoring")
+"""Rule sets of the games: between them every value of ko, scoring, tax and suicide."""
+DECIDED: Final = 0.98
+"""Difference of the probabilities to win and to lose from which on a game counts as decided: 99 % for one side."""
+DECIDED_MOVES: Final = 8
+"""A game is decided beyond doubt once it has been decided for as many moves in a row: one blunder does not end it, nor
+does one wrong evaluation."""
+
+
+class GamePlan(NamedTuple):
+    """What a game is about, beside its board."""
+
+    rules: Rules
+    komi: float  # points for White, a multiple of one half
+    opening_length: int = 0  # moves drawn at the opening's temperature
+    handicap: tuple[int, ...] = ()  # points of Black's handicap stones
+    white_passes: int = 0  # White passes so often at the beginning: Black's handicap stones are moves of the policy
+    even_at: int | None = None  # after so many moves komi becomes what the evaluator takes for even
+    stops_when_decided: bool = False
+    longest: float = LONGEST_GAME  # moves for each point of the board after which the game stops
+
+
+Planner = Callable[[np.random.Generator, int, int], GamePlan]
+"""Draws the plan of a game on a board of the given width and height."""
+
+
+def plain_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+    """Return an even game under one of RULES, with a komi near the one that these suggest."""
+    rules = PRESETS[RULES[rng.integers(len(RULES))]]
+    komi = komi_near(rules, KOMI_DEVIATION, rng, width, height)
+    return GamePlan(rules, komi, draw_opening_length(rng, width, height))
+
+
+def komi_near(rules: Rules, deviation: float, rng: np.random.Generator, width: int, height: int) -> float:
+    """Return a komi around the one that `rules` suggest; `deviation` is in points for each line of the board."""
+    offset = float(rng.normal()) * deviation * math.sqrt(width * height)
+    return rules.default_komi() + round(2 * offset) / 2
+
+
+def draw_opening_length(rng: np.random.Generator, width: int, height: int) -> int:
+    """Return for how many moves a game is varied; its mean is OPENING_SHARE of the board."""
+    return int(rng.exponential(OPENING_SHARE * width * height))
+
+
+class Temperatures(NamedTuple):
+    """What probabilities are taken to the power of 1 / …, and how many moves are drawn like which."""
+
+    opening: float = OPENING_TEMPERATURE
+    rest: float = 1.0
+    hot: float = OPENING_TEMPERATURE
+    hot_share: float = 0.0  # share of all moves after the opening that are drawn at `hot`
+
+
+@dataclass
+class PlayedGame:
+    """A game that is being played, with the number it was given at its beginning."""
+
+    number: int
+    game: Game
+    plan: GamePlan
+    decided_moves: int = 0
+    """For how many evaluations in a row the game has been decided."""
+
+
+PLAIN: Final = Temperatures()
+
+
+class PolicyGames:
+    """Games on boards of `width` × `height`, at most `batch` at a time and `games` in all (None: without end).
+
+    While `playing` holds any: `look`, read what it wrote, `play`.  Row i of `positions`, `conditions` and `evaluation`
+    is about `playing[i]`; further rows mean nothing.  Games are numbered by `numbers`, in the order of their beginning.
+    """
+
+    def __init__(
+        self,
+        evaluator: RowsEvaluator,
+        width: int,
+        height: int,
+        *,
+        games: int | None,
+        batch: int,
+        rng: np.random.Generator,
+        planner: Planner = plain_plan,
+        temperatures: Temperatures = PLAIN,
+        numbers: Iterator[int] | None = None,
+    ) -> None:
+        self.positions: Final = new_positions(batch, width, height)
+        self.evaluation: Final = new_evaluation(batch, width, height)
+        self.conditions: list[Conditions] = []
+        self._evaluator = evaluator
+        self._rows = GameRows(self.positions)
+        self._size = (width, height)
+        self._games_left = games
+        self._rng = rng
+        self._planner = planner
+        self._temperatures = temperatures
+        self._numbers = count() if numbers is None else numbers
+        begun = [self._begin() for _ in range(batch)]
+        self.playing: list[PlayedGame] = [played for played in begun if played is not None]
+
+    def look(self) -> None:
+        """Write the positions of all games, and what the evaluator says about them."""
+        self.conditions = [conditions_of(played.game) for played in self.playing]
+        for row, played in enumerate(self.playing):
+            self._rows.fill(row, played.game)
+        self._evaluator.evaluate_rows(self.positions, self.conditions, self.evaluation)
+
+    def play(self) -> list[PlayedGame]:
+        """Play one move in each game, drawn from the policy that `look` wrote; return the games that ended with it.
+
+        Another game takes the row of one that has ended, as long as any is left to begin.
+        """
+        points = self._draw()
+        ended, playing = [], []
+        for row, played in enumerate(self.playing):
+            self._settle(row, played)
+            played.game.play(int(points[row]))
+            following: PlayedGame | None = played
+            if _has_ended(played):
+                ended.append(played)
+                following = self._begin()
+            if following is not None:
+                playing.append(following)
+        self.playing = playing
+        return ended
+
+    def _draw(self) -> NDArray[np.int64]:
+        """Return the next move of each game: a point or PASS."""
+        games = len(self.playing)
+        policy = self.evaluation.policy[:games].astype(np.float64)
+        is_hot = self._rng.random(games) < self._temperatures.hot_share
+        for row, played in enumerate(self.playing):
+            moves = len(played.game.moves)
+            if moves < 2 * played.plan.white_passes and moves % 2 == 1:
+                policy[row] = 0.0
+                policy[row, PASS] = 1.0
+            elif (temperature := self._temperature(played, is_hot=bool(is_hot[row]))) != 1.0:
+                policy[row] **= 1 / temperature
+        sums = policy.cumsum(axis=1)
+        drawn = self._rng.random(games) * sums[:, -1]
+        # The first point at which the sum exceeds what was drawn; its own probability cannot be 0.
+        points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
+        return points
+
+    def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
+        if len(played.game.moves) < played.plan.opening_length:
+            return self._temperatures.opening
+        return self._temperatures.hot if is_hot else self._temperatures.rest
+
+    def _settle(self, row: int, played: PlayedGame) -> None:
+        """Take note of what the evaluator said about a game: whether it is decided, what komi would be even."""
+        balance = self.evaluation.win_black[row] - self.evaluation.loss_black[row]
+        played.decided_moves = played.decided_moves + 1 if abs(balance) >= DECIDED else 0
+        if len(played.game.moves) == played.plan.even_at:
+            played.game.komi += round(2 * float(self.evaluation.lead_black[row])) / 2
+
+    def _begin(self) -> PlayedGame | None:
+        """Return the next game, or None if there is none left to begin."""
+        if self._games_left == 0:
+            return None
+        if self._games_left is not None:
+            self._games_left -= 1
+        plan = self._planner(self._rng, *self._size)
+        game = Game(*self._size, plan.rules, plan.komi)
+        if plan.handicap:
+            game.set_handicap(plan.handicap)
+        return PlayedGame(next(self._numbers), game, plan)
+
+
+def _has_ended(played: PlayedGame) -> bool:
+    game = played.game
+    if game.is_over or len(game.moves) >= played.plan.longest * game.width * game.height:
+        return True
+    return played.plan.stops_when_decided and played.decided_moves >= DECIDED_MOVES

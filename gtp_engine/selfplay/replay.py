@@ -1,0 +1,168 @@
+"""Rows of positions made from recorded games, by playing the games up to there: kernels.
+
+Training looks at positions of recorded games in random order.  A game is kept as its moves, a few hundred bytes; to
+play it up to a move takes a few microseconds, less than to encode the position.  What comes out is what `write_game`
+writes of a `Game` (`evaluation.from_game`) that has not ended and has no button.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.evaluation.positions import (
+    BOARDS,
+    ENDS,
+    GOES_ON,
+    HISTORY,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    Positions,
+    board_of,
+    set_key,
+)
+from gtp_engine.evaluation.row_kernels import Keys, write_forbidden
+from gtp_engine.go.area import owners_into
+from gtp_engine.go.board import (
+    KO_COLOR,
+    STRIDE,
+    Board,
+    IntArray,
+    add_stone,
+    clear_ko,
+    copy_board,
+    merge,
+    play_assume_legal,
+)
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+
+
+class GameMoves(NamedTuple):
+    """The moves of G games on boards of one size, one game after the other; T moves and U set-up stones in all."""
+
+    points: NDArray[np.int16]  # [T] points, or PASS
+    colors: NDArray[np.int8]  # [T] BLACK or WHITE
+    first_move: NDArray[np.int64]  # [G + 1] where the moves of each game begin, and T
+    stone_points: NDArray[np.int16]  # [U] stones on the board before the first move
+    stone_colors: NDArray[np.int8]  # [U]
+    first_stone: NDArray[np.int64]  # [G + 1] where those of each game begin, and U
+    first_player: NDArray[np.int8]  # [G] who has the first move
+    superko: NDArray[np.int8]  # [G] as in `Conditions`
+    suicide: NDArray[np.bool_]  # [G] as in `Conditions`
+
+
+class ReplayWork(NamedTuple):
+    """Work arrays of one thread."""
+
+    empty: Board  # the empty board
+    board: Board
+    keys: Keys  # [most moves of a game + 1] of the positions that may not occur again
+
+
+@spliced_kernel
+def set_up(board: Board, moves: GameMoves, game: int) -> None:
+    """Put the set-up stones of a game on an empty board; nothing is captured."""
+    stride = wide(board.info[STRIDE])
+    for i in range(moves.first_stone[game], moves.first_stone[game + 1]):
+        point, color = wide(moves.stone_points[i]), wide(moves.stone_colors[i])
+        add_stone(board, point, color)
+        for step in (-1, 1, -stride, stride):
+            neighbor = point + step
+            if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
+                merge(board, wide(board.head[neighbor]), wide(board.head[point]))
+
+
+@spliced_kernel
+def _copy_to_row(positions: Positions, row: int, ago: int, board: Board, mover: int) -> None:
+    """Make a board of a row equal to `board`, on which `mover` moved next: a ban that was not his is lifted."""
+    target = board_of(positions, row, ago)
+    copy_board(target, board)
+    if target.info[KO_COLOR] != mover:
+        clear_ko(target)
+
+
+@spliced_kernel
+def _write_history(positions: Positions, row: int, moves: GameMoves, begin: int, last: int) -> None:
+    """Write the last moves of a row, which are those before number `last`; the game's first move has number `begin`."""
+    for i in range(HISTORY):
+        number = last - 1 - i
+        positions.points[row, i] = moves.points[number] if number >= begin else NULL_POINT
+        positions.colors[row, i] = moves.colors[number] if number >= begin else 0
+
+
+@kernel
+def replay_rows(
+    positions: Positions,
+    moves: GameMoves,
+    games: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    to_play: NDArray[np.int8],
+    work: ReplayWork,
+) -> None:
+    """Fill row i of `positions` with game number games[i] after counts[i] moves, to_play[i] to move, for all i.
+
+    The games must be legal (superko aside) and not be over after so many moves; that is not checked.
+    """
+    for row in range(games.size):
+        _replay(positions, row, moves, wide(games[row]), wide(counts[row]), wide(to_play[row]), work)
+
+
+@kernel
+def write_owners(positions: Positions, count: int, queue: IntArray, owners: IntArray) -> None:
+    """Set owners[i], int32[n], to who owns the points of row i as its board stands, for the first `count` rows.
+
+    Area is counted (`owners_into`); `queue`, int32[n], is work.
+    """
+    for row in range(count):
+        board = board_of(positions, row, wide(0))
+        owners_into(board.color, wide(board.info[STRIDE]), queue, owners[row])
+
+
+@kernel
+def _replay(
+    positions: Positions, row: int, moves: GameMoves, game: int, count: int, to_play: int, work: ReplayWork
+) -> None:
+    """Fill a row, see `replay_rows`."""
+    board, superko = work.board, wide(moves.superko[game])
+    begin = wide(moves.first_move[game])
+    last = begin + count
+    copy_board(board, work.empty)
+    set_up(board, moves, game)
+    for number in range(begin, last + 1):
+        mover, ago = wide(moves.colors[number]) if number < last else to_play, last - number
+        if ago < BOARDS:
+            # A game younger than that repeats its first board.
+            for older in range(ago, BOARDS if number == begin else ago + 1):
+                _copy_to_row(positions, row, wide(older), board, mover)
+        if superko != SIMPLE_KO:
+            _remember(board, moves, game, number, begin, superko, work.keys)
+        if number < last:
+            _play(board, wide(moves.points[number]), mover)
+    _write_history(positions, row, moves, begin, last)
+    positions.to_play[row] = to_play
+    passed = count > 0 and moves.points[last - 1] == PASS and moves.colors[last - 1] != to_play
+    positions.pass_ends[row] = ENDS if passed else GOES_ON
+    positions.button[row] = 0
+    known = wide(count + 1) if superko != SIMPLE_KO else wide(0)
+    write_forbidden(positions, row, bool(moves.suicide[game]), superko == SITUATIONAL_SUPERKO, work.keys[:known])
+    set_key(positions, row)
+
+
+@spliced_kernel
+def _remember(board: Board, moves: GameMoves, game: int, number: int, begin: int, superko: int, keys: Keys) -> None:
+    """Write the key of the position before move `number`, as `go.game.key_of` has it."""
+    key = board.hash[0]
+    if superko == SITUATIONAL_SUPERKO:
+        before = moves.first_player[game] if number == begin else BLACK + WHITE - moves.colors[number - 1]
+        key = key ^ board.zobrist[0, before]
+    keys[number - begin] = key
+
+
+@spliced_kernel
+def _play(board: Board, point: int, color: int) -> None:
+    """Play a move or a pass."""
+    if point == PASS:
+        clear_ko(board)
+    else:
+        play_assume_legal(board, point, color)

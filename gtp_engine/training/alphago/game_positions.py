@@ -1,0 +1,204 @@
+"""Positions of recorded games as a network's input: drawn at random, played up again, shown in any orientation.
+
+    Shelf     games on boards of one size, as the arrays that kernels play
+    Picks     which positions of them
+    Replayer  planes of such positions, and who owned the board at the end of their games
+
+Letters: G games, K positions, A = H·W points of a board.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import problem, shown
+from gtp_engine.evaluation.from_game import SUPERKO
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.board import IntArray, clone, new_board
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
+from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
+from gtp_engine.selfplay.replay import GameMoves, ReplayWork, replay_rows, write_owners
+from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError
+
+NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
+"""AlphaGo's networks have no values beside their planes."""
+
+
+class Picks(NamedTuple):
+    """K positions: game number `games[i]` after `counts[i]` moves, seen by `to_play[i]`."""
+
+    games: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    to_play: NDArray[np.int8]
+
+    def take(self, rows: NDArray[np.int64]) -> "Picks":
+        """Return some of them."""
+        return Picks._make(array[rows] for array in self)
+
+
+class Shelf:
+    """Games on boards of `width` × `height`; raises RecordsError where there is none, or one on another board."""
+
+    def __init__(self, games: Sequence[RecordedGame]) -> None:
+        self.games: Final = tuple(games)
+        self.width, self.height = _board_of(games)
+        self.moves: Final = _moves_of(games)
+        self.winners: Final = np.array([game.winner for game in games], dtype=np.int8)
+
+    def move_picks(self) -> Picks:
+        """Return every position in which a stone is played, by the side that plays it, game by game.
+
+        Passes are no moves to learn: the networks cannot pass.
+        """
+        games = np.repeat(np.arange(len(self.games)), np.diff(self.moves.first_move))
+        counts = np.arange(len(games)) - self.moves.first_move[games]
+        is_stone = self.moves.points != PASS
+        return Picks(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
+
+    def actions(self, picks: Picks) -> IntArray:
+        """Return the moves that follow the positions, int32[K], as row · W + column on the board as it is.
+
+        NO_CELL stands for a pass, and where no move follows.
+        """
+        numbers = self.moves.first_move[picks.games] + picks.counts
+        has_move = numbers < self.moves.first_move[picks.games + 1]
+        points = self.moves.points[np.where(has_move, numbers, 0)]
+        cells = cell_table(self.width, self.height)[0, points]
+        actions: IntArray = np.where(has_move, cells, np.int32(NO_CELL))
+        return actions
+
+    def outcomes(self, picks: Picks) -> FloatArray:
+        """Return how the games ended for the sides to play, float32[K]: 1 won, −1 lost, 0 neither."""
+        winners = self.winners[picks.games]
+        signs = np.where(winners == picks.to_play, np.float32(1), np.float32(-1))
+        outcomes: FloatArray = np.where(winners == EMPTY, np.float32(0), signs)
+        return outcomes
+
+
+class Replayer:
+    """Shows positions of a shelf's games to a network; one thread uses it at a time.
+
+    `player_color` adds the value network's plane.
+    """
+
+    def __init__(self, shelf: Shelf, batch: int, *, player_color: bool = False) -> None:
+        width, height = shelf.width, shelf.height
+        self._shelf: Final = shelf
+        self._encoder: Final = AlphaGoEncoder(width, height, player_color=player_color)
+        self._positions: Final = new_positions(batch, width, height)
+        longest = int(np.diff(shelf.moves.first_move).max())
+        empty = new_board(width, height)
+        self._work: Final = ReplayWork(empty, clone(empty), np.zeros(longest + 1, dtype=np.uint64))
+        self._queue: Final = np.zeros_like(empty.color)
+        self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
+
+    def encode(self, picks: Picks, symmetries: IntArray) -> FloatArray:
+        """Return the planes of up to `batch` positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
+        self._replay(picks)
+        shelf, count = self._shelf, len(picks.games)
+        planes = np.empty((count, self._encoder.planes, shelf.height, shelf.width), dtype=np.float32)
+        for begin, end, suicide in _runs(shelf.moves.suicide[picks.games]):
+            conditions = _CONDITIONS._replace(suicide=suicide)
+            self._encoder.encode(self._positions, begin, end, conditions, symmetries, planes, NO_GLOBALS)
+        return planes
+
+    def owners(self, picks: Picks, symmetries: IntArray) -> FloatArray:
+        """Return who owned each point, counting area, at the end of the games of up to `batch` positions.
+
+        float32[K, A], in each position's symmetry: 1 for `to_play` of the position, −1 for the other, 0 for nobody.
+        """
+        shelf, count = self._shelf, len(picks.games)
+        self._replay(picks._replace(counts=np.diff(shelf.moves.first_move)[picks.games]))
+        write_owners(self._positions, count, self._queue, self._owners)
+        table = cell_table(shelf.width, shelf.height)
+        points = np.flatnonzero(table[0] != NO_CELL)
+        colors, mine = self._owners[:count, points], picks.to_play[:, None]
+        signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
+        owners: FloatArray = np.empty_like(signs)
+        owners[np.arange(count)[:, None], table[symmetries][:, points]] = signs
+        return owners
+
+    def played_symmetries(self, picks: Picks) -> IntArray:
+        """Return the orientations, int32[K], in which a player of `policy_rows` saw the positions when it moved."""
+        self._replay(picks)
+        count = symmetry_count(self._shelf.width, self._shelf.height)
+        symmetries: IntArray = (self._positions.key[: len(picks.games)] % np.uint64(count)).astype(np.int32)
+        return symmetries
+
+    def positions(self, picks: Picks) -> Positions:
+        """Return rows of which the first K hold the positions, until this object is used again."""
+        self._replay(picks)
+        return self._positions
+
+    def _replay(self, picks: Picks) -> None:
+        """Play the positions up again."""
+        lengths = np.diff(self._shelf.moves.first_move)[picks.games]
+        room = len(self._positions.key)
+        assert len(picks.games) <= room and (picks.counts <= lengths).all(), "kernels check no bounds"
+        replay_rows(self._positions, self._shelf.moves, *picks, self._work)
+
+
+def turned_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
+    """Return where actions lie, row · W + column or NO_CELL, on boards that are shown in `symmetries`."""
+    table = cell_table(width, height)
+    on_board = table[0] != NO_CELL
+    places = np.full((len(table), width * height + 1), NO_CELL, dtype=np.int32)  # the last entry is that of NO_CELL, −1
+    places[:, table[0, on_board]] = table[:, on_board]
+    turned: IntArray = places[symmetries, actions]
+    return turned
+
+
+def draw_symmetries(rng: np.random.Generator, count: int, width: int, height: int) -> IntArray:
+    """Return an orientation for each of `count` positions, int32."""
+    return rng.integers(symmetry_count(width, height), size=count, dtype=np.int32)
+
+
+_CONDITIONS: Final = Conditions(komi=0.0, superko=0, suicide=False, territory=False, tax=0, has_free_button=False)
+"""Of these the planes show suicide only; what superko forbids stands in the rows."""
+
+
+def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
+    boards = sorted({(game.width, game.height) for game in games})
+    if len(boards) != 1:
+        names = ", ".join(f"{width}x{height}" for width, height in boards) or "no board at all"
+        raise RecordsError(
+            problem(f"games on {names}", expected="games on one board", advice="give a folder for each board")
+        )
+    if not any(len(game.points) for game in games):
+        raise RecordsError(problem("games without moves", expected="moves to learn from"))
+    return boards[0]
+
+
+def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
+    """Return the games as arrays."""
+    for game in games:
+        if game.rules.has_button:
+            raise RecordsError(problem(f"game {shown(game.name)} has a button", expected="rules without one"))
+    stones = [game.setup_stones for game in games]
+    return GameMoves(
+        points=np.concatenate([game.points for game in games]),
+        colors=np.concatenate([game.colors for game in games]),
+        first_move=_firsts([len(game.points) for game in games]),
+        stone_points=np.array([stone.point for of_game in stones for stone in of_game], dtype=np.int16),
+        stone_colors=np.array([stone.color for of_game in stones for stone in of_game], dtype=np.int8),
+        first_stone=_firsts([len(of_game) for of_game in stones]),
+        first_player=np.array([game.first_player for game in games], dtype=np.int8),
+        superko=np.array([SUPERKO[game.rules.ko] for game in games], dtype=np.int8),
+        suicide=np.array([game.rules.suicide for game in games], dtype=np.bool_),
+    )
+
+
+def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Return where each of several parts of an array begins, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+    """Return begin, end and value of each run of equal flags."""
+    edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
+    return [(begin, end, bool(flags[begin])) for begin, end in pairwise(edges)]

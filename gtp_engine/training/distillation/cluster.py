@@ -1,0 +1,119 @@
+"""Workers on a Ray cluster: actors that play and label, wherever Ray puts them.
+
+Every machine needs Ray (the extra `ray`), in one version, and what this package depends on.  The package itself and the
+network's file are sent along.
+https://docs.ray.io
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import gtp_engine
+from gtp_engine.errors import TengenError, problem
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.teacher import Teacher
+from gtp_engine.training.distillation.workers import LOOK_INTERVAL, TeacherMaker, WorkerError
+
+LOCAL: Final = "local"
+"""In place of an address: start a cluster on this machine, for this run."""
+
+_BLOCKS_ASKED: Final = 2
+"""Blocks asked of each actor in advance, so that it does not wait while one travels."""
+
+
+class SentTeacher:
+    """A teacher whose network file travels with it; where it is called, the file lasts as long as this object."""
+
+    def __init__(self, teacher: Teacher) -> None:
+        self._teacher: Final = teacher
+        self._data: Final = teacher.path.read_bytes()
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def __call__(self) -> RowsEvaluator:
+        """Return the evaluator; raises ModelError."""
+        self._folder = TemporaryDirectory(prefix="tengen-")
+        path = Path(self._folder.name) / self._teacher.path.name
+        path.write_bytes(self._data)
+        return replace(self._teacher, path=path)()
+
+
+class _Worker:
+    """The actor: hands out one block after the other."""
+
+    def __init__(self, make_teacher: TeacherMaker, settings: SelfPlaySettings, number: int) -> None:
+        self._make_teacher = make_teacher
+        self._settings = settings
+        self._number = number
+        self._blocks: Iterator[Block] | None = None
+
+    def next_block(self) -> Block | str:
+        """Return a block, or the text of an error."""
+        try:
+            if self._blocks is None:
+                self._blocks = play_blocks(self._make_teacher(), self._settings, self._number)
+            return next(self._blocks)
+        except TengenError as error:
+            return str(error)
+
+
+@contextmanager
+def blocks_of_cluster(
+    make_teacher: TeacherMaker, settings: SelfPlaySettings, workers: int, address: str, *, threads: int
+) -> Iterator[Iterator[Block | None]]:
+    """Yield the blocks of `workers` actors on the cluster at `address` as they come, and None now and then.
+
+    `threads` is how many cores each of them takes; Ray waits until so many are free.  The actors end with the context.
+    Raises WorkerError where Ray is missing, cannot be reached, or an actor fails.
+    """
+    ray = _import_ray()
+    try:
+        ray.init(
+            address=None if address == LOCAL else address,
+            runtime_env={"py_modules": [gtp_engine]},
+            log_to_driver=False,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        text = str(error).partition("\n")[0]
+        raise WorkerError(
+            problem(f"no Ray cluster at {address} ({text})", advice="`ray start --head` starts one")
+        ) from None
+    try:
+        make = ray.put(make_teacher)
+        actor = ray.remote(num_cpus=threads)(_Worker)
+        yield _received(ray, [actor.remote(make, settings, number) for number in range(workers)])
+    finally:
+        ray.shutdown()
+
+
+def _received(ray: Any, actors: list[Any]) -> Iterator[Block | None]:
+    """Yield blocks as they come, and None after an interval without any."""
+    asked = {actor.next_block.remote(): actor for _ in range(_BLOCKS_ASKED) for actor in actors}
+    while True:
+        done, _ = ray.wait(list(asked), num_returns=1, timeout=LOOK_INTERVAL)
+        if not done:
+            yield None
+        for answer in done:
+            actor = asked.pop(answer)
+            asked[actor.next_block.remote()] = actor
+            try:
+                found: Block | str = ray.get(answer)
+            except ray.exceptions.RayError as error:
+                reason = str(error).strip().splitlines()[-1]
+                raise WorkerError(f"a worker of the cluster failed: {reason}") from error
+            if isinstance(found, str):
+                raise WorkerError(found)
+            yield found
+
+
+def _import_ray() -> Any:
+    """Return the package; raises WorkerError where it is not installed."""
+    try:
+        import ray
+    except ImportError:
+        raise WorkerError(problem("Ray is not installed", advice="pip install 'gtp-engine[ray]'")) from None
+    return ray

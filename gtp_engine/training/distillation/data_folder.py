@@ -1,0 +1,186 @@
+"""A folder of shards that grows: samples are split by game, freed of duplicates, shuffled and written.
+
+    <folder>/train/<W>x<H>-<seed>-<number>.npz      layout: `shards`
+    <folder>/held-out/…
+
+Nothing is ever overwritten, but only one run at a time may write into a folder.  A folder can be continued: its shards
+say which seeds were used and which inputs are there.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.training.distillation.game_variety import Board
+from gtp_engine.training.distillation.labelled_games import Block
+from gtp_engine.training.distillation.shards import (
+    HELD_OUT,
+    TRAIN,
+    Samples,
+    ShardMeta,
+    ShardName,
+    join,
+    parse_name,
+    read_shard,
+    shard_paths,
+    write_shard,
+)
+from gtp_engine.training.distillation.teacher import TeacherInfo
+
+SHARD_POSITIONS: Final = 8192
+"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader may hold several."""
+HELD_OUT_POSITIONS: Final = 1024
+"""Positions of a shard that is held out: few, so that there is something to judge by early."""
+BUFFER_SHARDS: Final = 2
+"""A shard is drawn from the samples of this many, so that it has samples of more games than are played at a time."""
+HELD_OUT_SHARE: Final = 0.02
+"""Share of games kept for judging: 20,000 of a million positions, which tell losses apart by 1 %."""
+
+_KEY_BYTES: Final = 8
+_RECENT_KEYS: Final = 1 << 17
+"""Keys kept in a set before they are sorted into the array: sorting then takes little of the time."""
+_MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B: Final = np.uint64(0x94D049BB133111EB)
+"""Multipliers of splitmix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
+2014; variant 13 of Stafford)."""
+
+_Place = tuple[str, Board]
+
+
+class SeenKeys:
+    """Keys that have been there: eight bytes each, the latest ones more."""
+
+    def __init__(self) -> None:
+        self._sorted = np.zeros(0, dtype=np.uint64)
+        self._recent: set[int] = set()
+
+    def add(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Add keys; return for each of them whether it was new."""
+        places = np.searchsorted(self._sorted, keys)
+        known = np.zeros(len(keys), dtype=bool)
+        inside = places < len(self._sorted)
+        known[inside] = self._sorted[places[inside]] == keys[inside]
+        for i, key in enumerate(keys.tolist()):
+            known[i] |= key in self._recent
+            self._recent.add(key)
+        if len(self._recent) >= _RECENT_KEYS:
+            recent = np.fromiter(self._recent, dtype=np.uint64, count=len(self._recent))
+            self._sorted = np.union1d(self._sorted, recent)
+            self._recent = set()
+        return ~known
+
+
+def input_keys(samples: Samples) -> NDArray[np.uint64]:
+    """Return a key of what a network would see for each sample: board, last moves, rules and komi."""
+    digests = [
+        blake2b(planes.tobytes() + values.tobytes(), digest_size=_KEY_BYTES).digest()
+        for planes, values in zip(samples.planes, samples.globals, strict=True)
+    ]
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def is_held_out(games: NDArray[np.int64], share: float = HELD_OUT_SHARE) -> NDArray[np.bool_]:
+    """Return for each number of a game whether it is kept for judging: about `share` of all, whatever their order."""
+    key = games.astype(np.uint64)
+    key = (key ^ (key >> np.uint64(30))) * _MIX_A
+    key = (key ^ (key >> np.uint64(27))) * _MIX_B
+    key = key ^ (key >> np.uint64(31))
+    fraction: NDArray[np.float64] = (key >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return fraction < share
+
+
+@dataclass(frozen=True)
+class FolderSettings:
+    """How samples are split and packed."""
+
+    shard_positions: int = SHARD_POSITIONS
+    held_out_positions: int = HELD_OUT_POSITIONS
+    held_out: float = HELD_OUT_SHARE
+    """Share of games kept for judging."""
+
+
+class DataFolder:
+    """Takes blocks and writes shards; `close` writes what is left.
+
+    `seed` is the first that no shard of the folder has, and not below `least_seed`.  `kept` counts the positions of
+    each board, those found at the beginning included; `duplicates` the samples left out.
+    """
+
+    def __init__(
+        self, folder: Path, teacher: TeacherInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
+    ) -> None:
+        self.kept: Final[Counter[Board]] = Counter()
+        self.duplicates = 0
+        self._folder: Final = folder
+        self._teacher: Final = teacher
+        self._settings: Final = settings
+        self._seen: Final = SeenKeys()
+        self._numbers: Final[Counter[_Place]] = Counter()
+        self._waiting: Final[dict[_Place, list[Samples]]] = {}
+        self.seed: Final = max(least_seed, self._read() + 1)
+        self._rng: Final = np.random.default_rng(self.seed)
+
+    @property
+    def positions(self) -> int:
+        """The number of positions there are, those not yet written included."""
+        return self.kept.total()
+
+    def add(self, block: Block) -> int:
+        """Take samples, and write shards if there are enough; return how many were new."""
+        samples = block.samples.take(self._seen.add(input_keys(block.samples)))
+        self.duplicates += block.samples.count - samples.count
+        self.kept[block.board] += samples.count
+        for split, chosen in self._split(samples).items():
+            place = (split, block.board)
+            self._waiting.setdefault(place, []).append(chosen)
+            if self._waiting_at(place) >= BUFFER_SHARDS * self._shard_positions(split):
+                self._write_one(place)
+        return samples.count
+
+    def close(self) -> None:
+        """Write all samples that wait for more."""
+        for place in self._waiting:
+            while self._waiting_at(place):
+                self._write_one(place)
+
+    def _read(self) -> int:
+        """Take note of the shards that are there; return the highest seed among them, −1 if there are none."""
+        seeds = [-1]
+        for split in (TRAIN, HELD_OUT):
+            folder = self._folder / split
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in shard_paths(folder):
+                samples, meta = read_shard(path)
+                self._seen.add(input_keys(samples))
+                self.kept[meta.width, meta.height] += samples.count
+                seeds.append(parse_name(path).seed)
+        return max(seeds)
+
+    def _split(self, samples: Samples) -> dict[str, Samples]:
+        """Return the samples that go to each of the two folders."""
+        held_out = is_held_out(samples.game, self._settings.held_out)
+        split = {TRAIN: samples.take(~held_out), HELD_OUT: samples.take(held_out)}
+        return {name: part for name, part in split.items() if part.count}
+
+    def _shard_positions(self, split: str) -> int:
+        return self._settings.shard_positions if split == TRAIN else self._settings.held_out_positions
+
+    def _waiting_at(self, place: _Place) -> int:
+        return sum(part.count for part in self._waiting[place])
+
+    def _write_one(self, place: _Place) -> None:
+        """Write a shard of some of the waiting samples, drawn at random."""
+        split, (width, height) = place
+        samples = join(self._waiting[place])
+        order = self._rng.permutation(samples.count)
+        chosen, rest = np.split(order, [self._shard_positions(split)])
+        name = ShardName(width, height, self.seed, self._numbers[place])
+        meta = ShardMeta(width, height, *self._teacher, self.seed)
+        write_shard(self._folder / split / str(name), samples.take(chosen), meta)
+        self._numbers[place] += 1
+        self._waiting[place] = [samples.take(rest)]

@@ -1,0 +1,77 @@
+"""From evaluated positions to labelled samples: Black's view becomes the side to move's, points become actions.
+
+B is the number of rows, K of them are taken, A = H·W.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.coords import board_points
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.symmetry import IDENTITY
+from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, Samples
+
+
+class Labeller:
+    """Makes samples of positions on boards of one size, at most `batch` at a time.
+
+    Planes are those of networks that take areas as the rules say (`NetworkInfo.suicide_area` False), whatever the
+    teacher looks at.
+    """
+
+    def __init__(self, batch: int, width: int, height: int) -> None:
+        points = board_points(width, height)
+        self._points: Final = np.array(points)
+        self._actions: Final = np.array([*points, PASS])
+        self._encoder: Final = KatagoV7Encoder(width, height)
+        self._spatial: Final = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
+        self._globals: Final = np.zeros((batch, self._encoder.globals), dtype=np.float32)
+        self._symmetries: Final = np.full(batch, IDENTITY, dtype=np.int32)
+
+    def label(
+        self,
+        positions: Positions,
+        conditions: Sequence[Conditions],
+        evaluation: Evaluation,
+        games: Sequence[int],
+    ) -> Samples:
+        """Return a sample for each of the first K rows, of which `games` are the numbers of the games."""
+        count = len(conditions)
+        for row, of_row in enumerate(conditions):
+            self._encoder.encode(positions, row, row + 1, of_row, self._symmetries, self._spatial, self._globals)
+        planes = self._spatial[:count].reshape(count, self._encoder.planes, -1) > 0
+        is_black = positions.to_play[:count] == BLACK
+        sign = np.where(is_black, np.float32(1), np.float32(-1))
+        ownership = evaluation.ownership_black[:count, self._points] * sign[:, None]
+        return Samples(
+            planes=np.packbits(planes, axis=2),
+            globals=self._globals[:count].copy(),
+            policy=evaluation.policy[:count, self._actions].astype(np.float16),
+            value=_value(evaluation, is_black),
+            score=np.stack(
+                [
+                    evaluation.score_black[:count] * sign,
+                    evaluation.score_stdev[:count],
+                    evaluation.lead_black[:count] * sign,
+                ],
+                axis=1,
+            ),
+            ownership=np.rint(ownership * OWNERSHIP_UNIT).astype(np.int8),
+            game=np.array(games, dtype=np.int64),
+        )
+
+
+def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:
+    """Return the probabilities of win, loss and no result for the side to move, float16[K, 3]."""
+    count = len(is_black)
+    win_black, loss_black = evaluation.win_black[:count], evaluation.loss_black[:count]
+    win = np.where(is_black, win_black, loss_black)
+    loss = np.where(is_black, loss_black, win_black)
+    no_result = np.maximum(0, 1 - win - loss)
+    return np.stack([win, loss, no_result], axis=1).astype(np.float16)

@@ -1,0 +1,98 @@
+"""Labelled samples of games that others have played: a folder of SGF files.
+
+Every position of the main line becomes a sample, labelled by the teacher as those of its own games are.  Left out are
+positions before the last change of the board in the middle of a record (`sgf.playback`), those where the record lets a
+side move that is not to move, and what comes after the passes that end a game.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import SgfError, problem, shown_path
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.positions import Conditions, new_positions
+from gtp_engine.go.game import Game
+from gtp_engine.selfplay.game_rows import GameRows
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+from gtp_engine.training.distillation.game_variety import Board
+from gtp_engine.training.distillation.labelled_games import Block, first_game
+from gtp_engine.training.distillation.labels import Labeller
+
+Log = Callable[[str], None]
+
+
+def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed: int, log: Log) -> Iterator[Block]:
+    """Yield the samples of all `.sgf` files in a folder and the folders in it, in the order of their names.
+
+    A block holds up to `batch` samples.  `log` gets a line for each file that cannot be read.  The numbers of the games
+    follow from `seed`.  Raises SgfError if there is no such file.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".sgf")
+    if not paths:
+        raise SgfError(problem(f"no file in {shown_path(folder)}", expected="files that end in .sgf"))
+    queues: dict[Board, _Queue] = {}
+    for number, path in zip(count(first_game(seed, 0)), paths, strict=False):
+        try:
+            game, _ = record_to_game(parse_sgf(read_sgf_file(str(path))))
+        except SgfError as error:
+            log(f"{path}: {error}")
+            continue
+        board = (game.width, game.height)
+        if board not in queues:
+            queues[board] = _Queue(teacher, board, batch)
+        yield from queues[board].add_game(game, number)
+    for queue in queues.values():
+        yield from queue.flush()
+
+
+class _Queue:
+    """Positions on boards of one size that wait until there are enough for a call of the teacher."""
+
+    def __init__(self, teacher: RowsEvaluator, board: Board, batch: int) -> None:
+        self._teacher: Final = teacher
+        self._board: Final = board
+        self._latest: Final = new_positions(1, *board)
+        self._positions: Final = new_positions(batch, *board)
+        self._evaluation: Final = new_evaluation(batch, *board)
+        self._labeller: Final = Labeller(batch, *board)
+        self._conditions: list[Conditions] = []
+        self._games: list[int] = []
+
+    def add_game(self, record: Game, number: int) -> Iterator[Block]:
+        """Add the positions of a game, and yield the blocks that become full."""
+        game = Game(record.width, record.height, record.rules, record.komi)
+        game.set_up(record.setup_stones, record.first_player)
+        rows = GameRows(self._latest)
+        for move in record.moves:
+            if move.color == game.to_play:
+                yield from self._add(rows, game, number)
+            game.play(move, allow_superko=True)
+            if game.is_over:
+                return
+        yield from self._add(rows, game, number)
+
+    def flush(self) -> Iterator[Block]:
+        """Yield a block of what waits, if anything does."""
+        if not self._games:
+            return
+        began = time.perf_counter()
+        self._teacher.evaluate_rows(self._positions, self._conditions, self._evaluation)
+        samples = self._labeller.label(self._positions, self._conditions, self._evaluation, self._games)
+        self._conditions, self._games = [], []
+        yield Block(self._board, samples, time.perf_counter() - began)
+
+    def _add(self, rows: GameRows, game: Game, number: int) -> Iterator[Block]:
+        """Add the position of a game; yield a block if that fills it."""
+        rows.fill(0, game)
+        for name, array in self._positions._asdict().items():
+            if name != "zobrist":
+                array[len(self._games)] = getattr(self._latest, name)[0]
+        self._conditions.append(conditions_of(game))
+        self._games.append(number)
+        if len(self._games) == len(self._positions.key):
+            yield from self.flush()

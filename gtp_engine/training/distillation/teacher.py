@@ -1,0 +1,68 @@
+"""The teacher: the network whose policy plays the games and whose answers label them."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from gtp_engine.machine import describe_machine
+from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
+from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
+
+
+class TeacherInfo(NamedTuple):
+    """What shards say about their teacher."""
+
+    name: str
+    sha256: str
+    licence: str
+
+
+class Teacher(Protocol):
+    """A network file and how it is run, a dataclass; called, it returns the evaluator.  Workers get it by pickling."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def path(self) -> Path: ...  # noqa: D102
+
+    def __call__(self) -> RowsEvaluator:
+        """Return an evaluator of this network, for one thread; raises ModelError."""
+        ...
+
+    def info(self) -> TeacherInfo:
+        """Return what the file says about itself; the hash is that of the file it was converted from, if it says so."""
+        ...
+
+
+@dataclass(frozen=True)
+class OnnxTeacher:
+    """A network file that ONNX Runtime runs, see `Teacher`.
+
+    `batch` is how many positions it is given together, `threads` 0 means all cores.
+    """
+
+    path: Path
+    batch: int
+    threads: int = 0
+    provider: str = "auto"
+    precision: str = "auto"
+
+    def __call__(self) -> RowsEvaluator:
+        """Return an evaluator; see `Teacher`."""
+        info = read_info(self.path)
+        runtime = choose_runtimes(
+            self.provider,
+            self.precision,
+            network=info.precision,
+            available=installed_providers(),
+            simd=describe_machine()["simd"],
+        )[0]
+        return NetworkRows(OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch))
+
+    def info(self) -> TeacherInfo:
+        """Return what the file says about itself; see `Teacher`."""
+        info = read_info(self.path)
+        sha256 = info.source_sha256 or hashlib.sha256(self.path.read_bytes()).hexdigest()
+        return TeacherInfo(info.name, sha256, info.license)

@@ -1,0 +1,116 @@
+"""How well a network does what its teacher does, on positions of games that it was not trained on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from gtp_engine.nn.metadata import Scales
+from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.distillation.batches import Batch, Board, unpack
+from gtp_engine.training.distillation.losses import Answers, answers_of
+from gtp_engine.training.distillation.shards import Samples, join, parse_name, read_shard, shard_paths
+from gtp_engine.training.nets import NetworkModule
+
+_ROWS: Final = 256
+"""Positions judged together."""
+_EPSILON: Final = 1e-9
+"""Added to the teacher's probabilities before logarithms: less than float16 holds."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Means over the held-out positions of one board size."""
+
+    positions: int
+    policy_loss: float
+    """Cross-entropy with the teacher's policy, nats."""
+    policy_kl: float
+    """That less the entropy of the teacher's policy: what the network has not learned."""
+    same_first_move: float
+    """Share of positions whose most likely move is the teacher's."""
+    winrate_error: float
+    """Mean difference in win rate, 0 to 1."""
+    lead_error: float
+    """Mean difference in points."""
+    score_error: float
+    """The same for the mean of the score."""
+    ownership_error: float
+    """Mean difference by point, of −1 to 1."""
+
+
+class HeldOut:
+    """Up to `positions` held-out positions of each board size, kept in memory; a folder that has none gives none.
+
+    While there are fewer, each judging looks for new shards.
+    """
+
+    def __init__(self, folder: Path, positions: int) -> None:
+        self._folder = folder
+        self._positions = positions
+        self._samples: dict[Board, Samples] = {}
+        self._seen: set[Path] = set()
+
+    def judge(self, module: NetworkModule, machine: Machine) -> dict[Board, Verdict]:
+        """Return the verdict for each board size."""
+        self._look()
+        was_training = module.training
+        module.eval()
+        verdicts = {board: _verdict(module, machine, self._batches(board)) for board in sorted(self._samples)}
+        module.train(was_training)
+        return verdicts
+
+    def _look(self) -> None:
+        """Take positions from shards that were not there before."""
+        paths = shard_paths(self._folder) if self._folder.is_dir() else []
+        for path in (path for path in paths if path not in self._seen):
+            self._seen.add(path)
+            board = parse_name(path)[:2]
+            known = [self._samples[board]] if board in self._samples else []
+            missing = self._positions - sum(part.count for part in known)
+            if missing > 0:
+                samples, _ = read_shard(path)
+                self._samples[board] = join([*known, Samples._make(array[:missing] for array in samples)])
+
+    def _batches(self, board: Board) -> Iterator[Batch]:
+        samples = self._samples[board]
+        for begin in range(0, samples.count, _ROWS):
+            yield unpack(Samples._make(array[begin : begin + _ROWS] for array in samples), board)
+
+
+@torch.no_grad()
+def _verdict(module: NetworkModule, machine: Machine, batches: Iterator[Batch]) -> Verdict:
+    rows = []
+    for batch in batches:
+        there = batch.to(machine.device)
+        outputs = machine.run(module, there.planes, there.globals)
+        rows.append(_figures(answers_of(outputs, there, _scales(module)), there))
+    figures = torch.cat(rows, dim=1)
+    return Verdict(figures.shape[1], *figures.double().mean(dim=1).tolist())
+
+
+def _figures(answers: Answers, batch: Batch) -> Tensor:
+    """Return the figures of a verdict for each position of a batch, [7, N]."""
+    policy_loss = -(batch.policy * answers.log_policy).sum(dim=1)
+    entropy = -(batch.policy * (batch.policy + _EPSILON).log()).sum(dim=1)
+    value = answers.log_value.exp()
+    winrate, teachers = (each[:, 0] + each[:, 2] / 2 for each in (value, batch.value))
+    score = (answers.score - batch.score).abs()
+    return torch.stack(
+        [
+            policy_loss,
+            policy_loss - entropy,
+            (answers.log_policy.argmax(dim=1) == batch.policy.argmax(dim=1)).float(),
+            (winrate - teachers).abs(),
+            score[:, 2],
+            score[:, 0],
+            (answers.ownership.tanh() - batch.ownership).abs().mean(dim=1),
+        ]
+    )
+
+
+def _scales(module: NetworkModule) -> Scales:
+    return module.network.scales

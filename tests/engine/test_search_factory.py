@@ -1,0 +1,47 @@
+"""Which search a configuration asks for."""
+
+import contextlib
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.analysis.backend import EngineBackend
+from gtp_engine.config import Config
+from gtp_engine.engine.search_factory import asks_network, new_searcher
+from gtp_engine.errors import ConfigError
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.search.puct.search import PuctSearch
+from gtp_engine.search.rollouts.search import RolloutSearch
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "evaluator", "kind"),
+    [
+        ("auto", FakeEvaluator(), PuctSearch),
+        ("puct", FakeEvaluator(), PuctSearch),
+        ("rave", FakeEvaluator(), RolloutSearch),
+        ("uct", FakeEvaluator(), RolloutSearch),
+        ("auto", None, RolloutSearch),
+        ("rave", None, RolloutSearch),
+    ],
+)
+def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Evaluator | None, kind: type) -> None:
+    config = Config().with_values({"search.search": algorithm})
+    assert asks_network(config, evaluator) == (kind is PuctSearch)
+    with contextlib.closing(new_searcher(config, evaluator)) as searcher:
+        assert type(searcher) is kind
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"search.search": "puct"}, "puct without a network; name one with --model FILE"),
+        ({"search.rollout_policy": "network"}, "rollout_policy = network in a search without a network"),
+    ],
+)
+def test_a_network_that_is_not_there_is_missed_at_once(values: dict[str, str], message: str) -> None:
+    config = Config().with_values(values)
+    with pytest.raises(ConfigError, match=message):
+        new_searcher(config, None)
+    with pytest.raises(ConfigError, match=message):
+        EngineBackend(config, None, print)

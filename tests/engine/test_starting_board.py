@@ -1,0 +1,83 @@
+"""Networks that play one board only: the engine starts on it, and a board that they do not play ends nothing."""
+
+from pathlib import Path
+
+import pytest
+from fake_evaluators import FakeEvaluator
+from nn.tiny_networks import alphago_policy, alphago_value, v7_network
+
+from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.engine.starting_board import first_board, playable_board, usual_board
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.gtp.server import GtpServer
+
+
+def network_for(folder: Path, *, policy: str, value: str) -> Path:
+    """Write a policy and a value network for these board sizes; return their folder."""
+    alphago_policy(folder / "policy.onnx", sizes=policy)
+    alphago_value(folder / "value.onnx", sizes=value)
+    return folder
+
+
+def config_of(model: Path, **values: str) -> Config:
+    options = {"search.visits": "4", "search.seed": "1"} | {
+        key.replace("__", "."): text for key, text in values.items()
+    }
+    return Config().with_values({"network.model": str(model), "network.provider": "cpu", **options})
+
+
+def evaluator_for(config: Config) -> Evaluator:
+    evaluator: Evaluator = evaluator_of(config)
+    return evaluator
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "board"),
+    [("9x9", "9x9", (9, 9)), ("2-25", "9x9", (9, 9)), ("5x7", "2-25", (5, 7)), ("2-13", "2-25", (13, 13))],
+)
+def test_games_start_on_the_board_that_all_networks_play(
+    policy: str, value: str, board: tuple[int, int], tmp_path: Path
+) -> None:
+    config = config_of(network_for(tmp_path, policy=policy, value=value))
+    evaluator = evaluator_for(config)
+    assert first_board(config, evaluator) == usual_board(evaluator) == board
+    assert playable_board(evaluator, *board) == board
+    engine = Engine(config, evaluator=evaluator)
+    assert (engine.game.width, engine.game.height) == board
+    engine.close()
+
+
+def test_without_a_network_that_minds_games_start_on_19x19(tmp_path: Path) -> None:
+    assert first_board(Config(), None) == first_board(Config(), FakeEvaluator()) == (19, 19)
+    evaluator = evaluator_for(config_of(v7_network(tmp_path / "any.onnx")))
+    assert first_board(Config(), evaluator) == (19, 19)
+    evaluator.close()
+
+
+def test_what_is_configured_comes_first(tmp_path: Path) -> None:
+    config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), game__board_size="13")
+    evaluator = evaluator_for(config)
+    assert first_board(config, evaluator) == (13, 13)
+    assert playable_board(evaluator, 13, 13) == (9, 9)
+    evaluator.close()
+
+
+@pytest.mark.parametrize("asked", [{}, {"game__board_size": "19"}])
+def test_boardsize_of_gtp_works_whatever_the_first_board_was(asked: dict[str, str], tmp_path: Path) -> None:
+    log: list[str] = []
+    config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), **asked)
+    engine = Engine(config, log=log.append, evaluator=evaluator_for(config))
+    engine.warm_up()
+    server = GtpServer(config, lambda: engine)
+    assert server.handle_line("query_boardsize") == ("= 19\n\n" if asked else "= 9\n\n")
+    assert any("plays no 19x19; it gets ready for 9x9" in line for line in log) == bool(asked)
+    if asked:
+        assert "on a board of 19x19: expected boards of 9x9" in server.handle_line("genmove b")
+    assert server.handle_line("boardsize 9") == "= \n\n"
+    assert server.handle_line("genmove b").startswith("= ")
+    refused = server.handle_line("boardsize 13")
+    assert refused.startswith("? ") and "on a board of 13x13: expected boards of 9x9" in refused
+    assert server.handle_line("query_boardsize") == "= 9\n\n" and server.handle_line("genmove w").startswith("= ")
+    engine.close()

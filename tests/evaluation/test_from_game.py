@@ -1,0 +1,172 @@
+"""Games as rows of positions and as conditions: what a network may know of them."""
+
+import numpy as np
+import pytest
+from board_helpers import game_from
+from katago_inputs import play, row_of
+
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.positions import (
+    BOARDS,
+    ENDS,
+    GOES_ON,
+    GROUP_TAX,
+    HISTORY,
+    IS_OVER,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SEKI_TAX,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    Positions,
+    set_key,
+)
+from gtp_engine.go.board import KO_POINT, Board, view_storage
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+
+CHINESE = Rules.parse("chinese")
+KO_GAME = ". X O .\nX . X O\n. X O .\n. . . ."
+
+
+def board_ago(positions: Positions, ago: int) -> Board:
+    n = positions.forbidden.shape[1]
+    return view_storage(positions.storage[0, ago], positions.hash[0, ago], positions.zobrist, n)
+
+
+def stones(game: Game) -> list[int]:
+    return [game.color_at(point) for point in board_points(game.width, game.height)]
+
+
+class TestBoards:
+    def test_are_those_of_the_last_moves(self):
+        game = play(Game(4, 3, CHINESE), "A1", "B1", "C2", "A2", "pass", "D3")
+        positions = row_of(game)
+        for ago in range(BOARDS):
+            past = game.copy()
+            past.undo(ago)
+            board = board_ago(positions, ago)
+            assert [int(board.color[p]) for p in board_points(4, 3)] == stones(past)
+            assert board.hash[0] == np.uint64(past.hash)
+
+    @pytest.mark.parametrize("moves", [(), ("A1",), ("A1", "B2")])
+    def test_of_a_young_game_repeat_the_first(self, moves: tuple[str, ...]):
+        positions = row_of(play(Game(3, 3, CHINESE), *moves))
+        counts = [int((board_ago(positions, ago).color == BLACK).sum()) for ago in range(BOARDS)]
+        assert counts == [(len(moves) - ago + 1) // 2 if ago <= len(moves) else 0 for ago in range(BOARDS)]
+        assert not np.shares_memory(positions.storage[0, 0], positions.storage[0, 1])
+
+    def test_keep_the_ko(self):
+        game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
+        mouth = parse_vertex("C3", width=4, height=4)
+        assert board_ago(row_of(game), 0).info[KO_POINT] == mouth
+        assert row_of(game).forbidden[0].nonzero()[0].tolist() == [mouth]
+        assert board_ago(row_of(play(game, "A1")), 1).info[KO_POINT] == mouth
+
+    def test_have_no_ko_where_the_other_side_moves_next(self):
+        game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
+        assert board_ago(row_of(game, WHITE), 0).info[KO_POINT] == NULL_POINT
+        assert not row_of(game, WHITE).forbidden.any()
+        assert board_ago(row_of(play(game, "W A1")), 1).info[KO_POINT] == NULL_POINT
+
+
+class TestHistory:
+    def test_is_the_last_moves_most_recent_first(self):
+        game = play(Game(5, 5, CHINESE), "A1", "pass", "B2")
+        positions = row_of(game)
+        expected = [move.point for move in reversed(game.moves)]
+        assert positions.points[0].tolist() == expected + [NULL_POINT] * (HISTORY - 3)
+        assert positions.colors[0].tolist() == [BLACK, WHITE, BLACK] + [0] * (HISTORY - 3)
+
+    def test_holds_no_more_than_it_can(self):
+        game = play(Game(5, 5, CHINESE), *(f"{letter}{row}" for row in (1, 3, 5) for letter in "ABCDE"))
+        assert row_of(game).points[0].tolist() == [move.point for move in game.moves[:-9:-1]]
+
+    @pytest.mark.parametrize("rules", ["chinese", "japanese"])
+    def test_begins_anew_with_the_last_pass_of_a_game_that_is_over(self, rules: str):
+        game = play(Game(5, 5, Rules.parse(rules)), "A1", "pass", "pass")
+        assert row_of(game).points[0, :2].tolist() == [PASS, NULL_POINT]
+        play(game, "C3", "D4")
+        points = [parse_vertex(text, width=5, height=5) for text in ("D4", "C3")]
+        assert row_of(game).points[0, :4].tolist() == [*points, PASS, NULL_POINT]
+
+
+class TestPasses:
+    @pytest.mark.parametrize(
+        ("moves", "expected"),
+        [
+            ((), GOES_ON), (("C3",), GOES_ON), (("C3", "pass"), ENDS), (("pass",), ENDS),
+            (("C3", "pass", "D4"), GOES_ON), (("C3", "pass", "pass"), IS_OVER), (("pass",) * 3, IS_OVER),
+            (("B pass", "B pass"), ENDS), (("C3", "pass", "pass", "D4"), GOES_ON),
+        ],
+    )  # fmt: skip
+    def test_two_by_turns_end_the_game(self, moves: tuple[str, ...], expected: int):
+        assert row_of(play(Game(5, 5, CHINESE), *moves)).pass_ends[0] == expected
+
+    def test_one_is_not_the_same_sides_second(self):
+        assert row_of(play(Game(5, 5, CHINESE), "pass"), BLACK).pass_ends[0] == GOES_ON
+
+    def test_taking_the_button_is_none(self):
+        game = Game(5, 5, Rules.parse("aga-button"))
+        expected = [GOES_ON, ENDS, IS_OVER]
+        assert [int(row_of(play(game, "pass")).pass_ends[0]) for _ in range(3)] == expected
+
+
+class TestKey:
+    def key(self, game: Game, to_play: int | None = None) -> int:
+        return int(row_of(game, to_play).key[0])
+
+    def test_is_the_same_for_the_same_position(self):
+        games = [play(Game(5, 5, rules), "C3", "D4", "E5") for rules in (CHINESE, Rules.parse("japanese"))]
+        assert self.key(games[0]) == self.key(games[1])
+
+    def test_tells_apart_what_encoders_tell_apart(self):
+        game = play(Game(5, 5, CHINESE), "C3", "D4", "E5", "A1")
+        keys = {self.key(game), self.key(game, WHITE), self.key(play(Game(5, 5, CHINESE), "E5", "D4", "C3", "A1"))}
+        row = row_of(game)
+        for field in ("pass_ends", "button"):
+            getattr(row, field)[0] = 1
+            set_key(row, 0)
+            keys.add(int(row.key[0]))
+        assert len(keys) == 5
+
+    def test_counts_prisoners(self):
+        """Under territory scoring they are points; here Black has lost two stones in the same place, or one."""
+        once = game_from(". O\nO O\n. .", CHINESE)
+        longer = play(game_from("X O\n. .\n. .", CHINESE, WHITE), "A2", "B pass", "B2", "B pass")
+        keys = set()
+        for game in (once, longer):
+            row = row_of(game, BLACK)
+            row.points[:], row.colors[:] = NULL_POINT, 0
+            row.storage[0, 1:], row.hash[0, 1:] = row.storage[0, 0], row.hash[0, 0]
+            set_key(row, 0)
+            keys.add(int(row.key[0]))
+        assert stones(once) == stones(longer) and len(keys) == 2
+
+
+class TestConditions:
+    def test_name_the_rules(self):
+        superko = {"chinese": SIMPLE_KO, "chinese-kgs": POSITIONAL_SUPERKO, "aga": SITUATIONAL_SUPERKO}
+        tax = {"chinese": NO_TAX, "japanese": SEKI_TAX, "stone-scoring": GROUP_TAX}
+        friendly = {"chinese": True, "tromp-taylor": False, "japanese": False}
+        for name, expected in superko.items():
+            assert conditions_of(Game(9, rules=Rules.parse(name))).superko == expected
+        for name, expected in tax.items():
+            assert conditions_of(Game(9, rules=Rules.parse(name))).tax == expected
+        for name, is_friendly in friendly.items():
+            assert conditions_of(Game(9, rules=Rules.parse(name))).friendly_pass == is_friendly
+
+    def test_komi_includes_handicap_and_button(self):
+        game = Game(9, 9, Rules.parse("aga-button"), 7.0)
+        assert conditions_of(game).has_free_button and conditions_of(game).komi == 7
+        play(game, "pass")
+        assert not conditions_of(game).has_free_button and conditions_of(game).komi == 6.5
+        game = Game(9, 9, CHINESE, 0.5)
+        game.set_handicap([parse_vertex(v, width=9, height=9) for v in ("C3", "G7", "C7")])
+        assert conditions_of(game).komi == 3.5
+
+    def test_hacks_are_asked_for(self):
+        assert not conditions_of(Game(9)).passing_hacks
+        assert conditions_of(Game(9), passing_hacks=True).passing_hacks

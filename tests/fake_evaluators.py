@@ -1,0 +1,139 @@
+"""Evaluators without a network, for tests of whoever asks one and for measuring everything but the network.
+
+    FakeEvaluator      answers decided by each position's key: different from position to position, always the same
+    UniformEvaluator   knows nothing: every legal move alike, both sides win as often
+
+Both count what they were asked (`calls`, `rows`).
+"""
+
+from typing import Final
+
+import numpy as np
+from fake_answers import write_fake_policy, write_fake_results
+
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.board import HEIGHT, WIDTH
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+
+SCORE_STDEV: Final = 10.0
+"""Standard deviation of fake scores, points; about that of a real network in the opening."""
+
+TIME_LEFT: Final = 30.0
+"""Fake variance of the number of moves left."""
+
+SCORE_ERROR: Final = 1.0
+"""Fake expected error of the score, points."""
+
+_UNIFORM: Final = -1
+"""The seed that makes `write_fake_policy` treat all moves alike."""
+
+
+class FakeEvaluator:
+    """Answers from hashes of the positions' keys and `seed`; the same in every run and on every machine.
+
+    With `encode`, it also writes the features of a KataGo network into a batch array, as a real evaluator does, for
+    measuring how long everything but the network takes.
+    """
+
+    def __init__(self, seed: int = 0, batch: int = 8, encode: bool = False) -> None:
+        self.name = f"fake (seed {seed})"
+        self.batch = batch
+        self.has_score = True
+        self.has_ownership = True
+        self.calls = 0
+        self.rows = 0
+        self._seed = seed
+        self._features = _Features() if encode else None
+
+    def evaluate(
+        self,
+        positions: Positions,
+        count: int,
+        conditions: Conditions,
+        out: Evaluation,
+        *,
+        symmetry: int = ANY_SYMMETRY,
+        optimism: float | None = None,
+    ) -> None:
+        """Write the answers; `symmetry` and `optimism` change nothing."""
+        self.calls += 1
+        self.rows += count
+        if self._features is not None:
+            self._features.write(positions, count, conditions)
+        write_fake_policy(positions, count, conditions.suicide, self._seed, out.policy)
+        write_fake_results(positions, count, self._seed, out)
+        out.score_stdev[:count] = SCORE_STDEV
+        out.time_left[:count] = TIME_LEFT
+        out.score_error[:count] = SCORE_ERROR
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def clear_cache(self) -> None:
+        """Do nothing: there is no cache."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+
+class _Features:
+    """An encoder and the arrays it writes, made for the board size and number of rows that come."""
+
+    def __init__(self) -> None:
+        self._shape = (0, 0, 0)
+
+    def write(self, positions: Positions, count: int, conditions: Conditions) -> None:
+        """Write the features of the first `count` rows."""
+        rows, info = positions.to_play.size, positions.storage[0, 0]
+        shape = (rows, int(info[HEIGHT]), int(info[WIDTH]))
+        if shape != self._shape:
+            self._encoder = KatagoV7Encoder(shape[2], shape[1])
+            self._spatial = np.zeros((rows, self._encoder.planes, *shape[1:]), dtype=np.float32)
+            self._globals = np.zeros((rows, self._encoder.globals), dtype=np.float32)
+            self._symmetries = np.zeros(rows, dtype=np.int32)
+            self._shape = shape
+        self._encoder.encode(positions, 0, count, conditions, self._symmetries, self._spatial, self._globals)
+
+
+class UniformEvaluator:
+    """Every legal move and the pass alike, both sides win as often, the score is 0 and no point has an owner."""
+
+    def __init__(self, batch: int = 8) -> None:
+        self.name = "uniform"
+        self.batch = batch
+        self.has_score = True
+        self.has_ownership = True
+        self.calls = 0
+        self.rows = 0
+
+    def evaluate(
+        self,
+        positions: Positions,
+        count: int,
+        conditions: Conditions,
+        out: Evaluation,
+        *,
+        symmetry: int = ANY_SYMMETRY,
+        optimism: float | None = None,
+    ) -> None:
+        """Write the answers; `symmetry` and `optimism` change nothing."""
+        self.calls += 1
+        self.rows += count
+        for field in (out.score_black, out.lead_black, out.ownership_black):
+            field[:count] = 0.0
+        for field in (out.time_left, out.winloss_error, out.score_error):
+            field[:count] = -1.0
+        out.win_black[:count] = 0.5
+        out.loss_black[:count] = 0.5
+        out.score_stdev[:count] = SCORE_STDEV
+        write_fake_policy(positions, count, conditions.suicide, _UNIFORM, out.policy)
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def clear_cache(self) -> None:
+        """Do nothing: there is no cache."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""

@@ -1,0 +1,87 @@
+"""Settings by KataGo's names and our own."""
+
+import json
+
+import pytest
+from gtp.fake_engine import FakeEngine
+
+from gtp_engine.config import Config
+from gtp_engine.config.katago import GTP_OPTIONS
+from gtp_engine.config.option import Value
+from gtp_engine.gtp.param_table import CONSTANTS, format_value, get_value, names, to_options
+from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.gtp.server import GtpServer
+
+
+class ConfiguredEngine(FakeEngine):
+    """Keeps a configuration."""
+
+    config = Config()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        self.config = self.config.with_values(values)
+
+
+@pytest.mark.parametrize("name", GTP_OPTIONS)
+def test_katagos_names_are_options_of_ours(name: str) -> None:
+    """Every default survives being shown in KataGo's form and read again."""
+    config = Config()
+    text = format_value(get_value(config, name))
+    assert config.with_values(to_options({name: text})) == config
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key", "value", "shown"),
+    [
+        ("maxVisits", "500", "search.visits", 500, "500"),
+        ("maxVisits", "1125899906842624", "search.visits", 0, "1125899906842624"),
+        ("maxTime", "2.5", "time.time_per_move", 2.5, "2.5"),
+        ("maxTime", "1e20", "time.time_per_move", None, "1e+20"),
+        ("ponderingEnabled", "true", "time.ponder", True, "true"),
+        ("reportAnalysisWinratesAs", "BLACK", "gtp.analysis_perspective", "black", "BLACK"),
+        ("reportAnalysisWinratesAs", "w", "gtp.analysis_perspective", "white", "WHITE"),
+        ("playoutDoublingAdvantage", "-1.5", "puct.playout_doubling_advantage", -1.5, "-1.5"),
+        ("playoutDoublingAdvantagePla", "B", "puct.playout_doubling_advantage_color", "black", "BLACK"),
+        ("rootNumSymmetriesToSample", "8", "puct.root_average", True, "8"),
+        ("search.seed", "none", "search.seed", None, "none"),
+        ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),
+        ("cpuctExploration", None, "puct.c_puct", Config().puct.c_puct, "1"),
+    ],
+)
+def test_values_are_read_and_shown_in_the_form_of_the_name(
+    name: str, text: str | None, key: str, value: Value, shown: str
+) -> None:
+    config = Config().with_values(to_options({name: text}))
+    assert config.value(key) == value
+    assert format_value(get_value(config, name)) == shown
+
+
+def test_all_values_as_json() -> None:
+    server = GtpServer(Config(), ConfiguredEngine, print)  # type: ignore[arg-type]
+    values = json.loads(server.handle_line("kata-get-params").removeprefix("= "))
+    assert list(values) == names() == server.handle_line("kata-list-params").removeprefix("= ").split()
+    assert values["maxVisits"] == 2**50
+    assert values["search.seed"] is None
+
+
+def test_several_settings_are_set_together_or_not_at_all() -> None:
+    engine = ConfiguredEngine()
+    server = GtpServer(Config(), lambda: engine, print)  # type: ignore[arg-type, return-value]
+    assert server.handle_line('kata-set-params {"maxVisits": 9, "allowResignation": false}') == "= \n\n"
+    assert (engine.config.search.visits, engine.config.play.resign) == (9, False)
+    assert server.handle_line('kata-set-params {"maxVisits": 5, "maxTime": []}').startswith("? option time")
+    assert engine.config.search.visits == 9
+
+
+@pytest.mark.parametrize("name", ["nonsense", "game.komi", "network.model", "gtp.name", "maxvisits"])
+def test_what_cannot_be_changed_is_unknown(name: str) -> None:
+    with pytest.raises(GtpError, match="unknown parameter"):
+        to_options({name: "1"})
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_may_be_set_to_what_they_are(name: str) -> None:
+    shown = format_value(get_value(Config(), name))
+    assert to_options({name: shown}) == to_options({name: None}) == {}
+    with pytest.raises(GtpError, match="expected"):
+        to_options({name: "0.5"})

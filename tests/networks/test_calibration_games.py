@@ -1,0 +1,49 @@
+"""Positions drawn from games that a network plays by sampling its policy."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fake_evaluators import UniformEvaluator
+
+from gtp_engine.networks.quantization.calibration_games import Sample, _place_in_reservoir, sample_games
+
+
+def sample(seed: int = 1, games: int = 4, per_game: int = 6) -> Sample:
+    rng = np.random.default_rng(seed)
+    return sample_games(UniformEvaluator(), 5, 5, games=games, per_game=per_game, batch=3, rng=rng)
+
+
+def test_a_sample_has_so_many_positions_of_each_game() -> None:
+    drawn = sample()
+    assert Counter(drawn.games.tolist()) == dict.fromkeys(range(4), 6)
+    assert len(drawn.conditions) == len(drawn.positions.key) == 24
+    assert len(set(drawn.positions.key.tolist())) > 20, "hardly any position twice"
+
+
+def test_a_sample_depends_on_the_seed_alone() -> None:
+    np.testing.assert_array_equal(sample(2).positions.key, sample(2).positions.key)
+    assert (sample(2).positions.key != sample(3).positions.key).any()
+
+
+def test_progress_counts_ended_games() -> None:
+    steps: list[tuple[int, int]] = []
+    rng = np.random.default_rng(1)
+    sample_games(
+        UniformEvaluator(), 3, 3, games=4, per_game=2, batch=2, rng=rng, progress=lambda *step: steps.append(step)
+    )
+    assert steps[-1] == (4, 4)
+    assert steps == sorted(steps)
+
+
+@pytest.mark.parametrize(("size", "candidates"), [(3, 10), (1, 5)])
+def test_every_candidate_has_the_same_chance_to_stay_in_a_reservoir(size: int, candidates: int) -> None:
+    rng, counts, rounds = np.random.default_rng(1), np.zeros(candidates), 4000
+    for _ in range(rounds):
+        reservoir: dict[int, int] = {}
+        for index in range(candidates):
+            place = _place_in_reservoir(index, size, rng)
+            if place is not None:
+                reservoir[place] = index
+        counts[list(reservoir.values())] += 1
+    np.testing.assert_allclose(counts / rounds, size / candidates, atol=0.03)

@@ -1,0 +1,121 @@
+"""The whole way from a network file and a position to an answer, against what KataGo itself says of 72 positions.
+
+Reader, graph, inputs, evaluator: something wrong in one of them shows here, if nowhere else.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from katago_inputs import row_of
+from numpy.typing import NDArray
+from shared_files import reference_records, shared_file
+
+from gtp_engine.config.network import NetworkConfig
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.go.constants import EMPTY, PASS, Move, opponent
+from gtp_engine.go.coords import board_points, parse_color, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+
+NETWORKS = {
+    "g170-b6c96": "g170-b6c96-s175395328-d26788732.bin.gz",
+    "b7c96h3tfrs": "b7c96h3tfrs-test5-cnorm.bin.gz",
+    "b7c96h6kv3qk32v16tflrs": "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz",
+}
+OPTIMISM = 0.2
+"""What `kata-raw-nn` mixes in of a second, optimistic policy unless told otherwise (KataGo's rootPolicyOptimism)."""
+
+TOLERANCE = {
+    "policy": 2e-5, "win": 2e-5, "ownership": 2e-5, "score": 2e-3, "score square": 2e-2, "lead": 2e-3,
+    "time left": 5e-3, "errors": 2e-3,
+}  # fmt: skip
+"""Probabilities and ownership come with six digits after the point from KataGo, everything else with three; squares
+of scores go into the thousands."""
+
+
+def game_of(record: dict[str, Any]) -> Game:
+    """Return the game of a record."""
+    width, height = record["size"]
+    game = Game(width, height, Rules.parse(record["rules"]), record["komi"])
+    if record["handicap"]:
+        game.set_handicap([parse_vertex(v, width=width, height=height) for v in record["handicap"]])
+    for color, vertex in record["moves"]:
+        game.play(parse_vertex(vertex, width=width, height=height), parse_color(color), allow_superko=True)
+    return game
+
+
+def since_last_break(game: Game) -> Game:
+    """Return the part of the game since one side moved twice, as a game of its own.
+
+    KataGo's GTP engine starts a new game at that point, which forgets the handicap and hands the button out again; for
+    the comparison komi and button have to be taken from there.
+    """
+    first = 0
+    for number, move in enumerate(game.moves):
+        expected = opponent(game.moves[number - 1].color) if number else game.first_player
+        first = first if move.color == expected else number
+    if first == 0:
+        return game
+    before = game.copy()
+    before.undo(len(game.moves) - first)
+    part = Game(game.width, game.height, game.rules, game.komi)
+    stones = [Move(before.color_at(p), p) for p in board_points(game.width, game.height)]
+    part.set_up([stone for stone in stones if stone.color != EMPTY], game.moves[first].color)
+    for move in game.moves[first:]:
+        part.play(move, allow_superko=True)
+    return part
+
+
+def answers(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
+    """Return what the evaluator says in KataGo's words: White's view, row by row, the pass last in the policy."""
+    out = new_evaluation(1, game.width, game.height)
+    conditions = conditions_of(since_last_break(game))
+    evaluator.evaluate(row_of(game), 1, conditions, out, symmetry=0, optimism=OPTIMISM)
+    points = list(board_points(game.width, game.height))
+    return {
+        "policy": out.policy[0, [*points, PASS]],
+        "win": np.array([out.loss_black[0], out.win_black[0]]),
+        "ownership": -out.ownership_black[0, points],
+        "score": -out.score_black,
+        "lead": -out.lead_black,
+        "score square": out.score_stdev.astype(np.float64) ** 2 + out.score_black.astype(np.float64) ** 2,
+        "time left": out.time_left,
+        "errors": np.array([out.winloss_error[0], out.score_error[0]]),
+    }
+
+
+def expected_answers(judged: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
+    policy = [share or 0.0 for row in judged["policy"] for share in row] + [judged["policyPass"]]
+    return {
+        "policy": np.array(policy),
+        "win": np.array([judged["whiteWin"], judged["whiteLoss"]]),
+        "ownership": np.array(judged["whiteOwnership"]).reshape(-1),
+        "score": np.array([judged["whiteScoreSelfplay"]]),
+        "lead": np.array([judged["whiteLead"]]),
+        "score square": np.array([judged["whiteScoreSelfplaySq"]]),
+        "time left": np.array([judged["varTimeLeft"]]),
+        "errors": np.array([judged["shorttermWinlossError"], judged["shorttermScoreError"]]),
+    }
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_say_what_katago_says(name: str, tmp_path: Path):
+    from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.nn import load_evaluator
+
+    path = tmp_path / f"{name}.onnx"
+    convert_file(shared_file(f"nets/{NETWORKS[name]}"), path)
+    config = NetworkConfig(model=str(path), provider="cpu", precision="float32", cache_positions=0)
+    evaluator = load_evaluator(config, log=lambda text: None)
+    records = reference_records()
+    assert len(records) == 72
+    for record in records:
+        found = answers(evaluator, game_of(record))
+        for question, expected in expected_answers(record["nets"][name]).items():
+            difference = np.abs(found[question] - expected).max()
+            text = f"{record['id']} ({record['rules']}): {question} differs by {difference}"
+            assert difference <= TOLERANCE[question], text
+    evaluator.close()

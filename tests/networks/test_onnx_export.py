@@ -1,0 +1,188 @@
+"""Graphs made of KataGo networks say what a plain calculation says, for every kind of block, head and version."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from nn import reference_network
+from nn.katago_files import GLOBALS, PLANES, SCALES, NetworkFile
+from numpy.typing import NDArray
+
+from gtp_engine.errors import ModelError
+from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.onnx_export import build_model, convert_file, info_of_network
+from gtp_engine.nn.metadata import Scales, info_of, read_properties
+
+OUTPUTS = ["policy", "value", "misc", "ownership"]
+TOLERANCE = 1e-5
+"""Largest difference between float32 and float64, as a share of the largest output, or of 1."""
+
+
+def model_of(file: NetworkFile) -> onnx.ModelProto:
+    network = parse_network(file.bytes())
+    model = build_model(network, info_of_network(network, origin="test", terms="MIT", sha256="0" * 64))
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def session_of(model: onnx.ModelProto, **sizes: int) -> onnxruntime.InferenceSession:
+    """Return a session for the model, with the dimensions in `sizes` fixed."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    for name, size in sizes.items():
+        options.add_free_dimension_override_by_name(name, size)
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def random_input(batch: int, height: int, width: int, planes: int = PLANES) -> dict[str, NDArray[np.float32]]:
+    random = np.random.default_rng(1)
+    spatial = random.integers(2, size=(batch, planes, height, width)).astype(np.float32)
+    return {"spatial": spatial, "globals": random.standard_normal((batch, GLOBALS)).astype(np.float32)}
+
+
+def check(file: NetworkFile, *, height: int = 5, width: int = 5, batch: int = 2) -> None:
+    """Compare all outputs for some positions, with free and with fixed dimensions."""
+    model = model_of(file)
+    given = random_input(batch, height, width, file.first.weights.shape[2])
+    for sizes in ({}, {"batch": batch, "height": height, "width": width}):
+        answers = session_of(model, **sizes).run(OUTPUTS, given)
+        for row in range(batch):
+            expected = reference_network.evaluate(file, given["spatial"][row].astype(np.float64), given["globals"][row])
+            for name, answer in zip(OUTPUTS, answers, strict=True):
+                assert answer[row].shape == expected[name].shape, name
+                size = max(1.0, np.abs(expected[name]).max())
+                assert np.abs(answer[row] - expected[name]).max() < TOLERANCE * size, name
+
+
+@pytest.mark.parametrize("version", range(8, 18))
+def test_versions(version: int) -> None:
+    check(NetworkFile(version, ("ordinary", "gpool")))
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        ("ordinary",),
+        ("gpool",),
+        (("ordinary", "gpool"),),
+        (("ordinary", ("gpool",)), "ordinary"),
+        ("attention",),
+        ("attention-fixed",),
+        ("attention-fixed-shared",),
+        ("attention-learned",),
+        ("attention-learned-shared",),
+        ("ffn",),
+        ("attention-learned", "ffn", "attention-learned", "ffn"),
+        (("attention-learned", "ffn"), ("attention-learned-shared", "ffn")),
+        ("ordinary", "attention-fixed", "gpool", "ffn", ("ffn", "ordinary"), ("gpool", "attention")),
+    ],
+    ids=str,
+)
+def test_blocks(blocks: tuple[object, ...]) -> None:
+    check(NetworkFile(17, blocks), height=5, width=4)
+
+
+@pytest.mark.parametrize("activation", ["IDENTITY", "RELU", "MISH", "SILU"])
+@pytest.mark.parametrize("norm", ["batch", "rms", "spatial-rms"])
+def test_activations_and_last_norms(activation: str, norm: str) -> None:
+    check(NetworkFile(17, ("ordinary", "ffn"), activation=activation, norm=norm))
+
+
+@pytest.mark.parametrize(("height", "width"), [(2, 2), (3, 7), (9, 9), (19, 19)])
+def test_board_sizes(height: int, width: int) -> None:
+    check(NetworkFile(17, ("gpool", "attention-learned")), height=height, width=width, batch=1)
+
+
+@pytest.mark.parametrize("policies", [2, 4])
+def test_policies_beyond_the_second_are_dropped(policies: int) -> None:
+    file = NetworkFile(17, policies=policies)
+    check(file)
+    assert session_of(model_of(file)).get_outputs()[0].shape == ["batch", 2, "actions"]
+
+
+@pytest.mark.parametrize(("filter_size", "dilation"), [(1, 1), (5, 1), (3, 2)])
+def test_filters(filter_size: int, dilation: int) -> None:
+    check(NetworkFile(8, filter_size=filter_size, dilation=dilation))
+
+
+def test_other_numbers_of_planes() -> None:
+    check(NetworkFile(14, planes=30))
+
+
+def test_one_session_plays_all_boards() -> None:
+    session = session_of(model_of(NetworkFile(17, ("gpool", ("attention-fixed", "ffn")))))
+    for batch, height, width in ((1, 9, 9), (3, 13, 13), (2, 5, 8), (1, 9, 9)):
+        policy, value, misc, ownership = session.run(OUTPUTS, random_input(batch, height, width))
+        assert policy.shape == (batch, 2, height * width + 1)
+        assert (value.shape, misc.shape, ownership.shape) == ((batch, 3), (batch, 6), (batch, height * width))
+
+
+def test_mish_of_large_numbers() -> None:
+    """eˣ overflows beyond 88, where Mish is x itself."""
+    file = NetworkFile(14, ("ordinary",))
+    given = random_input(1, 5, 5)
+    given["globals"] *= 1000
+    answers = session_of(model_of(file)).run(OUTPUTS, given)
+    expected = reference_network.evaluate(file, given["spatial"][0].astype(np.float64), given["globals"][0])
+    for name, answer in zip(OUTPUTS, answers, strict=True):
+        assert np.allclose(answer[0], expected[name], rtol=1e-4, atol=1e-2), name
+
+
+def test_input_dimensions_are_free() -> None:
+    inputs = {each.name: each.shape for each in session_of(model_of(NetworkFile(17))).get_inputs()}
+    assert inputs == {"spatial": ["batch", PLANES, "height", "width"], "globals": ["batch", GLOBALS]}
+
+
+def test_constants_are_folded_once_the_size_is_fixed(tmp_path: Path) -> None:
+    """Nothing that hangs on the board's size alone is left to be calculated at every evaluation."""
+    model = model_of(NetworkFile(17, ("gpool", "attention-learned")))
+    options = onnxruntime.SessionOptions()
+    for name, size in (("batch", 1), ("height", 9), ("width", 9)):
+        options.add_free_dimension_override_by_name(name, size)
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    left = {node.op_type for node in onnx.load(options.optimized_model_filepath).graph.node}
+    assert left & {"Shape", "Range", "Cos", "Sin"} == set()
+
+
+class TestFiles:
+    def test_metadata(self, tmp_path: Path) -> None:
+        source, target = tmp_path / "net.bin.gz", tmp_path / "net.onnx"
+        source.write_bytes(NetworkFile(17, suicide_area=1).bytes(gzipped=True))
+        made = convert_file(source, target)
+        info = info_of(read_properties(target))
+        assert info == made.info
+        assert (info.name, info.kind, info.encoder, info.model_version) == (
+            "tiny-network", "policy+value", "katago-v7", 17,
+        )  # fmt: skip
+        assert (info.origin, info.passes, str(info.sizes), info.suicide_area) == ("net.bin.gz", "policy", "2-25", True)
+        assert info.scales == Scales(*SCALES[1:])
+        assert made.size == target.stat().st_size
+        session = onnxruntime.InferenceSession(target, providers=["CPUExecutionProvider"])
+        assert info_of(session.get_modelmeta().custom_metadata_map) == info
+
+    def test_the_same_file_twice_is_the_same(self, tmp_path: Path) -> None:
+        source = tmp_path / "net.bin.gz"
+        source.write_bytes(NetworkFile(14).bytes(gzipped=True))
+        first, second = (tmp_path / name for name in ("1.onnx", "2.onnx"))
+        convert_file(source, first)
+        convert_file(source, second)
+        assert first.read_bytes() == second.read_bytes()
+
+    def test_a_bad_source_leaves_the_old_file(self, tmp_path: Path) -> None:
+        source, target = tmp_path / "net.bin.gz", tmp_path / "net.onnx"
+        source.write_bytes(NetworkFile(14).bytes()[:-100])
+        target.write_bytes(b"old")
+        with pytest.raises(ModelError, match=r"net\.bin\.gz: the file ends"):
+            convert_file(source, target)
+        assert target.read_bytes() == b"old"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["net.bin.gz", "net.onnx"]
+
+    def test_a_folder_that_is_missing(self, tmp_path: Path) -> None:
+        source = tmp_path / "net.bin"
+        source.write_bytes(NetworkFile(14).bytes())
+        with pytest.raises(ModelError, match="cannot be written"):
+            convert_file(source, tmp_path / "missing" / "net.onnx")

@@ -1,0 +1,436 @@
+"""Quantizing: which layers, how their numbers are rounded, the graphs that come out, the file, the command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+from fake_evaluators import UniformEvaluator
+from katago_inputs import row_of
+from networks.test_katago_reference import game_of
+from nn import tiny_networks
+from nn.katago_files import NetworkFile
+from shared_files import reference_records, shared_file
+
+from gtp_engine.cli.quantize_command import quantize_command
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.positions import Positions
+from gtp_engine.machine import describe_machine
+from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.onnx_export import build_model, info_of_network
+from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
+from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
+from gtp_engine.networks.quantization.compare import Difference, difference, speeds
+from gtp_engine.networks.quantization.ranges import LARGEST_WEIGHT, Range, measure_ranges, round_weights, scale_input
+from gtp_engine.networks.quantization.rewrite import SWITCHES, quantized_model, switchable_model
+from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_sensitivities
+from gtp_engine.networks.quantization.target_layers import CONVOLUTION, PRODUCT, Layer, NetworkGraph, Product
+from gtp_engine.nn.metadata import ANY_BOARD, BoardSizes, info_of, read_properties
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+
+CPU = Runtime(PROVIDERS["cpu"], "float32")
+SIZE = 5
+
+
+def nothing(*_: object) -> None:
+    pass
+
+
+def random_examples(count: int = 8, *, size: int = SIZE, seed: int = 1) -> Examples:
+    random = np.random.default_rng(seed)
+    spatial = (random.random((count, tiny_networks.PLANES, size, size)) < 0.3).astype(np.float32)
+    globals_ = random.standard_normal((count, tiny_networks.GLOBALS)).astype(np.float32)
+    return Examples(size, size, spatial, globals_)
+
+
+def join_rows(rows: list[Positions]) -> Positions:
+    joined = {
+        name: np.concatenate([getattr(row, name) for row in rows]) for name in Positions._fields if name != "zobrist"
+    }
+    return Positions(zobrist=rows[0].zobrist, **joined)
+
+
+def run(model: onnx.ModelProto, part: Examples, **more: Any) -> list[Any]:
+    session = new_session(model.SerializeToString(), CPU, {"height": part.height, "width": part.width})
+    feeds = {"spatial": part.spatial, "globals": part.globals_, **more}
+    return list(session.run(["policy", "value", "ownership"], feeds))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("networks")
+    return tiny_networks.v7_network(folder / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
+
+
+def imported(blocks: tuple[Any, ...], version: int = 16) -> onnx.ModelProto:
+    network = parse_network(NetworkFile(version, blocks).bytes())
+    return build_model(network, info_of_network(network, origin="test", terms="MIT", sha256=""))
+
+
+AMX_IS_WRONG = pytest.mark.skipif(
+    "amx_int8" in (describe_machine()["simd"] or ()),
+    reason="ONNX Runtime up to 1.24 gets 8-bit products of 24 columns wrong with AMX (its pull request 27671)",
+)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("ordinary", "gpool", ("ordinary", "ordinary")),
+        pytest.param(("ordinary", "attention", "ffn"), marks=AMX_IS_WRONG),
+    ],
+)
+def model(request: pytest.FixtureRequest) -> onnx.ModelProto:
+    return imported(request.param)
+
+
+# --- Which layers
+
+
+def test_the_trunk_is_quantized_but_not_the_first_convolution_and_the_heads(path: Path) -> None:
+    layers = NetworkGraph(onnx.load(path)).layers()
+    assert [product.weights.shape for layer in layers for product in layer.products] == [(8, 8, 9)] * 4
+    assert all(layer.products[0].kind == CONVOLUTION and layer.work == 8 * 8 * 9 for layer in layers)
+
+
+def test_convolutions_of_one_tensor_are_one_layer() -> None:
+    layers = NetworkGraph(imported(("gpool",))).layers()
+    assert [len(layer.products) for layer in layers] == [2, 1], "the pooled and the other convolution share an input"
+
+
+def test_products_of_transformers_are_layers() -> None:
+    layers = NetworkGraph(imported(("attention", "ffn"))).layers()
+    kinds = {product.kind for layer in layers for product in layer.products}
+    assert kinds == {PRODUCT}
+    for layer in layers:
+        for product in layer.products:
+            assert product.weights.shape == (product.shape[1], product.shape[0], 1)
+
+
+# --- Ranges and rounding
+
+
+def test_ranges_are_those_of_the_channels(path: Path) -> None:
+    original, examples = onnx.load(path), [random_examples(11), random_examples(3, size=7)]
+    layers = NetworkGraph(original).layers()
+    ranges = measure_ranges(original, layers, examples, CPU)
+    watched = onnx.ModelProto()
+    watched.CopyFrom(original)
+    source = layers[1].source
+    watched.graph.output.append(onnx.helper.make_empty_tensor_value_info(source))
+    values = []
+    for part in examples:
+        session = new_session(watched.SerializeToString(), CPU, {"height": part.height, "width": part.width})
+        found = session.run([source], {"spatial": part.spatial, "globals": part.globals_})[0]
+        values.append(found.transpose(1, 0, 2, 3).reshape(8, -1))
+    joined = np.concatenate(values, axis=1)
+    np.testing.assert_allclose(ranges[source].low, joined.min(1), atol=1e-5)
+    np.testing.assert_allclose(ranges[source].high, joined.max(1), atol=1e-5)
+    np.testing.assert_allclose(ranges[source].mean, joined.mean(1), atol=1e-5)
+
+
+def a_range(low: list[float], high: list[float]) -> Range:
+    lows, highs = np.array(low, dtype=np.float32), np.array(high, dtype=np.float32)
+    return Range(lows, highs, (lows + highs) / 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ([0, 0, 0], [1, 10, 100]),
+        ([-0.3, -0.3, -0.3], [0.1, 5, 40]),
+        ([-9, -1, 0], [-3, 0, 0]),
+        ([0, 0, 0], [0, 0, 0]),
+        ([2, 3, 4], [5, 6, 7]),
+    ],
+)
+def test_everything_seen_is_rounded_to_the_nearest_step_and_zero_exactly(low: list[float], high: list[float]) -> None:
+    seen = a_range(low, high)
+    scale = scale_input(seen)
+    assert 0 <= scale.zero <= 255
+    for values in (seen.low, seen.high, seen.mean, np.zeros(3, dtype=np.float32)):
+        steps = np.clip(np.rint(values * scale.factors / scale.step) + scale.zero, 0, 255) - scale.zero
+        error = np.abs(steps * scale.step / scale.factors - values)
+        assert (error <= 1.01 * scale.step / scale.factors).all()  # the ends lie half a step off, as zero is a step
+    assert (np.zeros(3) * scale.factors / scale.step == 0).all()
+
+
+def test_small_channels_get_finer_steps() -> None:
+    scale = scale_input(a_range([0, 0, 0], [1, 10, 100]))
+    steps = scale.step / scale.factors
+    np.testing.assert_allclose(steps / steps[2], [0.1, np.sqrt(0.1), 1], rtol=0.5)
+    assert steps[2] == pytest.approx(100 / 255), "and the largest none the coarser ones for it"
+
+
+def random_product(kind: str = CONVOLUTION, seed: int = 1) -> Product:
+    weights = np.random.default_rng(seed).standard_normal((4, 3, 9)).astype(np.float32)
+    return Product("result", kind, weights, (4, 3, 3, 3))
+
+
+def test_weights_are_rounded_to_the_nearest_step() -> None:
+    product, scale = random_product(), scale_input(a_range([0, 0, 0], [1, 10, 100]))
+    rounded = round_weights(product, scale, np.zeros(3, dtype=np.float32))
+    steps = rounded.steps[:, None, None] * scale.factors[:, None]
+    assert (np.abs(rounded.values * steps - product.weights) <= 0.5001 * steps).all()
+    assert (np.abs(rounded.values.astype(int)).max(axis=(1, 2)) == LARGEST_WEIGHT).all(), "the grid is used up"
+
+
+def test_the_bias_restores_the_mean_result() -> None:
+    product, seen = random_product(), a_range([0, 0, 0], [1, 10, 100])
+    scale = scale_input(seen)
+    rounded = round_weights(product, scale, seen.mean)
+    restored = rounded.values * rounded.steps[:, None, None] * scale.factors[:, None]
+    expected = product.weights.sum(2) @ seen.mean
+    np.testing.assert_allclose(restored.sum(2) @ seen.mean + rounded.bias, expected, rtol=1e-4)
+
+
+def test_weights_that_are_all_zero_stay_so() -> None:
+    product = Product("result", CONVOLUTION, np.zeros((4, 3, 9), dtype=np.float32), (4, 3, 3, 3))
+    rounded = round_weights(product, scale_input(a_range([0, 0, 0], [1, 1, 1])), np.ones(3, dtype=np.float32))
+    assert not rounded.values.any()
+    assert np.isfinite(rounded.steps).all()
+
+
+# --- Graphs
+
+
+def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], Examples]:
+    part, layers = random_examples(), NetworkGraph(model).layers()
+    return layers, measure_ranges(model, layers, [part], CPU), part
+
+
+def test_a_quantized_network_says_nearly_the_same(model: onnx.ModelProto) -> None:
+    layers, ranges, part = prepared(model)
+    quantized = quantized_model(model, layers, ranges)
+    onnx.checker.check_model(quantized)
+    for found, expected in zip(run(quantized, part), run(model, part), strict=True):
+        spread = np.std(expected)
+        assert 0 < np.abs(found - expected).max() < 0.15 * spread
+
+
+def test_its_weights_are_bytes(model: onnx.ModelProto) -> None:
+    layers, ranges, _ = prepared(model)
+    quantized = quantized_model(model, layers, ranges)
+    small = [entry for entry in quantized.graph.initializer if entry.data_type == onnx.TensorProto.INT8]
+    sizes = {int(np.prod(entry.dims)) for entry in small}
+    assert {product.weights.size for layer in layers for product in layer.products} <= sizes
+    used = {name for node in quantized.graph.node for name in node.input}
+    assert {entry.name for entry in quantized.graph.initializer} <= used, "the old weights are gone"
+
+
+def test_layers_can_be_left_out(model: onnx.ModelProto) -> None:
+    layers, ranges, part = prepared(model)
+    untouched = quantized_model(model, layers, ranges, {layer.source for layer in layers})
+    assert not any(node.op_type == "QuantizeLinear" for node in untouched.graph.node)
+    for found, expected in zip(run(untouched, part), run(model, part), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    all_but_one = quantized_model(model, layers, ranges, {layers[0].source})
+    rounding = [node for node in all_but_one.graph.node if node.op_type == "QuantizeLinear"]
+    assert len(rounding) == len(layers) - 1
+
+
+def test_the_original_is_not_changed(model: onnx.ModelProto) -> None:
+    before = model.SerializeToString()
+    layers, ranges, _ = prepared(model)
+    quantized_model(model, layers, ranges)
+    switchable_model(model, layers, ranges)
+    assert model.SerializeToString() == before
+
+
+def test_switches_round_one_layer_each(model: onnx.ModelProto) -> None:
+    layers, ranges, part = prepared(model)
+    switchable = switchable_model(model, layers, ranges)
+    exact = run(model, part)
+    off = np.zeros(len(layers), dtype=bool)
+    for found, expected in zip(run(switchable, part, **{SWITCHES: off}), exact, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5 * np.std(expected) + 1e-4)
+    for number, layer in enumerate(layers):
+        others = {other.source for other in layers if other is not layer}
+        alone = run(quantized_model(model, layers, ranges, others), part)
+        switched = run(switchable, part, **{SWITCHES: np.arange(len(layers)) == number})
+        for found, expected, original in zip(switched, alone, exact, strict=True):
+            spread = np.std(original)
+            # the quantized graph has a corrected bias besides
+            np.testing.assert_allclose(found, expected, atol=0.05 * spread)
+        assert any((found != original).any() for found, original in zip(switched, exact, strict=True))
+
+
+def test_a_real_network_hardly_changes() -> None:
+    """On positions of real games, those of the reference, b6c96 keeps to what quantizing is to cost at most."""
+    network = parse_network(shared_file("nets/g170-b6c96-s175395328-d26788732.bin.gz").read_bytes())
+    info = info_of_network(network, origin="test", terms="MIT", sha256="")
+    original = build_model(network, info)
+    games = [game_of(record) for record in reference_records() if record["size"] == [19, 19]]
+    sample = Sample(
+        19, 19, join_rows([row_of(game) for game in games]), tuple(map(conditions_of, games)), np.arange(len(games))
+    )
+    part = encode_sample(sample, info, np.random.default_rng(1))
+    halves = [Examples(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
+    layers = NetworkGraph(original).layers()
+    quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU))
+    policy_and_value = [RawOutputs(*run(made, halves[1])[:2], None, None) for made in (original, quantized)]
+    found = difference(policy_and_value[:1], policy_and_value[1:])
+    assert len(layers) == 12
+    assert 1e-5 < found.policy_kl < 0.01
+    assert found.same_first_move >= 0.9, "of 20 positions"
+    assert found.winrate_error < 0.012
+
+
+# --- Sensitivity
+
+
+def test_each_layer_is_measured(path: Path) -> None:
+    original = onnx.load(path)
+    layers, ranges, part = prepared(original)
+    steps: list[tuple[int, int]] = []
+    found = measure_sensitivities(original, layers, ranges, [part], CPU, lambda *step: steps.append(step))
+    assert [entry.layer for entry in found] == layers
+    assert all(0 < entry.difference.policy_kl < 0.01 for entry in found)
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def costing(name: str, kl: float, size: int) -> Sensitivity:
+    product = Product(name, CONVOLUTION, np.zeros((size, 1, 1), dtype=np.float32), (size, 1, 1, 1))
+    return Sensitivity(Layer(name, (product,)), Difference(kl, 1.0, 0.0, 8))
+
+
+def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
+    usual = [costing(f"usual{number}", 0.001, 10) for number in range(16)]
+    bad, worst = costing("bad", 0.006, 10), costing("worst", 0.01, 5)
+    assert choose_exact([*usual, bad, worst], 0.1) == {"bad", "worst"}
+    assert choose_exact([*usual, bad, worst], 0.05) == {"worst"}, "no more than their share of the work"
+    assert choose_exact([*usual, bad, worst], 0.0) == set()
+    assert choose_exact(usual, 0.5) == set()
+    assert choose_exact([costing("exact", 0.0, 1)], 0.5) == set()
+
+
+# --- Comparison
+
+
+def outputs(policy: list[list[float]], value: list[list[float]]) -> RawOutputs:
+    return RawOutputs(np.log(np.array(policy, np.float32))[:, None], np.log(np.array(value, np.float32)), None, None)
+
+
+def test_differences_are_averages_over_all_positions() -> None:
+    first = [outputs([[0.5, 0.5]], [[0.6, 0.2, 0.2]]), outputs([[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9, 1e-9]] * 2)]
+    second = [outputs([[0.25, 0.75]], [[0.5, 0.4, 0.1]]), outputs([[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9, 1e-9]] * 2)]
+    found = difference(first, second)
+    assert found.positions == 3
+    assert found.policy_kl == pytest.approx((0.5 * np.log(2) + 0.5 * np.log(2 / 3)) / 3, abs=1e-6)
+    assert found.same_first_move == pytest.approx(2 / 3)
+    assert found.winrate_error == pytest.approx((0.7 - 0.55) / 3, abs=1e-6)
+
+
+def test_speeds_are_measured_of_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+    models = {"a": OnnxModel(path, CPU, batch=2), "b": OnnxModel(path, CPU, batch=4)}
+    found = speeds(models, random_examples(3))
+    assert found.keys() == {"a", "b"}
+    assert all(value > 0 for value in found.values())
+
+
+# --- Examples
+
+
+def test_games_are_played_on_the_boards_that_the_network_knows() -> None:
+    assert boards_of(ANY_BOARD) == {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
+    assert boards_of(BoardSizes((2, 13), (2, 13))) == {(13, 13): 0.5, (9, 9): 0.5}
+    assert boards_of(BoardSizes((7, 7), (5, 5))) == {(7, 5): 1.0}
+
+
+def test_no_game_gives_both_calibration_and_judging(path: Path) -> None:
+    info = info_of(read_properties(path))
+    calibration, held_out = play_examples(UniformEvaluator(), info, positions=96, seed=1, progress=nothing)
+    assert [(part.width, part.height) for part in calibration] == [(SIZE, SIZE)]
+    assert (len(calibration[0]), len(held_out[0])) == (64, 32)
+
+
+def test_examples_are_what_the_encoder_writes(path: Path) -> None:
+    rng = np.random.default_rng(1)
+    sample = sample_games(UniformEvaluator(), SIZE, SIZE, games=2, per_game=3, batch=2, rng=rng)
+    examples = encode_sample(sample, info_of(read_properties(path)), rng)
+    assert examples.spatial.shape == (6, tiny_networks.PLANES, SIZE, SIZE)
+    assert (examples.spatial[:, 0] == 1).all(), "the first plane of KataGo's inputs is the board"
+    assert (examples.globals_[:, 5] != 0).any(), "komi"
+
+
+# --- The file and the command
+
+QUICK = QuantizeSettings(positions=48, provider="cpu", threads=1)
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "small.onnx"
+    made = quantize_file(path, target, QUICK, log=nothing, progress=nothing)
+    assert [file.name for file in tmp_path.iterdir()] == ["small.onnx"]
+    before, after = read_properties(path), read_properties(target)
+    assert info_of(after).precision == "int8"
+    assert {key: after[key] for key in before if key != "tengen.precision"} == {
+        key: text for key, text in before.items() if key != "tengen.precision"
+    }
+    note = json.loads(after["tengen.quantization"])
+    assert (note["positions"], note["seed"], note["layers"], note["layers_in_float"]) == (32, 1, 4, [])
+    assert note["held_out"]["int8"]["policy_kl"] == made.differences["int8"].policy_kl < 0.01
+    assert note["evaluations_per_second"].keys() == made.speeds.keys() == {"float32", "int8"}
+    assert (len(made.sensitivities), made.exact) == (4, frozenset())
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> None:
+    weights = []
+    for name in ("a", "b"):
+        quantize_file(path, tmp_path / name, QUICK, log=nothing, progress=nothing)
+        weights.append([entry.SerializeToString() for entry in onnx.load(tmp_path / name).graph.initializer])
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"precision": "int8"}, "in int8 already: expected one in float32"),
+        ({"kind": "policy"}, "is for policy, with inputs katago-v7: expected one for policy and value"),
+    ],
+)
+def test_what_cannot_be_quantized_is_refused(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+    source = tiny_networks.v7_network(tmp_path / "other.onnx", **changes)
+    with pytest.raises(ModelError, match=message):
+        quantize_file(source, tmp_path / "out.onnx", QUICK, log=nothing, progress=nothing)
+    assert not (tmp_path / "out.onnx").exists()
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_network_without_trunk_is_refused(tmp_path: Path) -> None:
+    source = tiny_networks.v7_network(tmp_path / "flat.onnx", blocks=0, sizes="5x5")
+    with pytest.raises(ModelError, match="no layer that could be quantized"):
+        quantize_file(source, tmp_path / "out.onnx", QUICK, log=nothing, progress=nothing)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_folder_that_is_not_there_is_one_sentence(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be written"):
+        quantize_file(path, tmp_path / "none" / "out.onnx", QUICK, log=nothing, progress=nothing)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_the_command_prints_what_it_made(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.onnx"
+    flags = ["--positions", "48", "--provider", "cpu", "--threads", "1", "--verbose"]
+    result = CliRunner().invoke(quantize_command, [str(path), "-o", str(target), *flags])
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["input", "of", "layer", "work", "policy", "KL", "win", "rate", "error"]
+    assert "25.0%" in lines[1]
+    assert {line.split()[0] for line in lines[-4:-2]} == {"float32", "int8"}
+    assert lines[-1].startswith(f"Written: {target}")

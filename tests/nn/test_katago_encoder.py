@@ -1,0 +1,317 @@
+"""KataGo's planes: whole-board maps of drawn positions, an oracle on random games, symmetry laws, the ladder cache."""
+
+import random
+
+import numpy as np
+import pytest
+from board_helpers import game_from, random_moves
+from katago_inputs import draw, encode, play, row_of, tidy
+from katago_oracle import KatagoOracle
+from superko_games import game_with_superko
+
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import action_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.nn.encoder import Encoder
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.symmetry import symmetry_count, transform
+
+TROMP_TAYLOR = Rules.parse("tromp-taylor")
+CHINESE = Rules.parse("chinese")
+JAPANESE = Rules.parse("japanese")
+STONES = Rules.parse("stone-scoring")
+
+STONE_PLANES = {1: "m", 2: "t"}
+LIBERTY_PLANES = {3: "1", 4: "2", 5: "3"}
+MOVE_PLANES = {9: "1", 10: "2", 11: "3", 12: "4", 13: "5"}
+AREA_PLANES = {18: "m", 19: "t"}
+"""Grids: "m" is mine (the side to move's), "t" theirs."""
+
+
+def test_the_encoder_says_what_it_is():
+    encoder: Encoder = KatagoV7Encoder(9, 9)
+    assert (encoder.name, encoder.planes, encoder.globals) == ("katago-v7", 22, 19)
+
+
+class TestStones:
+    DIAGRAM = """
+        X . . O .
+        . X . . O
+        . X X . .
+        O X . . .
+        O . . . ."""
+
+    @pytest.mark.parametrize(("to_play", "mine"), [(BLACK, "X"), (WHITE, "O")])
+    def test_colours_are_the_movers(self, to_play: int, mine: str):
+        planes = encode(game_from(self.DIAGRAM, first_player=to_play)).planes
+        expected = "".join("m" if c == mine else "t" if c in "XO" else c for c in self.DIAGRAM)
+        assert draw(planes, STONE_PLANES) == tidy(expected)
+        assert draw(planes, {0: "1"}) == tidy("\n".join(["11111"] * 5))
+
+    def test_liberties_one_to_three(self):
+        planes = encode(game_from(self.DIAGRAM)).planes
+        expected = """
+            2 . . 3 .
+            . . . . 3
+            . . . . .
+            2 . . . .
+            2 . . . ."""
+        assert draw(planes, LIBERTY_PLANES) == tidy(expected)
+
+    def test_planes_of_phases_that_do_not_occur_are_empty(self):
+        for rules in PRESETS.values():
+            planes = encode(game_from(self.DIAGRAM, rules)).planes
+            assert not planes[[7, 8, 20, 21]].any()
+
+
+class TestForbiddenPoints:
+    def test_simple_ko(self):
+        game = play(game_from(". X O .\nX . X O\n. X O .\n. . . .", CHINESE, WHITE), "B3")
+        assert draw(encode(game).planes, {6: "1"}) == tidy("....\n..1.\n....\n....")
+        assert not encode(game, WHITE).planes[6].any(), "White may fill it"
+        assert not encode(play(game, "pass")).planes[6].any()
+
+    @pytest.mark.parametrize("rules", ["tromp-taylor", "aga"])
+    def test_superko(self, rules: str):
+        game, banned = game_with_superko(rules)
+        plane = encode(game).planes[6].reshape(-1)
+        points = [action_to_point(int(action), width=3, height=3) for action in np.flatnonzero(plane)]
+        assert points == sorted({*banned, *points} - {p for p in points if game.illegal_reason(p) is None})
+        assert set(banned) <= set(points)
+
+
+class TestLastMoves:
+    def test_five_moves_by_turns(self):
+        game = play(Game(5, 4, CHINESE), "A1", "B1", "C1", "pass", "E1", "A2", "B2")
+        inputs = encode(game)
+        assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n.....\n21...\n..5.3")
+        assert inputs.values[:5].tolist() == [0, 0, 0, 1, 0]
+
+    def test_a_captured_stones_move_is_still_shown(self):
+        game = play(Game(3, 2, CHINESE), "A1", "B1", "C2", "A2")
+        assert draw(encode(game).planes, MOVE_PLANES) == tidy("1.2\n43.")
+        assert draw(encode(game).planes, STONE_PLANES) == tidy("t.m\n.t.")
+
+    def test_history_ends_where_a_side_moved_twice(self):
+        game = play(Game(5, 5, CHINESE), "A1", "B1", "C1", "D1", "W E1", "B A2")
+        assert draw(encode(game).planes, MOVE_PLANES) == tidy(".....\n.....\n.....\n1....\n....2")
+
+    def test_nothing_is_shown_to_the_side_that_moved_last(self):
+        game = play(Game(5, 5, CHINESE), "A1", "B1", "C1")
+        inputs = encode(game, BLACK)
+        assert not inputs.planes[9:14].any() and not inputs.values[:5].any()
+
+    def test_set_up_stones_are_no_moves(self):
+        assert not encode(game_from("X . .\n. O .\n. . .")).planes[9:14].any()
+
+    def test_of_a_game_that_is_over_the_last_pass_is_shown(self):
+        for rules in (CHINESE, TROMP_TAYLOR, JAPANESE):
+            inputs = encode(play(Game(5, 5, rules), "A1", "B1", "pass", "pass"))
+            assert not inputs.planes[9:14].any()
+            assert inputs.values[:5].tolist() == [1, 0, 0, 0, 0] and inputs.values[14] == 1
+
+    def test_a_game_that_goes_on_begins_with_the_last_pass(self):
+        inputs = encode(play(Game(5, 5, CHINESE), "A1", "pass", "pass", "C3", "D4"))
+        assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n...1.\n..2..\n.....\n.....")
+        assert inputs.values[:5].tolist() == [0, 0, 1, 0, 0] and inputs.values[14] == 0
+
+
+class TestLadders:
+    GAME = """
+        . . . . . . .
+        . . . X . . .
+        . . X O . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . ."""
+
+    def ladders(self, game: Game, to_play: int | None = None) -> list[str]:
+        planes = encode(game, to_play).planes
+        return [draw(planes, {plane: "1"}) for plane in (14, 15, 16, 17)]
+
+    CAUGHT = tidy("\n".join(["......."] * 2 + ["...1..."] + ["......."] * 4))
+    NONE = tidy("\n".join(["......."] * 7))
+
+    def test_three_boards_and_the_moves_that_work(self):
+        game = play(game_from(self.GAME, CHINESE), "C4")
+        assert self.ladders(game) == [self.CAUGHT, self.NONE, self.NONE, self.NONE], "no move of White's captures"
+        game = play(game, "B6")
+        works = tidy("\n".join(["......."] * 2 + ["....1.."] + ["......."] * 4))
+        assert self.ladders(game) == [self.CAUGHT, self.CAUGHT, self.NONE, works]
+        game = play(game, "F7", "B3")
+        assert self.ladders(game) == [self.CAUGHT] * 3 + [works]
+        game = play(game, "G6", "F2")
+        assert self.ladders(game) == [self.NONE, self.CAUGHT, self.CAUGHT, self.NONE], "F2 breaks the ladder"
+
+    def test_boards_of_hidden_moves_give_way_to_later_ones(self):
+        game = play(game_from(self.GAME, CHINESE), "C4", "B6", "F7", "W F2")
+        assert self.ladders(game) == [self.NONE, self.CAUGHT, self.CAUGHT, self.NONE]
+        assert self.ladders(game, WHITE) == [self.NONE] * 4, "nothing is shown to the side that moved last"
+        game = play(game_from(self.GAME, CHINESE), "C4", "W F2", "W B6")
+        assert self.ladders(game) == [self.NONE] * 4, "of White's two moves only the second is shown"
+        game = play(game_from(self.GAME, CHINESE), "C4", "F2", "pass")
+        assert self.ladders(game) == [self.NONE] * 4, "a pass that ends the game is hidden among friends"
+        game = play(game_from(self.GAME, TROMP_TAYLOR), "C4", "F2", "pass")
+        assert self.ladders(game) == [self.NONE, self.NONE, self.CAUGHT, self.NONE]
+
+
+class TestArea:
+    SEKI = """
+        . X . O . .
+        X X . O O O
+        X X . O . ."""
+
+    def area(self, diagram: str, rules: Rules, **conditions: bool) -> str:
+        return draw(encode(game_from(diagram, rules), **conditions).planes, AREA_PLANES)
+
+    def test_area_scoring(self):
+        assert self.area(self.SEKI, CHINESE) == tidy("mm.ttt\nmm.ttt\nmm.ttt")
+
+    def test_with_tax_eyes_in_seki_do_not_count(self):
+        assert self.area(self.SEKI, STONES) == tidy(".m.t..\nmm.ttt\nmm.t..")
+
+    def test_with_tax_eyes_of_groups_that_live_alone_count(self):
+        assert self.area(". X O .\nX X O O\n. X O .", STONES) == tidy("mmtt\nmmtt\nmmtt")
+
+    def test_territory_scoring_shows_none(self):
+        assert self.area(self.SEKI, JAPANESE) == tidy("......\n......\n......")
+
+    def test_suicide_counts_where_the_rules_or_the_network_have_it(self):
+        """White's stone is dead while suicide is illegal, see test_benson."""
+        diagram = "XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......"
+        dead = tidy("mmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm")
+        alive = tidy("mmmmmm\nm...mm\nm.t.mm\nm...mm\nmmmmmm\nmmmmmm\nmmmmmm")
+        game = game_from(diagram, CHINESE)
+        assert draw(encode(game).planes, AREA_PLANES) == dead
+        assert draw(encode(game_from(diagram, TROMP_TAYLOR)).planes, AREA_PLANES) == alive
+        wanting = KatagoV7Encoder(6, 7, suicide_area=True)
+        assert draw(encode(game, encoder=wanting).planes, AREA_PLANES) == alive
+
+
+RANDOM_SIZES = [(2, 2), (3, 3), (5, 4), (4, 7), (7, 7), (9, 9)]
+
+
+def random_game(rng: random.Random, width: int, height: int, rules: Rules) -> Game:
+    """Return a game of random legal moves, by turns but for a few; many end in the middle of a ko."""
+    game = Game(width, height, rules)
+    points = [action_to_point(action, width=width, height=height) for action in range(width * height)]
+    for _ in range(rng.randint(0, 2 * width * height)):
+        point = PASS if rng.random() < 0.06 else rng.choice(points)
+        color = rng.choice((BLACK, WHITE)) if rng.random() < 0.03 else game.to_play
+        if game.illegal_reason(point, color) is None and not game.is_over:
+            game.play(point, color)
+        if game.ko_point != NULL_POINT and rng.random() < 0.3:
+            break
+    return game
+
+
+@pytest.mark.parametrize("size", RANDOM_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_random_games_agree_with_the_oracle(size: tuple[int, int]):
+    rng = random.Random(f"katago {size}")
+    encoder = KatagoV7Encoder(*size)
+    seen = np.zeros(22, dtype=int)
+    for _ in range(1500 // (size[0] * size[1]) + 15):
+        game = random_game(rng, *size, rng.choice([*PRESETS.values()]))
+        planes = encode(game, encoder=encoder).planes.reshape(22, -1)
+        oracle = KatagoOracle(game)
+        for number in range(22):
+            assert set(np.flatnonzero(planes[number])) == oracle.planes[number], f"plane {number}\n{game}"
+        assert set(np.unique(planes)) <= {0.0, 1.0}
+        seen += planes.any(axis=1)
+    area = size[0] * size[1]
+    common = [*(range(6) if area > 50 else range(7)), *range(9, 20)]  # bans are rare on large boards
+    assert area < 20 or all(seen[common]), f"planes never set: {np.flatnonzero(seen == 0)}"
+
+
+@pytest.mark.parametrize("size", [(2, 2), (5, 5), (4, 7), (9, 9), (25, 2), (19, 19)])
+def test_inputs_turn_with_the_board(size: tuple[int, int]):
+    """Showing a position in a symmetry is showing the turned position: only the places of the values change."""
+    rng = random.Random(f"turn {size}")
+    width, height = size
+    for _ in range(4):
+        game = random_game(rng, width, height, rng.choice([*PRESETS.values()]))
+        plain = encode(game)
+        for symmetry in range(symmetry_count(width, height)):
+            turned = encode(game, symmetry=symmetry)
+            assert np.array_equal(turned.values, plain.values)
+            for y in range(height):
+                for x in range(width):
+                    u, v = transform(x, y, symmetry, width=width, height=height)
+                    assert np.array_equal(turned.planes[:, v, u], plain.planes[:, y, x])
+
+
+def test_inputs_of_a_turned_game_are_the_turned_inputs():
+    rng = random.Random(3)
+    game = random_game(rng, 7, 7, CHINESE)
+    for symmetry in range(8):
+        other = Game(7, 7, CHINESE)
+        for color, point in game.moves:
+            if point != PASS:
+                u, v = transform(point % 8 - 1, point // 8 - 1, symmetry, width=7, height=7)
+                point = action_to_point(v * 7 + u, width=7, height=7)
+            other.play(point, color)
+        assert np.array_equal(encode(other).planes, encode(game, symmetry=symmetry).planes)
+
+
+@pytest.mark.parametrize("width", range(2, 26))
+def test_every_size_is_encoded(width: int):
+    for height in {2, width, 25}:
+        game = Game(width, height)
+        random_moves(random.Random(width), game, 10)
+        planes, values = encode(game)
+        assert np.isfinite(planes).all() and np.isfinite(values).all()
+        assert planes[0].all() and planes[1:3].sum() == sum(int(c) in (BLACK, WHITE) for c in game.board.color)
+
+
+def test_a_used_encoder_says_what_a_new_one_says():
+    """Leftovers of one position, remembered ladders among them, must not reach the next."""
+    rng = random.Random(8)
+    used = KatagoV7Encoder(9, 9)
+    for _ in range(6):
+        game = random_game(rng, 9, 9, rng.choice([*PRESETS.values()]))
+        for step in range(4):
+            for to_play in (BLACK, WHITE):
+                new = encode(game, to_play)
+                for _ in range(2):
+                    again = encode(game, to_play, encoder=used)
+                    assert np.array_equal(again.planes, new.planes) and np.array_equal(again.values, new.values)
+            game.undo(min(step, len(game.moves)))
+
+
+def test_boards_that_share_a_slot_of_the_ladder_cache_are_told_apart():
+    game = play(game_from(TestLadders.GAME, CHINESE), "C4", "B6")
+    other = play(game_from(TestLadders.GAME, CHINESE), "F2", "B6")
+    positions = [row_of(game), row_of(other)]
+    for position in positions:
+        position.hash[0, :, 0] = (position.hash[0, :, 0] & ~np.uint64(4095)) | np.arange(3, dtype=np.uint64)
+    used = KatagoV7Encoder(7, 7)
+    for turn in (0, 1, 0, 1):
+        expected = encode((game, other)[turn]).planes
+        assert np.array_equal(encode(game, positions=positions[turn], encoder=used).planes, expected)
+
+
+def test_only_the_rows_asked_for_are_written():
+    game = play(Game(5, 5), "C3", "D4")
+    positions = new_positions(4, 5, 5)
+    for row in range(4):
+        write_game(positions, row, game)
+    spatial, values = np.full((4, 22, 5, 5), np.nan, dtype=np.float32), np.full((4, 19), np.nan, dtype=np.float32)
+    symmetries = np.arange(4, dtype=np.int32)
+    KatagoV7Encoder(5, 5).encode(positions, 1, 3, conditions_of(game), symmetries, spatial, values)
+    for row in (0, 3):
+        assert np.isnan(spatial[row]).all() and np.isnan(values[row]).all()
+    for row in (1, 2):
+        assert np.array_equal(spatial[row], encode(game, symmetry=row).planes)
+
+
+def test_planes_that_are_no_view_are_refused():
+    game = Game(5, 5)
+    spatial = np.zeros((5, 5, 22, 1), dtype=np.float32).transpose(3, 2, 0, 1)
+    with pytest.raises(ValueError, match="C-contiguous"):
+        KatagoV7Encoder(5, 5).encode(
+            row_of(game), 0, 1, conditions_of(game), np.zeros(1, np.int32), spatial, np.zeros((1, 19), np.float32)
+        )

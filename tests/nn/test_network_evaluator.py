@@ -1,0 +1,382 @@
+"""From raw outputs to answers: a slow oracle, symmetry laws, Black's view, the cache, separate networks."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nn import tiny_networks
+from nn.boards import random_rows
+
+from gtp_engine.config import NetworkConfig
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluation, new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.coords import board_points, point_to_action, point_to_xy, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.encoded_network import Network, new_encoder
+from gtp_engine.nn.metadata import Scales
+from gtp_engine.nn.network_evaluator import NetworkEvaluator
+from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.nn.symmetry import cell_table, transform
+
+CPU = Runtime(PROVIDERS["cpu"], "float32")
+PLAIN = NetworkConfig(symmetry="none", cache_positions=0)
+TOLERANCE = 2e-5
+
+
+def network(path: Path) -> Network:
+    return Network(OnnxModel(path, CPU, batch=4))
+
+
+def evaluator_of(path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
+    katago = network(path)
+    return NetworkEvaluator(katago, katago, config=config)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_networks.v7_network(tmp_path_factory.mktemp("networks") / "tiny.onnx")
+
+
+def ask(
+    evaluator: NetworkEvaluator, positions: Positions, conditions: Conditions, size: tuple[int, int], **how: float
+) -> Evaluation:
+    out = new_evaluation(positions.to_play.size, *size)
+    for field in out:
+        field[...] = 99  # whatever is not written shows
+    evaluator.evaluate(positions, positions.to_play.size, conditions, out, **how)  # type: ignore[arg-type]
+    return out
+
+
+# --- A slow oracle
+
+
+def softplus(x: float) -> float:
+    return math.log(1 + math.exp(x))
+
+
+def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, game: Game, optimism: float) -> dict:
+    """Return the answers about a row, worked out one number at a time."""
+    model, width, height = OnnxModel(path, CPU), game.width, game.height
+    encoder = new_encoder(model.info, width, height)
+    rows = positions.to_play.size
+    spatial = np.zeros((rows, encoder.planes, height, width), dtype=np.float32)
+    globals_ = np.zeros((rows, encoder.globals), dtype=np.float32)
+    encoder.encode(positions, row, row + 1, conditions, np.zeros(rows, dtype=np.int32), spatial, globals_)
+    raw = model.run(spatial[row : row + 1], globals_[row : row + 1])
+    assert raw.policy is not None and raw.value is not None and raw.misc is not None and raw.ownership is not None
+    logits = {}
+    for point in [PASS, *game.legal_points()]:
+        action = point_to_action(point, width=width, height=height)
+        plain, optimistic = raw.policy[0, 0, action], raw.policy[0, 1, action]
+        logits[point] = math.exp((1 - optimism) * plain + optimism * optimistic)
+    total = sum(logits.values())
+    values = [math.exp(x) for x in raw.value[0]]
+    if conditions.superko and not conditions.territory:
+        values[2] = 0.0
+    win, loss, void = (value / sum(values) for value in values)
+    sign = 1 if positions.to_play[row] == BLACK else -1
+    misc, scales = raw.misc[0].tolist(), Scales()
+    score, spread = misc[0] * scales.score_mean, softplus(misc[1]) * scales.score_stdev
+    mean = score * (1 - void)
+    return {
+        "policy": {point: logit / total for point, logit in logits.items()},
+        "win_black": win if sign == 1 else loss,
+        "loss_black": loss if sign == 1 else win,
+        "score_black": sign * mean,
+        "score_stdev": math.sqrt((score**2 + spread**2) * (1 - void) - mean**2),
+        "lead_black": sign * misc[2] * scales.lead * (1 - void),
+        "time_left": softplus(misc[3]) * scales.time_left,
+        "winloss_error": math.sqrt(softplus(misc[4] / 2) ** 2 * scales.winloss_error),
+        "score_error": math.sqrt(softplus(misc[5] / 2) ** 2 * scales.score_error),
+        "ownership_black": {
+            xy_to_point(x, y, width=width): sign * math.tanh(raw.ownership[0, y * width + x])
+            for x in range(width)
+            for y in range(height)
+        },
+    }
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+@pytest.mark.parametrize("optimism", [0.0, 0.7])
+def test_answers_are_those_of_a_slow_oracle(path: Path, rules: str, optimism: float) -> None:
+    size = (7, 5)
+    positions, conditions, games = random_rows(5, *size, rules=rules)
+    out = ask(evaluator_of(path), positions, conditions, size, optimism=optimism)
+    for row, game in enumerate(games):
+        expected = oracle(path, positions, conditions, row, game, optimism)
+        for name, value in expected.items():
+            found = getattr(out, name)[row]
+            if isinstance(value, dict):
+                assert {point: found[point] for point in value} == pytest.approx(value, abs=TOLERANCE), name
+                assert np.count_nonzero(found) <= len(value), name
+            else:
+                assert found == pytest.approx(value, rel=1e-4, abs=TOLERANCE), name
+
+
+@pytest.mark.parametrize(
+    ("version", "misc", "known"), [("8", 4, False), ("9", 6, True), ("10", 6, True), ("15", 6, True)]
+)
+def test_versions_differ_in_what_they_know(tmp_path: Path, version: str, misc: int, known: bool) -> None:
+    old = tiny_networks.v7_network(tmp_path / "old.onnx", policies=1, misc=misc, model_version=version)
+    positions, conditions, _ = random_rows(2, 5)
+    out = ask(evaluator_of(old), positions, conditions, (5, 5))
+    for field in (out.time_left, out.winloss_error, out.score_error):
+        assert ((field > 0) if known else (field == -1)).all()
+
+
+def test_temperature_flattens_the_policy(path: Path) -> None:
+    positions, conditions, _ = random_rows(3, 9)
+    sharp = ask(evaluator_of(path), positions, conditions, (9, 9)).policy
+    flat = ask(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, conditions, (9, 9)).policy
+    for row in range(3):
+        legal = sharp[row] > 0
+        ratio = np.sqrt(sharp[row][legal]) / flat[row][legal]
+        assert ratio == pytest.approx(ratio[0], rel=1e-3)
+
+
+def test_passing_hacks_keep_other_moves_in_sight(path: Path) -> None:
+    positions, conditions, _ = random_rows(1, 5)
+    evaluator = evaluator_of(path, replace(PLAIN, policy_temperature=0.01))
+    found = ask(evaluator, positions, conditions._replace(passing_hacks=True), (5, 5)).policy
+    assert found[0, PASS] <= 0.95 + 1e-6
+
+
+# --- Symmetries
+
+
+def mirrored(game: Game, symmetry: int) -> Game:
+    """Return the game as it looks in a symmetry of a square board."""
+    other = Game(game.width, game.height, game.rules, game.komi)
+    for move in game.moves:
+        other.play(moved(move.point, symmetry, game.width), move.color)
+    return other
+
+
+def moved(point: int, symmetry: int, size: int) -> int:
+    if point == PASS:
+        return PASS
+    x, y = transform(*point_to_xy(point, width=size), symmetry, width=size, height=size)
+    return xy_to_point(x, y, width=size)
+
+
+@pytest.mark.parametrize("symmetry", range(8))
+def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
+    _, conditions, games = random_rows(4, 5, seed=3)
+    game, evaluator = games[-1], evaluator_of(path)
+    positions = new_positions(1, 5, 5)
+    write_game(positions, 0, game)
+    shown = ask(evaluator, positions, conditions, (5, 5), symmetry=symmetry)
+    write_game(positions, 0, mirrored(game, symmetry))
+    expected = ask(evaluator, positions, conditions, (5, 5), symmetry=0)
+    assert shown.win_black == pytest.approx(expected.win_black, abs=TOLERANCE)
+    for point in [PASS, *(p for p in range(shown.policy.shape[1]) if game.board.color[p] != 3)]:
+        there = moved(point, symmetry, 5)
+        assert shown.policy[0, point] == pytest.approx(expected.policy[0, there], abs=TOLERANCE)
+        assert shown.ownership_black[0, point] == pytest.approx(expected.ownership_black[0, there], abs=TOLERANCE)
+
+
+@pytest.mark.parametrize(("size", "count"), [((5, 5), 8), ((6, 4), 4)])
+def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: int) -> None:
+    positions, conditions, _ = random_rows(3, *size)
+    evaluator = evaluator_of(path)
+    single = [ask(evaluator, positions, conditions, size, symmetry=number) for number in range(count)]
+    found = ask(evaluator, positions, conditions, size, symmetry=ALL_SYMMETRIES)
+    for name in Evaluation._fields:
+        if name != "score_stdev":
+            assert getattr(found, name) == pytest.approx(
+                np.mean([getattr(one, name) for one in single], axis=0), rel=1e-3, abs=1e-4
+            ), name
+    squares = np.mean([one.score_stdev**2 + one.score_black**2 for one in single], axis=0)
+    assert found.score_stdev == pytest.approx(np.sqrt(squares - found.score_black**2), rel=1e-3)
+
+
+def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
+    positions, conditions, _ = random_rows(6, 5)
+    evaluator = evaluator_of(path, replace(PLAIN, symmetry="any"))
+    found = ask(evaluator, positions, conditions, (5, 5), symmetry=ANY_SYMMETRY)
+    single = [ask(evaluator, positions, conditions, (5, 5), symmetry=number) for number in range(8)]
+    chosen = (positions.key % np.uint64(8)).tolist()
+    for row, number in enumerate(chosen):
+        assert np.array_equal(found.policy[row], single[number].policy[row])
+    assert len(set(chosen)) > 1
+
+
+def test_the_configuration_says_what_any_means(path: Path) -> None:
+    positions, conditions, _ = random_rows(2, 5)
+    everything = ask(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, conditions, (5, 5))
+    averaged = ask(evaluator_of(path), positions, conditions, (5, 5), symmetry=ALL_SYMMETRIES)
+    assert np.array_equal(everything.policy, averaged.policy)
+
+
+# --- The cache
+
+
+class CountingModel(OnnxModel):
+    """Counts the positions it is given."""
+
+    rows = 0
+
+    def run(self, spatial: np.ndarray, globals_: np.ndarray) -> object:  # type: ignore[override]
+        self.rows += len(spatial)
+        return super().run(spatial, globals_)
+
+
+def test_remembered_answers_need_no_network(path: Path) -> None:
+    model = CountingModel(path, CPU, batch=4)
+    katago = Network(model)
+    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    positions, conditions, _ = random_rows(6, 7)
+    first = ask(evaluator, positions, conditions, (7, 7))
+    assert model.rows == 6
+    again = ask(evaluator, positions, conditions, (7, 7))
+    assert model.rows == 6
+    for field, remembered in zip(first, again, strict=True):
+        assert np.array_equal(field, remembered)
+    ask(evaluator, positions, conditions._replace(komi=0.5), (7, 7))
+    ask(evaluator, positions, conditions, (7, 7), optimism=0.5)
+    ask(evaluator, positions, conditions, (7, 7), symmetry=3)
+    assert model.rows == 24
+    evaluator.clear_cache()
+    ask(evaluator, positions, conditions, (7, 7))
+    assert model.rows == 30
+
+
+def test_only_what_is_missing_is_asked_and_lands_in_its_row(path: Path) -> None:
+    positions, conditions, _ = random_rows(7, 7)
+    evaluator = evaluator_of(path, replace(PLAIN, cache_positions=100))
+    expected = ask(evaluator_of(path), positions, conditions, (7, 7))
+    some = Positions(*(field if name == "zobrist" else field[[1, 4, 5]] for name, field in positions._asdict().items()))
+    ask(evaluator, some, conditions, (7, 7))
+    found = ask(evaluator, positions, conditions, (7, 7))
+    for name in Evaluation._fields:
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
+
+
+def test_answers_under_another_playout_doubling_advantage_are_remembered_apart(path: Path) -> None:
+    evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
+    positions, conditions, _ = random_rows(3, 7)
+    answers = {}
+    for advantage in (0.0, 2.0, -2.0, 0.0, 2.0):
+        told = conditions._replace(playout_doubling_advantage_black=advantage)
+        found = ask(evaluator, positions, told, (7, 7))
+        assert np.array_equal(answers.setdefault(advantage, found).policy, found.policy)
+    assert not np.allclose(answers[2.0].win_black, answers[0.0].win_black)
+    assert not np.allclose(answers[2.0].win_black, answers[-2.0].win_black)
+
+
+def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
+    evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
+    answers = {}
+    for _ in range(2):
+        for size in ((5, 5), (9, 7), (7, 9)):
+            positions, conditions, _ = random_rows(2, *size)
+            out = ask(evaluator, positions, conditions, size)
+            assert np.array_equal(answers.setdefault(size, out).policy, out.policy)
+
+
+# --- Networks for one purpose each
+
+
+def alphago(tmp_path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
+    policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
+    value = network(tiny_networks.alphago_value(tmp_path / "value.onnx", name="judge", **{"pass": "none"}))
+    quick = tiny_networks.alphago_policy(tmp_path / "rollout.onnx", seed=5, kind="rollout", name="quick")
+    return NetworkEvaluator(policy, value, rollout=network(quick), config=config)
+
+
+def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
+    evaluator = alphago(tmp_path)
+    positions, conditions, games = random_rows(4, 9)
+    out = ask(evaluator, positions, conditions, (9, 9))
+    assert (evaluator.name, evaluator.has_score, evaluator.has_ownership) == ("tiny + judge + quick", False, False)
+    assert out.win_black + out.loss_black == pytest.approx(1)
+    assert not out.score_black.any() and not out.ownership_black.any()
+    assert (out.time_left == -1).all() and (out.score_error == -1).all()
+    assert out.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    for row, game in enumerate(games):
+        assert set(np.flatnonzero(out.policy[row])) == {PASS, *game.legal_points()}
+
+
+def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
+    """Black's are 1, whoever moves, and in every orientation on the points that it means."""
+    path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
+    policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
+    evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
+    assert evaluator.has_ownership and not evaluator.has_score
+    positions, conditions, _ = random_rows(6, 9)
+    points = np.array(list(board_points(9, 9)))
+    for symmetry in range(8):
+        out = ask(evaluator, positions, conditions, (9, 9), symmetry=symmetry)
+        turned = np.full(6, symmetry, dtype=np.int32)
+        raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, turned)
+        assert raw.ownership is not None
+        sign = np.where(positions.to_play == BLACK, 1, -1)
+        wanted = sign[:, None] * np.tanh(raw.ownership[:, cell_table(9, 9)[symmetry, points]])
+        assert out.ownership_black[:, points] == pytest.approx(wanted, abs=TOLERANCE)
+        everywhere, on_board = np.abs(out.ownership_black).sum(), np.abs(wanted).sum()
+        assert everywhere == pytest.approx(on_board, abs=1e-3), "there is nothing off the board"
+
+
+def test_a_network_that_cannot_pass_gets_a_pass_prior(tmp_path: Path) -> None:
+    positions, conditions, _ = random_rows(2, 9)
+    evaluator = alphago(tmp_path, replace(PLAIN, pass_prior=0.25))
+    assert ask(evaluator, positions, conditions, (9, 9)).policy[:, PASS] == pytest.approx(0.25, abs=1e-5)
+
+
+def test_where_nothing_else_is_legal_it_passes(tmp_path: Path) -> None:
+    game = Game(2, 2, Rules.parse("chinese"))
+    game.play("A1", BLACK)
+    game.play("B2", BLACK)
+    positions = new_positions(1, 2, 2)
+    write_game(positions, 0, game, 2)
+    out = ask(alphago(tmp_path), positions, conditions_of(game), (2, 2))
+    assert out.policy[0, PASS] == pytest.approx(1)
+
+
+def test_the_value_is_turned_to_blacks_view(tmp_path: Path) -> None:
+    evaluator = alphago(tmp_path)
+    positions, conditions, _ = random_rows(6, 9)
+    out = ask(evaluator, positions, conditions, (9, 9))
+    raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, np.zeros(6, dtype=np.int32))
+    assert raw.value is not None
+    sign = np.where(positions.to_play == BLACK, 1, -1)
+    assert out.win_black - out.loss_black == pytest.approx(sign * raw.value[:, 0], abs=TOLERANCE)
+
+
+def test_the_rollout_network_has_a_policy_of_its_own(tmp_path: Path) -> None:
+    evaluator = alphago(tmp_path)
+    positions, conditions, _ = random_rows(3, 9)
+    policy = np.full_like(ask(evaluator, positions, conditions, (9, 9)).policy, 5)
+    evaluator.write_rollout_policy(positions, 3, conditions, policy)
+    assert policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert not np.allclose(policy, ask(evaluator, positions, conditions, (9, 9)).policy)
+
+
+# --- What goes wrong
+
+
+def test_wrong_planes_are_reported(tmp_path: Path) -> None:
+    odd = tiny_networks.alphago_policy(tmp_path / "odd.onnx", encoder="alphago-49")
+    with pytest.raises(ModelError, match=r"'odd.onnx' takes 48 planes and 0 global values: expected 49 and 0"):
+        network(odd)
+
+
+def test_answers_that_are_no_numbers_are_reported(tmp_path: Path) -> None:
+    huge = tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e30)
+    positions, conditions, _ = random_rows(1, 5)
+    with pytest.raises(ModelError, match="answered with what is no number; try --precision float32"):
+        ask(evaluator_of(huge), positions, conditions, (5, 5))
+
+
+def test_a_size_it_does_not_play_is_reported(tmp_path: Path) -> None:
+    small = tiny_networks.v7_network(tmp_path / "small.onnx", sizes="9x9")
+    positions, conditions, _ = random_rows(1, 7)
+    with pytest.raises(ModelError, match="on a board of 7x7: expected boards of 9x9"):
+        ask(evaluator_of(small), positions, conditions, (7, 7))

@@ -1,0 +1,396 @@
+"""The mixture of AlphaGo: rollouts from leaves, by the policies of kernels or by a network, and what they change."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+from puct_support import AreaEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, is_allowed, search
+
+from gtp_engine.config import Config
+from gtp_engine.errors import ConfigError
+from gtp_engine.evaluation.evaluator import rollout_policy_of
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.linear_policy import LinearPolicy
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.leaf_rollouts import Results, new_results
+from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, new_player
+from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
+from gtp_engine.search.rng import new_states
+from gtp_engine.search.rollouts.rollout import UNIFORM
+from gtp_engine.search.rollouts.search import RolloutSearch
+
+Likes = Callable[[Positions, int, int], float]
+"""How much a network likes to play a point in a row."""
+
+
+_CODES, _WEIGHTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+INDIFFERENT = LinearPolicy(
+    _CODES, _WEIGHTS, _CODES, _WEIGHTS, _CODES, np.zeros((0, 12), dtype=np.float32), np.zeros(3, dtype=np.float32)
+)
+"""Weights that make no difference between moves."""
+
+
+class RolloutEvaluator(AreaEvaluator):
+    """Has a rollout network that likes allowed points as told, and the pass; remembers how many rows it was asked."""
+
+    rollout = "a network"
+
+    def __init__(self, likes: Likes = lambda positions, row, point: 1.0, batch: int = 4) -> None:
+        super().__init__(batch)
+        self.likes = likes
+        self.rollout_rows: list[int] = []
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: np.ndarray
+    ) -> None:
+        self.rollout_rows.append(count)
+        policy[:] = np.nan  # what is not written must not be looked at
+        policy[:count] = 0
+        for row in range(count):
+            for point in range(2, policy.shape[1]):
+                if is_allowed(positions, row, point, conditions.suicide):
+                    policy[row, point] = self.likes(positions, row, point)
+            policy[row, PASS] = 1
+            policy[row] /= policy[row].sum()
+
+
+def script(*points: int) -> Likes:
+    """Return what a network likes that plays the first of these points that is free, and nothing else."""
+
+    def likes(positions: Positions, row: int, point: int) -> float:
+        color = board_in(positions, row).color
+        return float(point == next((p for p in points if color[p] == 0), NULL_POINT))
+
+    return likes
+
+
+def play_out(
+    player: KernelPlayer | NetworkPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False
+) -> Results:
+    game = games[0]
+    positions, results = rows_of(games), new_results(len(games), game.width, game.height)
+    player.play_out(positions, len(games), conditions_of(game), results, is_dropped)
+    return results
+
+
+def rows_of(games: list[Game]) -> Positions:
+    positions = new_positions(len(games), games[0].width, games[0].height)
+    for row, game in enumerate(games):
+        write_game(positions, row, game)
+    return positions
+
+
+def network_player(evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1) -> NetworkPlayer:
+    rng = new_states(1, seed)[0]
+    return NetworkPlayer(evaluator, limit, size=size, width=board, height=board, rng=rng)
+
+
+# --- the mixture
+
+
+def test_with_no_share_rollouts_change_nothing() -> None:
+    plain = search(Game(7), 200, FakeEvaluator())
+    none = search(Game(7), 200, FakeEvaluator(), rollout_share=0, rollout_limit=3, rollout_policy="uniform")
+    assert plain.moves == none.moves
+    assert plain.value_black == none.value_black
+
+
+@pytest.mark.parametrize("weights", [None, INDIFFERENT], ids=["tactical", "linear"])
+def test_with_the_whole_share_only_rollouts_count(weights: LinearPolicy | None) -> None:
+    """Two evaluators that agree about policies but on nothing else give the same search."""
+
+    class Shaped(ShapedEvaluator):
+        linear_policy = weights
+
+    class Contrary(Shaped):
+        def judge(self, board, color, conditions, out, row):
+            super().judge(board, color, conditions, out, row)
+            out.win_black[row], out.loss_black[row] = 0.3, 0.7
+            out.score_black[row] = out.lead_black[row] = -20
+
+    options = {"rollout_share": 1, "symmetry_pruning": False, "ending_bonus": 0, "dynamic_score_weight": 0}
+    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
+    with Searching(Shaped(), **options) as searcher:
+        one = searcher.run(game, Limits(150))
+        tree = searcher._store.tree
+        assert set(tree.own[: one.nodes, 0]) <= {-1.0, 0.0, 1.0}
+    other = search(game, 150, Contrary(), **options)
+    assert one.moves == other.moves
+    assert one.value_black == other.value_black
+
+
+def test_a_mixture_lies_between() -> None:
+    game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
+    values = []
+    for share in (0.0, 0.25, 1.0):
+        with Searching(AreaEvaluator(), rollout_share=share, seed=4) as searcher:
+            searcher.run(game, Limits(1))
+            values.append(float(searcher._store.tree.own[ROOT, 0]))
+    assert values[1] == pytest.approx(0.75 * values[0] + 0.25 * values[2], abs=1e-6)
+
+
+def test_rollouts_can_be_cut_short_and_playouts_kept_shallow() -> None:
+    report = search(Game(7), 300, ShapedEvaluator(), rollout_share=0.5, rollout_limit=1, playout_depth=2)
+    assert report.visits == 300
+    assert max(len(move.pv) for move in report.moves) == 2
+
+
+def test_rollouts_find_who_lives() -> None:
+    text = """
+        . a . X O .
+        X X X X O O
+        O O O O O .
+        . O . O O O
+        O O O O . O
+    """
+
+    class Blind(ShapedEvaluator):
+        def judge(self, board, color, conditions, out, row):
+            super().judge(board, color, conditions, out, row)
+            out.win_black[row] = out.loss_black[row] = 0.5
+            out.score_black[row] = out.lead_black[row] = 0
+
+    point = parse_diagram(text).marks["a"]
+    for color in (BLACK, WHITE):
+        game = game_from(text, color, komi=-22)
+        report = search(game, 1200, Blind(batch=1), rollout_share=1)
+        assert report.best_point == point
+        assert opponent(color) != report.to_play
+
+
+# --- a network that plays them
+
+NEUTRAL = """
+    . X . O .
+    . X . O .
+    . X . O .
+    . X . O .
+    . X . O .
+"""
+"""Whoever moves first gets three points of the middle and the other two; Black wins by 1 or loses by 1, less komi."""
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_a_rollout_network_that_plays_a_known_sequence_decides_the_mixed_value(color: int, share: float) -> None:
+    game = game_from(NEUTRAL, color, komi=0.5)
+    middle = [parse_vertex(vertex, width=5, height=5) for vertex in ("C3", "C1", "C5", "C2", "C4")]
+    evaluator = RolloutEvaluator(script(*middle))
+    with Searching(evaluator, rollout_share=share) as searcher:
+        report = searcher.run(game, Limits(1))
+        own = searcher._store.tree.own[ROOT].copy()
+    assert report.raw is not None
+    margin = 0.5 if color == BLACK else -1.5
+    assert own[VALUE] == pytest.approx((1 - share) * (2 * report.raw.winrate_black - 1) + share * np.sign(margin))
+    assert own[LEAD] == pytest.approx((1 - share) * report.raw.lead_black + share * margin)
+    ours, theirs = middle[0], middle[1]
+    sign = 1 if color == BLACK else -1
+    assert report.ownership_black[[ours, theirs]] == pytest.approx([share * sign, -share * sign])
+    assert evaluator.rollout_rows == [1] * 7, "five moves and two passes"
+
+
+def test_all_rollouts_of_a_batch_step_together() -> None:
+    """After a batch was judged all of it is asked about, then what has not ended, move by move."""
+    batches: list[tuple[int, list[int]]] = []
+
+    class Logging(RolloutEvaluator):
+        def evaluate(self, positions, count, conditions, out, **options):
+            super().evaluate(positions, count, conditions, out, **options)
+            self.rollout_rows = []
+            batches.append((count, self.rollout_rows))
+
+    evaluator = Logging(batch=8)
+    assert search(Game(4), 200, evaluator, rollout_share=0.5, in_flight_share=1).visits == 200
+    for judged, asked in batches:
+        assert asked[0] == judged
+        assert asked == sorted(asked, reverse=True)
+        assert 2 <= len(asked) <= 3 * 16, "two passes at least, three moves for each point at most"
+    assert max(judged for judged, _ in batches) == 8
+
+
+def test_a_network_that_likes_all_moves_alike_plays_as_uniform_rollouts_do() -> None:
+    """The same moves are left out, the same games come to an end, and the same area is counted."""
+    game, count = Game(4, 4, Rules.parse("chinese")), 400
+    uniform = KernelPlayer(UNIFORM, 0, width=4, height=4, rng=new_states(1, 2)[0])
+    expected = play_out(uniform, [game] * count).margin
+    found = play_out(network_player(RolloutEvaluator(), count, 4), [game] * count).margin
+    error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
+    assert abs(expected.mean() - found.mean()) < 3 * error
+    assert abs(expected.std() - found.std()) < 3 * error
+
+
+def test_rollouts_of_a_network_see_what_the_game_would_be() -> None:
+    """After every move its row is the one that `write_game` makes, but for superko, which rollouts leave alone."""
+    text = ". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . ."
+    game, moves = game_from(text, WHITE, rules="chinese"), 0
+
+    def check(positions: Positions) -> None:
+        nonlocal moves
+        if moves:
+            game.play(int(positions.points[0, 0]))
+        expected = rows_of([game])
+        for name in ("to_play", "points", "colors", "forbidden", "pass_ends", "hash", "key"):
+            found = getattr(positions, name)[0]
+            assert np.array_equal(found, getattr(expected, name)[0]), (name, game.diagram())
+        for ago in range(3):
+            assert np.array_equal(board_in(positions, 0, ago).color, board_in(expected, 0, ago).color)
+        moves += 1
+
+    class Checked(RolloutEvaluator):
+        def write_rollout_policy(self, positions, count, conditions, policy):
+            check(positions)
+            super().write_rollout_policy(positions, count, conditions, policy)
+
+    play_out(network_player(Checked(), 1, 5), [game.copy()])
+    assert moves > 20
+
+
+def test_rows_of_ended_rollouts_go_to_others_and_results_to_where_they_began() -> None:
+    """Each rollout is a game of its own: played with others or alone, it ends the same."""
+    middle = [parse_vertex(vertex, width=5, height=5) for vertex in ("C3", "C1", "C5", "C2", "C4")]
+    games = []
+    for number in range(6):
+        game = game_from(NEUTRAL, BLACK if number % 2 else WHITE)
+        for point in middle[: number // 2 * 2]:
+            game.play(point)
+        games.append(game)
+    evaluator = RolloutEvaluator(script(*middle))
+    found = play_out(network_player(evaluator, 6, 5), games)
+    assert evaluator.rollout_rows == [6, 6, 6, 4, 4, 2, 2]
+    for number, game in enumerate(games):
+        alone = play_out(network_player(evaluator, 1, 5), [game])
+        assert found.margin[number] == alone.margin[0] == (1 if number % 2 else -1)
+        assert np.array_equal(found.owner[number], alone.owner[0])
+
+
+def test_rollouts_of_a_network_are_cut_off_at_the_limit() -> None:
+    evaluator = RolloutEvaluator(script(*(parse_vertex(v, width=5, height=5) for v in ("C1", "C2", "C3"))))
+    result = play_out(network_player(evaluator, 1, 5, limit=2), [game_from(NEUTRAL, BLACK)])
+    assert evaluator.rollout_rows == [1, 1]
+    assert int(result.margin[0]) == 0, "a point each"
+
+
+def test_a_rollout_that_nobody_waits_for_ends_early() -> None:
+    evaluator = RolloutEvaluator()
+    play_out(network_player(evaluator, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
+    assert len(evaluator.rollout_rows) == 3
+
+
+@pytest.mark.parametrize("pipeline", [1, 2])
+def test_a_search_with_a_rollout_network_repeats_itself(pipeline: int) -> None:
+    options = {"rollout_share": 0.5, "pipeline": pipeline, "in_flight_share": 1}
+    reports = [search(Game(4), 60, RolloutEvaluator(), **options) for _ in range(2)]
+    assert reports[0].moves == reports[1].moves
+    assert reports[0].moves != search(Game(4), 60, RolloutEvaluator(), **options, seed=2).moves
+
+
+# --- who plays them
+
+
+class WeightedEvaluator(RolloutEvaluator):
+    """Has weights for a linear policy too."""
+
+    linear_policy = INDIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("policy", "evaluator", "player", "is_linear"),
+    [
+        ("auto", WeightedEvaluator(), KernelPlayer, True),
+        ("linear", WeightedEvaluator(), KernelPlayer, True),
+        ("network", WeightedEvaluator(), NetworkPlayer, False),
+        ("tactical", WeightedEvaluator(), KernelPlayer, False),
+        ("uniform", WeightedEvaluator(), KernelPlayer, False),
+    ],
+)
+def test_weights_of_a_linear_policy_come_first(
+    policy: str, evaluator: RolloutEvaluator, player: type, is_linear: bool
+) -> None:
+    size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
+    for each in (evaluator, ExclusiveEvaluator(evaluator)):
+        found = new_player(config(rollout_policy=policy, rollout_share=0.5), each, **size)
+        assert type(found) is player
+        assert (getattr(found, "_linear", None) is not None) == is_linear
+
+
+def test_a_linear_policy_without_weights_plays_as_uniform_rollouts_do() -> None:
+    game, count = Game(4, 4, Rules.parse("chinese")), 400
+    size = {"width": 4, "height": 4, "rng": new_states(1, 2)[0]}
+    expected = play_out(KernelPlayer(UNIFORM, 0, **size), [game] * count).margin
+    found = play_out(KernelPlayer(UNIFORM, 0, **size, weights=INDIFFERENT), [game] * count).margin
+    error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
+    assert abs(expected.mean() - found.mean()) < 3 * error
+    assert abs(expected.std() - found.std()) < 3 * error
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_search_with_a_linear_policy_repeats_itself(share: float) -> None:
+    options = {"rollout_share": share, "rollout_policy": "linear"}
+    reports = [search(Game(5), 100, WeightedEvaluator(), **options) for _ in range(2)]
+    assert reports[0].moves == reports[1].moves
+    assert reports[0].moves != search(Game(5), 100, WeightedEvaluator(), **options, seed=2).moves
+
+
+def test_a_search_by_rollouts_plays_by_a_linear_policy_if_asked() -> None:
+    game, linear = Game(5), INDIFFERENT
+    reports = {}
+    for policy, weights in (("linear", linear), ("auto", linear), ("auto", None), ("uniform", linear)):
+        values = {"search.rollout_policy": policy, "search.seed": "1", "search.threads": "2"}
+        searcher = RolloutSearch(Config().with_values(values).search, weights)
+        reports[policy, weights is not None] = searcher.run(game, Limits(500)).moves
+        searcher.close()
+    assert reports["auto", True] == reports["auto", False]
+    assert len({str(moves) for moves in reports.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("policy", "has_network", "player"),
+    [
+        ("auto", True, NetworkPlayer),
+        ("network", True, NetworkPlayer),
+        ("tactical", True, KernelPlayer),
+        ("uniform", True, KernelPlayer),
+        ("auto", False, KernelPlayer),
+        ("tactical", False, KernelPlayer),
+    ],
+)
+def test_the_setting_says_who_plays_rollouts(policy: str, has_network: bool, player: type) -> None:
+    evaluator = RolloutEvaluator() if has_network else AreaEvaluator()
+    size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
+    assert type(new_player(config(rollout_policy=policy, rollout_share=0.5), evaluator, **size)) is player
+    assert new_player(config(rollout_policy=policy), evaluator, **size) is None
+
+
+def test_a_rollout_network_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigError, match="rollout_policy = network without a rollout network; put one into"):
+        Searching(AreaEvaluator(), rollout_policy="network")
+    with pytest.raises(ConfigError, match="without a network: expected auto, linear, tactical or uniform"):
+        RolloutSearch(config(rollout_policy="network").search)
+
+
+def test_weights_that_are_not_there_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"linear without weights; put rollout-policy\.npz into the folder"):
+        Searching(RolloutEvaluator(), rollout_policy="linear")
+    with pytest.raises(ConfigError, match="linear without weights"):
+        RolloutSearch(config(rollout_policy="linear").search)
+
+
+def test_a_shared_evaluator_shares_its_rollout_network() -> None:
+    evaluator = RolloutEvaluator()
+    shared = ExclusiveEvaluator(evaluator)
+    assert rollout_policy_of(shared) is shared
+    results = play_out(network_player(shared, 1, 5), [Game(5)])
+    assert evaluator.rollout_rows
+    assert abs(int(results.margin[0])) <= 25
+    evaluator.rollout = None
+    assert rollout_policy_of(evaluator) is None
+    assert rollout_policy_of(ExclusiveEvaluator(evaluator)) is None
+    assert rollout_policy_of(ExclusiveEvaluator(AreaEvaluator())) is None

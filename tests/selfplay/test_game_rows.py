@@ -1,0 +1,103 @@
+"""Rows that follow games: always the same as those written anew."""
+
+import numpy as np
+import pytest
+
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import Positions, new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.selfplay import game_rows
+from gtp_engine.selfplay.game_rows import GameRows
+
+MOVES = 60
+
+
+def assert_equal(found: Positions, row: int, expected: Positions) -> None:
+    """Assert that a row says what the first row of `expected` says, up to the boards' scratch parts."""
+    assert found.key[row] == expected.key[0]
+    for name in ("hash", "to_play", "points", "colors", "forbidden", "pass_ends", "button"):
+        np.testing.assert_array_equal(getattr(found, name)[row], getattr(expected, name)[0], err_msg=name)
+
+
+def random_move(game: Game, rng: np.random.Generator) -> Move:
+    """Return a legal move: a pass now and then, and rarely by the side that is not to move."""
+    color = game.to_play if rng.random() < 0.95 else opponent(game.to_play)
+    points = game.legal_points(color)
+    is_pass = rng.random() < 0.1 or not points
+    return Move(color, PASS if is_pass else int(rng.choice(points)))
+
+
+@pytest.mark.parametrize("rules", dict.fromkeys(PRESETS.values()))
+@pytest.mark.parametrize("size", [(3, 3), (5, 4)])
+def test_rows_that_follow_games_are_those_written_anew(size: tuple[int, int], rules: object) -> None:
+    """On so small boards there are kos, repetitions and suicide; passes end the games, which go on nevertheless."""
+    rng = np.random.default_rng(1)
+    games = [Game(*size, rules, 6.5) for _ in range(3)]  # type: ignore[arg-type]
+    positions, alone = new_positions(3, *size), new_positions(1, *size)
+    rows = GameRows(positions)
+    for _ in range(MOVES):
+        for row, game in enumerate(games):
+            rows.fill(row, game)
+            write_game(alone, 0, game)
+            assert_equal(positions, row, alone)
+            game.play(random_move(game, rng))
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "chinese"])
+def test_moves_that_repeat_a_position_are_marked(rules: str) -> None:
+    """At least some of the games above come to a repetition or a ko; see that the marks are made in following rows."""
+    rng = np.random.default_rng(2)
+    positions = new_positions(1, 3, 3)
+    marked = 0
+    for _ in range(20):
+        game, rows = Game(3, 3, PRESETS[rules], 0.5), GameRows(positions)
+        for _ in range(40):
+            rows.fill(0, game)
+            banned = [p for p in range(len(positions.forbidden[0])) if game.illegal_reason(p) in ("ko", "superko")]
+            assert np.flatnonzero(positions.forbidden[0]).tolist() == banned
+            marked += len(banned)
+            points = game.legal_points()
+            game.play(int(rng.choice(points)) if points else PASS)
+            if game.is_over:
+                break
+    assert marked > 0
+
+
+def test_a_game_is_written_anew_only_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+
+    def write(positions: Positions, row: int, game: Game) -> None:
+        written.append(len(game.moves))
+        write_game(positions, row, game)
+
+    monkeypatch.setattr(game_rows, "write_game", write)
+    rows, game = GameRows(new_positions(1, 5, 5)), Game(5)
+    for vertex in ("A1", "B2", "C3", "pass"):
+        rows.fill(0, game)
+        game.play(vertex)
+    assert written == [0], "a side after the other"
+    rows.fill(0, game)
+    game.play("pass")
+    rows.fill(0, game)
+    assert written == [0, 5], "passes have ended the game: what came before is no history any more"
+    game.play("D4", game.to_play)
+    rows.fill(0, game)
+    assert written == [0, 5]
+    game.play("E5", opponent(game.to_play))
+    rows.fill(0, game)
+    assert written == [0, 5, 7], "a side out of turn"
+    rows.fill(0, Game(5))
+    assert written[-1] == 0, "another game"
+
+
+def test_a_handicap_game_is_followed_from_white_on() -> None:
+    positions, alone = new_positions(1, 5, 5), new_positions(1, 5, 5)
+    rows, game = GameRows(positions), Game(5)
+    game.set_up([Move(BLACK, 8), Move(BLACK, 16)], WHITE)
+    for _ in range(4):
+        rows.fill(0, game)
+        write_game(alone, 0, game)
+        assert_equal(positions, 0, alone)
+        game.play(game.legal_points()[0])

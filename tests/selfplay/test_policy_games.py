@@ -1,0 +1,244 @@
+"""Games that a network plays by sampling its policy, side by side."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator, UniformEvaluator
+
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
+from gtp_engine.selfplay.policy_games import (
+    DECIDED_MOVES,
+    LONGEST_GAME,
+    RULES,
+    GamePlan,
+    Planner,
+    PlayedGame,
+    PolicyGames,
+    Temperatures,
+    plain_plan,
+)
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
+
+UNIFORM = GroupedRows(UniformEvaluator())
+CHINESE = GamePlan(PRESETS["chinese"], 7.5)
+
+
+class ScriptedRows:
+    """Says of every position that Black wins with `win` and leads by `lead`; the policy is `weights`, {}: uniform."""
+
+    name = "scripted"
+
+    def __init__(self, *, win: float = 0.5, lead: float = 0.0, weights: dict[int, float] | None = None) -> None:
+        self.win, self.lead = win, lead
+        self.weights = {PASS: 1.0} if weights is None else weights
+
+    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
+        UNIFORM.evaluate_rows(positions, conditions, out)
+        out.win_black[:] = self.win
+        out.loss_black[:] = 1 - self.win
+        out.lead_black[:] = self.lead
+        if self.weights:
+            out.policy[:] = 0.0
+            for point, weight in self.weights.items():
+                out.policy[:, point] = weight
+
+
+def always(plan: GamePlan) -> Planner:
+    return lambda rng, width, height: plan
+
+
+def play(
+    evaluator: GroupedRows | ScriptedRows,
+    plan: GamePlan,
+    *,
+    games: int = 1,
+    size: int = 5,
+    temperatures: Temperatures = Temperatures(),  # noqa: B008
+    seed: int = 1,
+) -> list[PlayedGame]:
+    rng = np.random.default_rng(seed)
+    return play_all(
+        PolicyGames(
+            evaluator, size, size, games=games, batch=4, rng=rng, planner=always(plan), temperatures=temperatures
+        )
+    )
+
+
+def play_all(games: PolicyGames) -> list[PlayedGame]:
+    ended = []
+    while games.playing:
+        games.look()
+        ended += games.play()
+    return ended
+
+
+def moves_of(played: list[PlayedGame]) -> dict[int, tuple[object, ...]]:
+    return {game.number: (game.game.rules, game.game.komi, *game.game.moves) for game in played}
+
+
+def games_of(seed: int, count: int = 5) -> dict[int, tuple[object, ...]]:
+    games = PolicyGames(GroupedRows(FakeEvaluator()), 5, 4, games=count, batch=2, rng=np.random.default_rng(seed))
+    return moves_of(play_all(games))
+
+
+def test_all_games_are_played_to_their_end() -> None:
+    games = PolicyGames(UNIFORM, 5, 4, games=7, batch=3, rng=np.random.default_rng(1))
+    ended = play_all(games)
+    assert sorted(played.number for played in ended) == list(range(7))
+    for played in ended:
+        assert played.game.is_over or len(played.game.moves) == LONGEST_GAME * 20
+
+
+def test_no_more_games_than_the_batch_at_a_time() -> None:
+    games = PolicyGames(UNIFORM, 4, 4, games=5, batch=2, rng=np.random.default_rng(1))
+    assert len(games.playing) == 2
+    while games.playing:
+        games.look()
+        games.play()
+        assert len(games.playing) <= 2
+
+
+def test_seeds_decide_the_games() -> None:
+    assert games_of(3) == games_of(3)
+    assert games_of(3) != games_of(4)
+    assert len(set(games_of(3).values())) == 5, "games of one run differ"
+
+
+def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
+    games = PolicyGames(UNIFORM, 4, 4, games=20, batch=3, rng=np.random.default_rng(1))
+    row = new_positions(1, 4, 4)
+    seen = set()
+    while games.playing:
+        games.look()
+        assert len(games.conditions) == len(games.playing)
+        for number, played in enumerate(games.playing):
+            write_game(row, 0, played.game)
+            assert row.key[0] == games.positions.key[number]
+            assert games.conditions[number] == conditions_of(played.game)
+            seen.add(played.number)
+        before = games.playing
+        ended = games.play()
+        kept = [played for played in before if played not in ended]
+        if len(games.playing) == len(before):
+            assert all(games.playing[before.index(played)] is played for played in kept), "others stay in their rows"
+    assert seen == set(range(20))
+
+
+def test_without_a_number_of_games_others_begin_for_ever() -> None:
+    games = PolicyGames(UNIFORM, 3, 3, games=None, batch=2, rng=np.random.default_rng(1), numbers=iter(range(100, 999)))
+    numbers = set()
+    for _ in range(200):
+        games.look()
+        numbers |= {played.number for played in games.playing}
+        games.play()
+        assert len(games.playing) == 2
+    assert min(numbers) == 100 and len(numbers) > 10
+
+
+def test_rules_between_them_have_every_value() -> None:
+    chosen = [PRESETS[name] for name in RULES]
+    assert {rules.ko for rules in chosen} == set(Ko)
+    assert {rules.scoring for rules in chosen} == set(Scoring)
+    assert {rules.tax for rules in chosen} == set(Tax)
+    assert {rules.suicide for rules in chosen} == {False, True}
+
+
+def test_komi_lies_near_what_the_rules_suggest() -> None:
+    rng = np.random.default_rng(1)
+    plans = [plain_plan(rng, 19, 19) for _ in range(400)]
+    deviations = [plan.komi - plan.rules.default_komi() for plan in plans]
+    assert all((2 * deviation).is_integer() for deviation in deviations)
+    assert 2.3 < np.std(deviations) < 3.6
+    assert len({plan.rules for plan in plans}) == len(RULES)
+
+
+# --- How moves are drawn
+
+
+def first_moves(temperatures: Temperatures, plan: GamePlan = CHINESE, games: int = 600) -> Counter[int]:
+    """Return how often each point came first, where A1 has the weight 9 and B1 the weight 1."""
+    a1, b1 = parse_vertex("A1", width=5, height=5), parse_vertex("B1", width=5, height=5)
+    evaluator = ScriptedRows(weights={a1: 0.9, b1: 0.1})
+    rng = np.random.default_rng(1)
+    board = PolicyGames(
+        evaluator, 5, 5, games=games, batch=games, rng=rng, planner=always(plan), temperatures=temperatures
+    )
+    board.look()
+    board.play()
+    return Counter(played.game.moves[0].point - a1 for played in board.playing)
+
+
+def test_moves_have_the_policys_odds() -> None:
+    drawn = first_moves(Temperatures())
+    assert drawn.keys() == {0, 1}, "and nothing else is played"
+    assert drawn[1] / 600 == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("temperatures", "plan"),
+    [
+        (Temperatures(opening=2.0), CHINESE._replace(opening_length=1)),
+        (Temperatures(rest=2.0), CHINESE),
+        (Temperatures(hot=2.0, hot_share=1.0), CHINESE),
+    ],
+)
+def test_a_temperature_of_two_takes_roots_of_the_odds(temperatures: Temperatures, plan: GamePlan) -> None:
+    assert first_moves(temperatures, plan)[1] / 600 == pytest.approx(0.25, abs=0.05)  # 3 : 1
+
+
+def test_a_share_of_the_moves_is_hot() -> None:
+    mixed = first_moves(Temperatures(hot=2.0, hot_share=0.5), games=2000)
+    assert mixed[1] / 2000 == pytest.approx((0.1 + 0.25) / 2, abs=0.03)
+
+
+# --- Plans
+
+
+def test_komi_becomes_even_once_the_opening_is_over() -> None:
+    (played,) = play(ScriptedRows(lead=5.3, weights={}), CHINESE._replace(even_at=2))
+    assert played.game.komi == 13.0, "7.5 and the 5.5 nearest to 5.3, once"
+    (played,) = play(ScriptedRows(lead=5.3, weights={}), CHINESE)
+    assert played.game.komi == 7.5
+
+
+def test_handicap_stones_stand_before_white_begins() -> None:
+    points = tuple(parse_vertex(vertex, width=5, height=5) for vertex in ("B2", "D4"))
+    (played,) = play(UNIFORM, CHINESE._replace(handicap=points))
+    assert played.game.handicap == 2
+    assert played.game.moves[0].color == WHITE
+
+
+def test_white_passes_while_the_policy_places_the_handicap() -> None:
+    for played in play(UNIFORM, CHINESE._replace(white_passes=2), games=8):
+        moves = played.game.moves
+        if moves[0].point != PASS and moves[2].point != PASS and moves[4].point != PASS:
+            assert [move.point == PASS for move in moves[:5]] == [False, True, False, True, False]
+            assert moves[4].color == BLACK
+            assert played.game.handicap >= 3
+
+
+@pytest.mark.parametrize(
+    ("win", "stops", "length"), [(0.995, True, DECIDED_MOVES), (0.995, False, 38), (0.98, True, 38)]
+)
+def test_games_may_stop_when_they_are_decided(win: float, stops: bool, length: int) -> None:
+    """38 moves: the longest game on 5×5."""
+    (played,) = play(NeverPassing(win), CHINESE._replace(stops_when_decided=stops))
+    assert len(played.game.moves) == length
+
+
+class NeverPassing(ScriptedRows):
+    """Plays on for ever, and says of every position that Black wins with `win`."""
+
+    def __init__(self, win: float) -> None:
+        super().__init__(win=win, weights={})
+
+    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
+        super().evaluate_rows(positions, conditions, out)
+        out.policy[:, PASS] = 1e-9

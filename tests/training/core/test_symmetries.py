@@ -1,0 +1,34 @@
+"""Turned samples are what the encoder makes of the position in that orientation."""
+
+import numpy as np
+import pytest
+
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.symmetry import cell_table, symmetry_count
+from gtp_engine.training.core.symmetries import turned_boards, turned_points
+
+
+@pytest.mark.parametrize(("width", "height"), [(7, 7), (6, 4)])
+def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: int) -> None:
+    game = Game(width, height)
+    for vertex in ("A1", "C2", "B1", "D4", "A2", "B3", "E2"):
+        game.play(vertex)
+    encoder, positions = KatagoV7Encoder(width, height), new_positions(1, width, height)
+    write_game(positions, 0, game)
+
+    def encoded(symmetry: int) -> np.ndarray:
+        planes, values = np.zeros((1, 22, height, width), np.float32), np.zeros((1, 19), np.float32)
+        encoder.encode(positions, 0, 1, conditions_of(game), np.array([symmetry], np.int32), planes, values)
+        return planes
+
+    points = np.arange(width * height + 1)[None]
+    for symmetry in range(symmetry_count(width, height)):
+        np.testing.assert_array_equal(turned_boards(encoded(0), symmetry), encoded(symmetry))
+        (turned,) = turned_points(points, width, height, symmetry)
+        for action, point in enumerate(board_points(width, height)):
+            assert turned[cell_table(width, height)[symmetry, point]] == action
+        assert turned[-1] == width * height, "the pass stays last"

@@ -1,0 +1,191 @@
+"""Batches: every position once in an epoch, in an order that can be repeated and continued, in all orientations."""
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from training.needs_torch import torch
+from training.toy import count_stones, write_data
+
+from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.training.core.symmetries import turned_boards, turned_points
+from gtp_engine.training.distillation.batches import Batch, Batches, Prefetch, shard_length, unpack
+from gtp_engine.training.distillation.shards import (
+    Samples,
+    ShardError,
+    ShardMeta,
+    ShardName,
+    read_shard,
+    shard_paths,
+    write_shard,
+)
+
+SEED = 5
+
+
+def stream(folder: Path, size: int = 8, **changes: object) -> Batches:
+    return Batches(folder / "train", size, seed=SEED, group_positions=64, **changes)  # type: ignore[arg-type]
+
+
+def scores(batch: Batch) -> list[float]:
+    """Return what tells the positions of `numbered` apart."""
+    return batch.score[:, 0].tolist()
+
+
+def numbered(folder: Path, width: int, height: int, count: int, *, first: int = 0, shard: int = 0) -> None:
+    """Write a shard of `count` positions whose score is their number."""
+    samples = count_stones(width, height, 4, seed=1).take(np.zeros(count, dtype=np.int64))
+    samples.score[:] = np.arange(first, first + count)[:, None]
+    (folder / "train").mkdir(exist_ok=True)
+    path = folder / "train" / str(ShardName(width, height, 1, shard))
+    write_shard(path, samples, ShardMeta(width, height, "", "", "", 1))
+
+
+def same(one: Batch, other: Batch) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_an_epoch_has_every_position_once(tmp_path: Path) -> None:
+    for shard in range(6):
+        numbered(tmp_path, 5, 5, 32, first=32 * shard, shard=shard)
+    batches = stream(tmp_path)
+    first, second = ([score for batch in islice(batches, 24) for score in scores(batch)] for _ in range(2))
+    assert sorted(first) == sorted(second) == list(range(192))
+    assert first != second, "each epoch has an order of its own"
+    assert len({score // 32 for score in first[:8]}) > 1, "shards of a group are mixed"
+
+
+def test_positions_that_fill_no_batch_wait_for_the_next_epoch(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 30)
+    batches = stream(tmp_path)
+    assert [len(batch.planes) for batch in islice(batches, 9)] == [8] * 9
+
+
+def test_a_small_shard_is_a_batch_of_its_own(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 3)
+    assert [sorted(scores(batch)) for batch in islice(stream(tmp_path), 2)] == [[0, 1, 2]] * 2
+
+
+def test_board_sizes_come_as_often_as_they_have_positions(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 60)
+    numbered(tmp_path, 4, 3, 20)
+    found = Counter(batch.board for batch in islice(stream(tmp_path), 400))
+    assert 0.65 < found[5, 5] / 400 < 0.85
+    found = Counter(batch.board for batch in islice(stream(tmp_path, shares={(5, 5): 1, (4, 3): 1}), 400))
+    assert 0.4 < found[5, 5] / 400 < 0.6
+    assert stream(tmp_path, shares={(4, 3): 0.1, (9, 9): 0.9}).counts == {(4, 3): 20}
+    with pytest.raises(ShardError, match="expected some of the boards 9x9"):
+        stream(tmp_path, shares={(9, 9): 1})
+
+
+def test_new_shards_are_taken_in_when_an_epoch_begins(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 16)
+    batches = stream(tmp_path)
+    next(batches)
+    numbered(tmp_path, 5, 5, 16, first=100, shard=1)
+    numbered(tmp_path, 4, 3, 64, shard=0)
+    assert max(scores(next(batches))) < 100
+    later = list(islice(batches, 12))
+    assert {batch.board for batch in later} == {(5, 5), (4, 3)}
+    assert any(max(scores(batch)) >= 100 for batch in later if batch.board == (5, 5))
+
+
+def test_the_same_seed_gives_the_same_batches(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), (4, 3))
+    pairs = zip(islice(stream(tmp_path), 30), islice(stream(tmp_path), 30), strict=True)
+    assert all(same(*pair) for pair in pairs)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7, 20])
+def test_a_stream_goes_on_where_its_state_was(tmp_path: Path, steps: int) -> None:
+    write_data(tmp_path, (5, 5), (4, 3))
+    batches, again = stream(tmp_path), stream(tmp_path)
+    for _ in range(steps):
+        next(batches)
+    again.go_to(batches.state())
+    assert all(same(*pair) for pair in zip(islice(batches, 20), islice(again, 20), strict=True))
+
+
+def test_prefetched_batches_are_those_of_the_stream_with_its_states(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), (4, 3))
+    batches, again = stream(tmp_path), stream(tmp_path)
+    with Prefetch(stream(tmp_path)) as prefetched:
+        found = list(islice(prefetched, 10))
+    assert all(same(batch, next(batches)) for batch, _ in found)
+    again.go_to(found[-1][1])
+    assert same(next(again), next(batches))
+
+
+def test_prefetching_hands_on_errors(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), shards=1)
+    batches = stream(tmp_path)
+    (path,) = shard_paths(tmp_path / "train")
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ShardError, match="damaged"), Prefetch(batches) as prefetched:
+        next(prefetched)
+
+
+def test_orientations_share_a_batch_evenly() -> None:
+    for width, height in ((5, 5), (4, 3)):
+        samples = count_stones(width, height, 16, seed=2)
+        plain = unpack(samples, (width, height))
+        symmetries = np.random.default_rng(1).permutation(symmetry_count(width, height))
+        turned = unpack(samples, (width, height), symmetries)
+        part = 16 // len(symmetries)
+        for number, symmetry in enumerate(symmetries):
+            rows = slice(number * part, (number + 1) * part)
+            boards = turned_boards(plain.planes[rows].numpy(), int(symmetry))
+            np.testing.assert_array_equal(turned.planes[rows], boards)
+            for name in ("policy", "ownership"):
+                points = turned_points(getattr(plain, name)[rows].numpy(), width, height, int(symmetry))
+                np.testing.assert_array_equal(getattr(turned, name)[rows], points)
+        assert torch.equal(plain.score, turned.score) and torch.equal(plain.globals, turned.globals)
+
+
+def test_unpacked_samples_are_what_was_packed() -> None:
+    samples = count_stones(4, 3, 5, seed=2)
+    batch = unpack(samples, (4, 3))
+    assert batch.board == (4, 3) and batch.planes.shape == (5, 22, 3, 4)
+    own, opponent = batch.planes[:, 1].flatten(1), batch.planes[:, 2].flatten(1)
+    assert torch.equal(batch.ownership, own.float() - opponent.float())
+    np.testing.assert_array_equal(batch.value, samples.value.astype(np.float32))
+    assert all(tensor.dtype == torch.float32 for tensor in batch[1:])
+
+
+def test_a_batch_splits_into_parts() -> None:
+    batch = unpack(count_stones(4, 3, 5, seed=2), (4, 3))
+    parts = batch.split(3)
+    assert [len(part.planes) for part in parts] == [2, 2, 1]
+    assert same(Batch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
+    assert len(batch.split(9)) == 5, "no part is empty"
+
+
+def test_the_length_of_a_shard_is_read_from_its_head(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 13)
+    (path,) = shard_paths(tmp_path / "train")
+    assert shard_length(path) == read_shard(path)[0].count == 13
+
+
+@pytest.mark.parametrize("content", [b"", b"junk" * 100])
+def test_damaged_shards_are_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
+    with pytest.raises(ShardError, match=r"'5x5-1-00000.npz' is damaged"):
+        stream(tmp_path)
+
+
+def test_a_folder_without_shards_says_so(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    with pytest.raises(ShardError, match="no shards in"):
+        stream(tmp_path)
+
+
+def test_samples_of_both_orders_are_the_same_positions() -> None:
+    samples = count_stones(5, 5, 6, seed=1)
+    order = np.array([3, 1, 0, 5, 4, 2])
+    turned = unpack(samples.take(order), (5, 5))
+    plain = unpack(samples, (5, 5))
+    assert same(turned, Batch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
+    assert isinstance(samples, Samples)

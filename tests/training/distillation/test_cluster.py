@@ -1,0 +1,77 @@
+"""Workers on a Ray cluster: one of two nodes on this machine, which takes half a minute; skipped without Ray."""
+
+import importlib.util
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.distillation.cluster import LOCAL, SentTeacher, blocks_of_cluster
+from gtp_engine.training.distillation.labelled_games import MOST_WORKERS, SelfPlaySettings, first_game
+from gtp_engine.training.distillation.teacher import OnnxTeacher
+from gtp_engine.training.distillation.workers import WorkerError
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: pip install 'gtp-engine[ray]'")
+SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=7, batch=2)
+FAKE = partial(GroupedRows, FakeEvaluator())
+
+MOST_BLOCKS = 20_000
+"""Blocks to wait for: the first actor makes a thousand in a second, until the other one has started."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Return the address of a cluster of two nodes, of one core each."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    yield cluster.address
+    cluster.shutdown()
+
+
+@needs_ray
+@pytest.mark.filterwarnings("ignore")
+def test_workers_on_two_nodes_play_games_of_their_own(address: str) -> None:
+    wanted = {first_game(7, 0) >> 32, first_game(7, 1) >> 32}
+    workers: set[int] = set()
+    with blocks_of_cluster(FAKE, SETTINGS, 2, address, threads=1) as found:
+        for block in islice((block for block in found if block is not None), MOST_BLOCKS):
+            assert block.board == (5, 5)
+            workers |= set((block.samples.game >> 32).tolist())
+            if workers == wanted:
+                break
+    assert workers == wanted, "two nodes of one core: an actor on each"
+
+
+@needs_ray
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_of_a_worker_is_told_in_its_words(address: str, tmp_path: Path) -> None:
+    path = tmp_path / "none.onnx"
+    path.write_bytes(b"nothing")
+    teacher = SentTeacher(OnnxTeacher(path, 2))
+    with (
+        blocks_of_cluster(teacher, SETTINGS, 1, address, threads=1) as found,
+        pytest.raises(WorkerError, match=r"^'none.onnx' is damaged or no ONNX file"),
+    ):
+        next(block for block in found if block is not None)
+
+
+@pytest.mark.skipif(HAS_RAY, reason="Ray is installed")
+def test_without_ray_one_is_told_how_to_get_it() -> None:
+    with (
+        pytest.raises(WorkerError, match=r"pip install 'gtp-engine\[ray\]'"),
+        blocks_of_cluster(FAKE, SETTINGS, 1, LOCAL, threads=1),
+    ):
+        pass
+
+
+def test_numbers_of_games_tell_seed_and_worker() -> None:
+    assert first_game(7, 1) - first_game(7, 0) == 1 << 32
+    assert first_game(8, 0) == first_game(7, MOST_WORKERS)

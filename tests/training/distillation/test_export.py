@@ -1,0 +1,169 @@
+"""Exported files: they answer like the module, play in the engine, and give their weights back exactly."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from nn.katago_files import NetworkFile
+from shared_files import shared_file
+from training.needs_torch import torch
+from training.toy import run, tiny_module
+
+from gtp_engine.config.network import NetworkConfig
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.game import Game
+from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.onnx_export import convert_file
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.nn.onnx_model import read_info
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.distillation.export import check_file, export_network, model_of, random_positions
+from gtp_engine.training.distillation.labels import Labeller
+from gtp_engine.training.distillation.shards import HELD_OUT, ShardMeta, ShardName, join, write_shard
+from gtp_engine.training.distillation.start import module_of_file
+from gtp_engine.training.distillation.validation import HeldOut
+from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.architecture import PROPERTY
+from gtp_engine.training.nets.read_onnx import read_onnx
+
+
+def exported(tmp_path: Path, module: NetworkModule | None = None) -> Path:
+    path = tmp_path / "net.onnx"
+    export_network(module or tiny_module(), path, name="net", origin="made by a test", terms="CC0-1.0")
+    return path
+
+
+def test_files_say_what_they_are(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    info = read_info(path)
+    assert (info.kind, info.encoder, info.planes, info.globals_) == ("policy+value", "katago-v7", 22, 19)
+    assert (info.name, info.origin, info.license) == ("net", "made by a test", "CC0-1.0")
+    assert info.sizes.include(2, 25) and info.model_version == 8
+    assert [entry.name for entry in tmp_path.iterdir()] == ["net.onnx"]
+
+
+def test_a_file_that_answers_otherwise_is_not_kept(tmp_path: Path) -> None:
+    path = exported(tmp_path, tiny_module(seed=1))
+    with pytest.raises(ModelError, match=r"exported network's policy on 9×9 differs by [\d.e+-]+: expected at most"):
+        check_file(path, tiny_module(seed=2))
+
+
+def test_imported_networks_pass_the_check(tmp_path: Path) -> None:
+    source = shared_file("nets/g170-b6c96-s175395328-d26788732.bin.gz")
+    convert_file(source, tmp_path / "net.onnx")
+    check_file(tmp_path / "net.onnx", module_of_file(source).eval())
+
+
+def test_a_network_agrees_with_what_it_says_in_the_engine(tmp_path: Path) -> None:
+    """Positions of both colours go through the evaluator, the labels and the metrics, and come out without a change."""
+    module = tiny_module()
+    network = NetworkConfig(model=str(exported(tmp_path, module)), provider="cpu", precision="float32", symmetry="none")
+    evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
+    game, labeller, samples = Game(5, 5), Labeller(1, 5, 5), []
+    positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
+    for vertex in ("C3", "D4", "D3", "B2", "pass", "C4"):
+        game.play(vertex)
+        write_game(positions, 0, game)
+        conditions = conditions_of(game)
+        evaluator.evaluate(positions, 1, conditions, evaluation)
+        samples.append(labeller.label(positions, [conditions], evaluation, [0]))
+    (tmp_path / HELD_OUT).mkdir()
+    path = tmp_path / HELD_OUT / str(ShardName(5, 5, 0, 0))
+    write_shard(path, join(samples), ShardMeta(5, 5, "", "", "", 0))
+    machine = choose_machine("cpu", "float32", threads=1)
+    (verdict,) = HeldOut(tmp_path / HELD_OUT, 100).judge(module, machine).values()
+    assert verdict.positions == 6 and verdict.same_first_move == 1.0
+    assert abs(verdict.policy_kl) < 1e-3
+    assert verdict.winrate_error < 1e-3 and verdict.ownership_error < 1 / 127
+    other = HeldOut(tmp_path / HELD_OUT, 100).judge(tiny_module(seed=2), machine)[5, 5]
+    assert other.policy_kl > 0.005 and other.winrate_error > 0.01 and other.lead_error > 0.1
+
+
+@pytest.mark.parametrize("activation", ["relu", "mish", "silu"])
+def test_weights_come_back_from_a_file(tmp_path: Path, activation: str) -> None:
+    module = tiny_module(activation=activation)
+    path = exported(tmp_path, module)
+    again = NetworkModule(read_onnx(path)).eval()
+    for one, other in zip(run(again, 6, 5), run(module, 6, 5), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    model = model_of(again.describe(), name="net", origin="made by a test", terms="CC0-1.0")
+    assert same_numbers(model, onnx.load(path)), "written again, it is the same file up to one rounding"
+
+
+@pytest.mark.parametrize("version", [8, 10, 14])
+def test_weights_of_other_shapes_come_back(tmp_path: Path, version: int) -> None:
+    network = parse_network(NetworkFile(version, ("gpool", ("ordinary", "gpool"), "ordinary")).bytes())
+    module = NetworkModule(network).eval()
+    path = exported(tmp_path, module)
+    for one, other in zip(run(NetworkModule(read_onnx(path)).eval(), 5, 4), run(module, 5, 4), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+def same_numbers(one: onnx.ModelProto, other: onnx.ModelProto) -> bool:
+    arrays = [[onnx.numpy_helper.to_array(each) for each in model.graph.initializer] for model in (one, other)]
+    return len(arrays[0]) == len(arrays[1]) and all(
+        np.allclose(a, b, rtol=1e-6, atol=1e-7) for a, b in zip(*arrays, strict=True)
+    )
+
+
+def changed(path: Path, change: str) -> None:
+    model = onnx.load(path)
+    if change == "other graph":
+        model.graph.node.pop(0)
+    elif change == "other sizes":
+        weights = model.graph.initializer[0]
+        weights.CopyFrom(onnx.numpy_helper.from_array(np.zeros((2, 2), np.float32), weights.name))
+    elif change == "no architecture":
+        del model.metadata_props[:]
+    elif change == "wrong architecture":
+        next(entry for entry in model.metadata_props if entry.key == PROPERTY).value = "{}"
+    onnx.save(model, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("other graph", "is not that of its architecture"),
+        ("other sizes", "is not that of its architecture"),
+        ("no architecture", "give the .bin.gz file"),
+        ("wrong architecture", "expected that of a network"),
+    ],
+)
+def test_files_that_were_changed(tmp_path: Path, change: str, message: str) -> None:
+    path = exported(tmp_path)
+    changed(path, change)
+    with pytest.raises(ModelError, match=message):
+        read_onnx(path)
+
+
+def test_transformers_cannot_be_read_back(tmp_path: Path) -> None:
+    network = parse_network(NetworkFile(17, ("attention-learned", "ffn")).bytes())
+    path = exported(tmp_path, NetworkModule(network).eval())
+    with pytest.raises(ModelError, match="is not that of its architecture"):
+        read_onnx(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk" * 100])
+def test_what_is_no_onnx_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"'net.onnx' (is damaged|does not say)"):
+        read_onnx(path)
+
+
+def test_what_training_can_begin_with(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"expected a checkpoint \(\.pt\), an \.onnx file or one of KataGo's"):
+        module_of_file(tmp_path / "net.txt2")
+    with pytest.raises(ModelError, match="cannot be read"):
+        module_of_file(tmp_path / "net.onnx")
+
+
+def test_random_positions_are_as_many_as_asked_for() -> None:
+    spatial, globals_ = random_positions(3, 2, 5, seed=1)
+    assert spatial.shape == (5, 22, 2, 3) and globals_.shape == (5, 19)
+    assert spatial[:, 0].all() and len(np.unique(spatial.reshape(5, -1), axis=0)) > 1

@@ -1,0 +1,169 @@
+"""Filling a folder: goals, Ctrl-C, progress, and the script as people run it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+from nn import tiny_networks
+
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.distillation.data_folder import DataFolder
+from gtp_engine.training.distillation.generate import Goal, Tally, fill, stop_on_signals
+from gtp_engine.training.distillation.generate_report import GenerateProgress, format_tally
+from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
+from gtp_engine.training.distillation.teacher import TeacherInfo
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_data"
+TEACHER = TeacherInfo("fake", "00", "none")
+
+
+def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[Block]:
+    settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed=1, batch=3)
+    return play_blocks(GroupedRows(FakeEvaluator()), settings)
+
+
+def written(path: Path) -> int:
+    return sum(read_shard(shard)[0].count for split in (TRAIN, HELD_OUT) for shard in shard_paths(path / split))
+
+
+# --- When it ends
+
+
+def test_it_ends_when_the_folder_holds_enough(tmp_path: Path) -> None:
+    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=200))
+    assert 200 <= written(tmp_path) == tally.kept < 200 + 48
+    again = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=200))
+    assert again.kept == again.labelled.total() == 0, "the goal is the folder's, not the run's"
+
+
+def test_it_ends_when_time_is_up(tmp_path: Path) -> None:
+    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(seconds=0.2))
+    assert 0.2 <= tally.seconds < 20
+    assert written(tmp_path) == tally.kept > 0
+
+
+def test_it_ends_with_the_blocks(tmp_path: Path) -> None:
+    tally = fill(DataFolder(tmp_path, TEACHER), islice(played(), 3), Goal())
+    assert tally.labelled.total() == 3 * 48
+    assert written(tmp_path) == tally.kept
+    assert not tally.stopped
+
+
+def test_a_stop_writes_what_there_is(tmp_path: Path) -> None:
+    asked: list[None] = []
+
+    def progress(folder: DataFolder, tally: Tally) -> None:
+        if tally.labelled.total() >= 96:
+            asked.append(None)
+
+    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(), progress=progress, is_stopped=lambda: bool(asked))
+    assert tally.stopped
+    assert tally.labelled.total() == 96
+    assert written(tmp_path) == tally.kept
+
+
+def test_it_can_be_stopped_before_the_first_block(tmp_path: Path) -> None:
+    def nothing() -> Iterator[None]:
+        while True:
+            answers.append(len(answers) == 3)
+            yield None
+
+    answers: list[bool] = []
+    tally = fill(DataFolder(tmp_path, TEACHER), nothing(), Goal(), is_stopped=lambda: any(answers))
+    assert tally.stopped and tally.seconds == tally.rate == 0
+
+
+def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
+    def broken() -> Iterator[Block]:
+        yield from islice(played(), 2)
+        raise RuntimeError("worker")
+
+    with pytest.raises(RuntimeError, match="worker"):
+        fill(DataFolder(tmp_path, TEACHER), broken(), Goal())
+    assert written(tmp_path) > 48
+
+
+def test_the_first_signal_asks_and_the_second_one_interrupts() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:
+        assert not is_stopped()
+        signal.raise_signal(signal.SIGINT)
+        assert is_stopped()
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# --- What is shown
+
+
+def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path, TEACHER)
+    tally = fill(folder, played({(4, 4): 0.5, (5, 3): 0.5}), Goal(positions=1500))
+    head, first, second, last = format_tally(folder, tally).splitlines()
+    assert head.split() == ["board", "labelled", "share", "a", "worker,", "/s", "in", "the", "folder"]
+    assert [line.split()[0] for line in (first, second)] == ["5x3", "4x4"]
+    assert int(first.split()[-1]) + int(second.split()[-1]) == folder.positions == tally.kept
+    assert last.startswith(f"{tally.kept:,} new positions in ")
+    assert last.endswith(f"{folder.duplicates:,} duplicates left out")
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.training.distillation.generate_report._LINE_INTERVAL", 0.05)
+    folder, goal = DataFolder(tmp_path, TEACHER), Goal(positions=2000)
+    with GenerateProgress(folder, goal) as progress:
+        fill(folder, played(), goal, progress=progress.show)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "positions, " in err and " minutes left" in err
+
+
+# --- The script
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "120"}
+    command = [sys.executable, str(SCRIPT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+
+
+def test_the_script_makes_data_with_a_network_and_goes_on(tmp_path: Path) -> None:
+    network = tiny_networks.v7_network(tmp_path / "tiny.onnx", license="CC0", source_sha256="ab")
+    arguments = (str(network), str(tmp_path / "data"), "--sizes", "5=1,6x4=1", "--batch", "4", "--provider", "cpu")
+    first = run(*arguments, "--positions", "600", "--held-out", "0.2")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "new positions in" in first.stdout
+    count = written(tmp_path / "data")
+    assert 600 <= count < 700
+    samples, meta = read_shard(shard_paths(tmp_path / "data" / TRAIN)[0])
+    assert (meta.teacher, meta.teacher_sha256, meta.licence, meta.seed) == ("tiny", "ab", "CC0", 1)
+    np.testing.assert_allclose(samples.policy.sum(axis=1, dtype=float), 1, atol=2e-3)
+    np.testing.assert_allclose(samples.value.sum(axis=1, dtype=float), 1, atol=2e-3)
+    second = run(*arguments, "--positions", "1000")
+    assert second.returncode == 0
+    assert written(tmp_path / "data") >= 1000
+    assert {path.name.split("-")[1] for path in shard_paths(tmp_path / "data" / TRAIN)} == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sizes", "nine"], "Error: sizes 'nine': expected sizes from 2 to 25"),
+        (["--precision", "int8"], "Error: precision int8: expected a quantized network"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    network = tiny_networks.v7_network(tmp_path / "tiny.onnx")
+    done = run(str(network), str(tmp_path / "data"), *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(message), done.stderr
+    assert len(done.stderr.splitlines()) == 1

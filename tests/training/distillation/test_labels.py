@@ -1,0 +1,105 @@
+"""Samples of evaluated positions: the side to move's view, the encoder's planes, actions in their order."""
+
+import numpy as np
+import pytest
+from fake_evaluators import UniformEvaluator
+from training.scripted_rows import BlackLeads
+
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.selfplay.policy_games import PolicyGames
+from gtp_engine.selfplay.rows_evaluator import GroupedRows, RowsEvaluator
+from gtp_engine.training.distillation.labels import Labeller
+from gtp_engine.training.distillation.shards import Samples
+
+
+def label(game: Game, evaluator: RowsEvaluator | None = None) -> Samples:
+    positions, evaluation = (make(3, game.width, game.height) for make in (new_positions, new_evaluation))
+    write_game(positions, 0, game)
+    (evaluator or BlackLeads(game.width)).evaluate_rows(positions, [conditions_of(game)], evaluation)
+    return Labeller(3, game.width, game.height).label(positions, [conditions_of(game)], evaluation, [7])
+
+
+def test_what_is_good_for_black_is_good_for_black_to_move() -> None:
+    samples = label(Game(5, 4))
+    np.testing.assert_allclose(samples.value, [[0.7, 0.2, 0.1]], atol=1e-3)
+    np.testing.assert_allclose(samples.score, [[3.0, 9.0, 4.0]])
+    assert samples.ownership[0].tolist() == [64] * 5 + [0] * 15, "round(0.5 · 127), on the top row"
+
+
+def test_what_is_good_for_black_is_bad_for_white_to_move() -> None:
+    game = Game(5, 4)
+    game.play("C2")
+    samples = label(game)
+    np.testing.assert_allclose(samples.value, [[0.2, 0.7, 0.1]], atol=1e-3)
+    np.testing.assert_allclose(samples.score, [[-3.0, 9.0, -4.0]])
+    assert samples.ownership[0].tolist() == [-64] * 5 + [0] * 15
+
+
+def test_the_policy_is_by_actions_with_the_pass_last() -> None:
+    game = Game(5, 4)
+    game.play("C2")
+    positions, evaluation = new_positions(1, 5, 4), new_evaluation(1, 5, 4)
+    write_game(positions, 0, game)
+    BlackLeads(5).evaluate_rows(positions, [conditions_of(game)], evaluation)
+    (policy,) = label(game).policy
+    for point in game.legal_points():
+        x, y = point_to_xy(point, width=5)
+        assert policy[y * 5 + x] == pytest.approx(evaluation.policy[0, point], rel=1e-3)
+    assert policy[-1] == pytest.approx(evaluation.policy[0, PASS], rel=1e-3)
+    assert policy[2 * 5 + 2] == 0.0, "C2 is occupied"
+    assert policy.sum(dtype=float) == pytest.approx(1.0, abs=1e-3)
+    assert np.count_nonzero(policy) == len(game.legal_points()) + 1
+
+
+def test_no_probability_is_below_zero() -> None:
+    samples = label(Game(3), GroupedRows(UniformEvaluator()))
+    assert samples.value.tolist() == [[0.5, 0.5, 0.0]]
+    assert samples.game.tolist() == [7]
+
+
+@pytest.mark.parametrize("size", [(5, 5), (7, 4)])
+def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tuple[int, int]) -> None:
+    games = PolicyGames(GroupedRows(UniformEvaluator()), *size, games=4, batch=3, rng=np.random.default_rng(3))
+    labeller, encoder = Labeller(3, *size), KatagoV7Encoder(*size)
+    width, height = size
+    spatial, values = np.zeros((1, 22, height, width), dtype=np.float32), np.zeros((1, 19), dtype=np.float32)
+    row, identity = new_positions(1, *size), np.zeros(1, dtype=np.int32)
+    black = 0
+    while games.playing:
+        games.look()
+        numbers = [played.number for played in games.playing]
+        samples = labeller.label(games.positions, games.conditions, games.evaluation, numbers)
+        planes = np.unpackbits(samples.planes, axis=2, count=width * height)
+        for i, played in enumerate(games.playing):
+            again = Game(*size, played.game.rules, played.game.komi)
+            for move in played.game.moves:
+                again.play(move)
+            write_game(row, 0, again)
+            encoder.encode(row, 0, 1, conditions_of(again), identity, spatial, values)
+            np.testing.assert_array_equal(planes[i].reshape(22, height, width), spatial[0])
+            np.testing.assert_array_equal(samples.globals[i], values[0])
+            black += again.to_play == BLACK
+        assert samples.game.tolist() == numbers
+        games.play()
+    assert black > 20, "both sides were to move"
+
+
+def test_samples_do_not_change_when_others_are_made() -> None:
+    positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
+    labeller, game = Labeller(1, 5, 5), Game(5, 5, Rules.parse("japanese"), 3.5)
+    made = []
+    for vertex in ("C3", "B2", "pass"):
+        write_game(positions, 0, game)
+        BlackLeads(5).evaluate_rows(positions, [conditions_of(game)], evaluation)
+        made.append((labeller.label(positions, [conditions_of(game)], evaluation, [0]), label(game)))
+        game.play(vertex)
+    for samples, fresh in made:
+        for array, expected in zip(samples[:-1], fresh[:-1], strict=True):
+            np.testing.assert_array_equal(array, expected)

@@ -1,0 +1,82 @@
+"""The loss: least where a network says what its teacher says, in the terms in which the engine reads a network."""
+
+import dataclasses
+
+import pytest
+from training.needs_torch import torch
+from training.toy import count_stones
+
+from gtp_engine.nn.metadata import Scales
+from gtp_engine.training.distillation.batches import Batch, unpack
+from gtp_engine.training.distillation.losses import Losses, answers_of, losses_of
+from gtp_engine.training.distillation.train_config import LossWeights
+from gtp_engine.training.nets import Outputs
+
+SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)
+
+
+@pytest.fixture
+def batch() -> Batch:
+    return unpack(count_stones(4, 3, 6, seed=1), (4, 3))
+
+
+def perfect(batch: Batch) -> Outputs:
+    """Return the outputs of a network that agrees with the teacher."""
+    mean, stdev, lead = batch.score.unbind(dim=1)
+    raw_stdev = torch.log(torch.expm1(stdev / SCALES.score_stdev))
+    misc = torch.stack([mean / SCALES.score_mean, raw_stdev, lead / SCALES.lead, torch.zeros_like(mean)], dim=1)
+    return Outputs(
+        policy=batch.policy.clamp(min=1e-6).log()[:, None] + 3.0,
+        value=batch.value.clamp(min=1e-6).log() - 2.0,
+        misc=misc,
+        ownership=(batch.ownership * 0.9999).atanh(),
+    )
+
+
+def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
+    found = losses_of(perfect(batch), batch, SCALES)
+    entropy = -(batch.policy * batch.policy.clamp(min=1e-9).log()).sum(dim=1).mean()
+    assert found.policy.item() == pytest.approx(entropy.item(), abs=1e-3)
+    assert found.score_mean.item() == pytest.approx(0.0, abs=1e-6)
+    assert found.score_stdev.item() == pytest.approx(0.0, abs=1e-6)
+    assert found.lead.item() == pytest.approx(0.0, abs=1e-6)
+    for name in ("policy", "value", "misc", "ownership"):
+        worse = perfect(batch)
+        noise = torch.randn(getattr(worse, name).shape, generator=torch.Generator().manual_seed(1))
+        worse = worse._replace(**{name: getattr(worse, name) + noise})
+        assert losses_of(worse, batch, SCALES).total(LossWeights()) > found.total(LossWeights()), name
+
+
+def test_answers_are_in_the_units_of_a_batch(batch: Batch) -> None:
+    answers = answers_of(perfect(batch), batch, SCALES)
+    torch.testing.assert_close(answers.log_policy.exp(), batch.policy, atol=1e-3, rtol=0)
+    torch.testing.assert_close(answers.log_value.exp(), batch.value, atol=1e-3, rtol=0)
+    torch.testing.assert_close(answers.score, batch.score, atol=1e-4, rtol=0)
+    torch.testing.assert_close(answers.ownership.tanh(), batch.ownership, atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("plane", [1, 2, 6])
+def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
+    batch.planes[:] = 0
+    batch.planes[:, plane, 1, 2] = 1
+    outputs = perfect(batch)
+    outputs.policy[:] = 0.0
+    outputs.policy[:, :, 6] = 50.0
+    probabilities = answers_of(outputs, batch, SCALES).log_policy.exp()
+    assert probabilities[:, 6].max() == 0.0
+    torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(6))
+    assert probabilities[:, -1].min() == pytest.approx(1 / 12), "the pass and eleven points share alike"
+
+
+def test_the_policy_is_that_of_the_first_channel(batch: Batch) -> None:
+    outputs = perfect(batch)
+    optimistic = outputs._replace(policy=torch.cat([outputs.policy, torch.randn_like(outputs.policy)], dim=1))
+    assert losses_of(optimistic, batch, SCALES).policy == losses_of(outputs, batch, SCALES).policy
+
+
+def test_the_total_is_the_weighted_sum() -> None:
+    losses = Losses(*(torch.tensor(float(10**i)) for i in range(6)))
+    names = [field.name for field in dataclasses.fields(LossWeights)]
+    assert tuple(names) == Losses._fields
+    weights = LossWeights(**{name: i for i, name in enumerate(names)})
+    assert losses.total(weights).item() == 543210

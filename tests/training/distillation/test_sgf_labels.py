@@ -1,0 +1,115 @@
+"""Samples of game records."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+from training.distillation.test_labels import label
+from training.scripted_rows import BlackLeads
+
+from gtp_engine.errors import SgfError
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.distillation.data_folder import input_keys
+from gtp_engine.training.distillation.game_variety import Board
+from gtp_engine.training.distillation.labelled_games import Block, first_game
+from gtp_engine.training.distillation.sgf_labels import blocks_of_records
+from gtp_engine.training.distillation.shards import Samples, join
+
+FAKE = GroupedRows(FakeEvaluator())
+
+
+def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None) -> dict[Board, Samples]:
+    log = [].append if errors is None else errors.append
+    parts: dict[Board, list[Samples]] = {}
+    for block in blocks_of_records(FAKE, folder, batch=batch, seed=5, log=log):
+        parts.setdefault(block.board, []).append(block.samples)
+    return {board: join(found) for board, found in parts.items()}
+
+
+def expected(game: Game, *vertices: str) -> list[int]:
+    """Return the keys of the position of `game`, and of those after each move."""
+    keys = [int(input_keys(label(game, FAKE))[0])]
+    for vertex in vertices:
+        game.play(vertex)
+        keys.append(int(input_keys(label(game, FAKE))[0]))
+    return keys
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text(text)
+
+
+def test_every_position_of_a_record_is_labelled(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5]RU[Japanese]KM[3.5];B[cc];W[bb];B[];W[dd])")
+    samples = samples_of(tmp_path)[5, 5]
+    game = Game(5, 5, Rules.parse("japanese"), 3.5)
+    assert input_keys(samples).tolist() == expected(game, "C3", "B4", "pass", "D2")
+    assert set(samples.game.tolist()) == {first_game(5, 0)}
+
+
+def test_labels_are_the_side_to_moves(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];W[bb])")
+    (block,) = blocks_of_records(BlackLeads(5), tmp_path, batch=8, seed=1, log=print)
+    assert block.samples.value[:, 0].tolist() == pytest.approx([0.7, 0.2, 0.7], abs=1e-3)
+    assert block.samples.score[:, 2].tolist() == [4, -4, 4]
+
+
+def test_folders_are_searched_and_boards_kept_apart(tmp_path: Path) -> None:
+    write(tmp_path, "b/deep/two.SGF", "(;SZ[7];B[cc];W[bb])")
+    write(tmp_path, "a.sgf", "(;SZ[5];B[cc])")
+    write(tmp_path, "c.sgf", "(;SZ[5:4];B[ba])")
+    write(tmp_path, "notes.txt", "(;SZ[5];B[cc])")
+    samples = samples_of(tmp_path)
+    assert {board: found.count for board, found in samples.items()} == {(7, 7): 3, (5, 5): 2, (5, 4): 2}
+    assert len({int(found.game[0]) for found in samples.values()}) == 3
+
+
+def test_batches_are_full_but_for_the_last(tmp_path: Path) -> None:
+    for number in range(4):
+        write(tmp_path, f"{number}.sgf", "(;SZ[5];B[cc];W[bb];B[dd];W[aa])")
+    blocks: list[Block] = list(blocks_of_records(FAKE, tmp_path, batch=8, seed=1, log=print))
+    assert [block.samples.count for block in blocks] == [8, 8, 4]
+    games = np.concatenate([block.samples.game for block in blocks])
+    assert np.unique(games, return_counts=True)[1].tolist() == [5, 5, 5, 5]
+
+
+def test_handicap_and_set_up_stones_are_there_from_the_beginning(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5]HA[2]AB[bb][dd]KM[0.5];W[cc])")
+    game = Game(5, 5, None, 0.5)
+    game.set_handicap([parse_vertex(vertex, width=5, height=5) for vertex in ("B4", "D2")])
+    assert input_keys(samples_of(tmp_path)[5, 5]).tolist() == expected(game, "C3")
+
+
+def test_nothing_follows_the_end_of_a_game(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];W[];B[];W[dd])")
+    assert samples_of(tmp_path)[5, 5].count == 3, "the empty board, after C3, after the first pass"
+
+
+def test_positions_where_the_wrong_side_moves_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];B[bb];W[dd])")
+    samples = samples_of(tmp_path)[5, 5]
+    assert samples.count == 3, "not the one after C3, where Black moves again"
+
+
+def test_later_changes_of_the_board_begin_anew(tmp_path: Path) -> None:
+    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];AW[ab]PL[W];W[bb];B[dd])")
+    assert samples_of(tmp_path)[5, 5].count == 3
+
+
+def test_files_that_cannot_be_read_are_told_and_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "a.sgf", "no record")
+    write(tmp_path, "b.sgf", "(;SZ[5];B[cc];W[cc])")
+    write(tmp_path, "c.sgf", "(;SZ[5];B[cc])")
+    errors: list[str] = []
+    assert samples_of(tmp_path, errors=errors)[5, 5].count == 2
+    assert [line.split(": ")[0] for line in errors] == [str(tmp_path / "a.sgf"), str(tmp_path / "b.sgf")]
+
+
+def test_a_folder_without_records_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(SgfError, match=r"no file in .*: expected files that end in \.sgf"):
+        samples_of(tmp_path)

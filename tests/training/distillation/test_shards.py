@@ -1,0 +1,161 @@
+"""Shards: what is written is read again, and what is damaged is told apart."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gtp_engine.errors import TengenError
+from gtp_engine.training.distillation.shards import (
+    Samples,
+    ShardError,
+    ShardMeta,
+    ShardName,
+    join,
+    parse_name,
+    read_shard,
+    shard_paths,
+    write_shard,
+)
+
+META = ShardMeta(5, 4, "teacher", "ab" * 32, "CC0", 3)
+
+
+def some_samples(count: int, seed: int = 1, points: int = 20) -> Samples:
+    rng = np.random.default_rng(seed)
+    return Samples(
+        planes=rng.integers(256, size=(count, 22, -(-points // 8)), dtype=np.uint8),
+        globals=rng.normal(size=(count, 19)).astype(np.float32),
+        policy=rng.random((count, points + 1)).astype(np.float16),
+        value=rng.random((count, 3)).astype(np.float16),
+        score=rng.normal(size=(count, 3)).astype(np.float32),
+        ownership=rng.integers(-127, 128, size=(count, points)).astype(np.int8),
+        game=np.arange(count, dtype=np.int64),
+    )
+
+
+def assert_same(found: Samples, expected: Samples) -> None:
+    for name, array, wanted in zip(Samples._fields, found, expected, strict=True):
+        assert array.dtype == wanted.dtype
+        np.testing.assert_array_equal(array, wanted, err_msg=name)
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Replace arrays of a shard; None removes one."""
+    with np.load(path) as file:
+        arrays = {**file, **changes}
+    np.savez_compressed(path, **{name: array for name, array in arrays.items() if array is not None})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "5x4-3-00000.npz"
+    write_shard(path, some_samples(6), META)
+    return path
+
+
+def test_what_is_written_is_read_again(path: Path) -> None:
+    samples, meta = read_shard(path)
+    assert meta == META
+    assert_same(samples, some_samples(6))
+    assert [file.name for file in path.parent.iterdir()] == [path.name], "nothing unfinished is left"
+
+
+def test_the_file_is_what_the_contract_says(path: Path) -> None:
+    with np.load(path) as file:
+        assert set(file) == {*Samples._fields, "meta"}
+        assert json.loads(str(file["meta"])) == {
+            "format": 1,
+            "width": 5,
+            "height": 4,
+            "teacher": "teacher",
+            "teacher_sha256": "ab" * 32,
+            "licence": "CC0",
+            "seed": 3,
+        }
+
+
+def test_a_shard_is_never_overwritten(path: Path) -> None:
+    with pytest.raises(ShardError, match="is there already"):
+        write_shard(path, some_samples(3), META)
+    assert read_shard(path)[0].count == 6
+
+
+def test_arrays_of_another_shape_are_not_written(tmp_path: Path) -> None:
+    samples = some_samples(3, points=25)
+    with pytest.raises(ShardError, match=r"planes is uint8 \(3, 22, 4\), not uint8 \(3, 22, 3\)"):
+        write_shard(tmp_path / "5x4-1-00000.npz", samples, META)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cut_off_shard_is_damaged(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ShardError, match=r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete it$") as caught:
+        read_shard(path)
+    assert isinstance(caught.value, TengenError)
+
+
+def test_a_changed_byte_is_damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+    with pytest.raises(ShardError, match="is damaged"):
+        read_shard(path)
+
+
+def test_text_is_no_shard(path: Path) -> None:
+    path.write_text("hello")
+    with pytest.raises(ShardError, match="is damaged"):
+        read_shard(path)
+
+
+def test_what_is_missing_is_damage(path: Path) -> None:
+    rewrite(path, score=None)
+    with pytest.raises(ShardError, match="score"):
+        read_shard(path)
+
+
+def test_wrong_types_are_damage(path: Path) -> None:
+    rewrite(path, policy=some_samples(6).policy.astype(np.float32))
+    with pytest.raises(ShardError, match=r"policy is float32 \(6, 21\), not float16 \(6, 21\)"):
+        read_shard(path)
+
+
+def test_another_format_is_told(path: Path) -> None:
+    with np.load(path) as file:
+        meta = json.loads(str(file["meta"]))
+    rewrite(path, meta=np.array(json.dumps(meta | {"format": 2})))
+    with pytest.raises(ShardError, match=r"has another format: expected 1$"):
+        read_shard(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ShardError, match=r"cannot read shard .*No such file"):
+        read_shard(tmp_path / "5x4-1-00000.npz")
+
+
+def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
+    names = [ShardName(9, 9, 2, 10), ShardName(9, 9, 2, 9), ShardName(9, 9, 10, 0), ShardName(7, 9, 3, 0)]
+    for name in names:
+        (tmp_path / str(name)).touch()
+    for other in ("notes.txt", "9x9-1-00000.npz.part", "a9x9-1-1.npz"):
+        (tmp_path / other).touch()
+    found = [path.name for path in shard_paths(tmp_path)]
+    assert found == ["7x9-3-00000.npz", "9x9-2-00009.npz", "9x9-2-00010.npz", "9x9-10-00000.npz"]
+    assert parse_name(tmp_path / found[-1]) == (9, 9, 10, 0)
+
+
+def test_names_and_folders_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(ShardError, match="expected a shard's name"):
+        parse_name(Path("shard.npz"))
+    with pytest.raises(ShardError, match="expected a folder of shards"):
+        shard_paths(tmp_path / "none")
+
+
+def test_samples_are_joined_and_taken() -> None:
+    both = join([some_samples(3, 1), some_samples(2, 2)])
+    assert both.count == 5
+    assert_same(both.take(np.array([3, 4])), some_samples(2, 2))
+    assert_same(both.take(np.array([True, True, True, False, False])), some_samples(3, 1))

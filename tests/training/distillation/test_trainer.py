@@ -1,0 +1,314 @@
+"""Training learns, repeats, goes on exactly where it was, and follows its schedule."""
+
+import dataclasses
+import threading
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training.needs_torch import torch
+from training.toy import TINY, count_stones, run, tiny_config, tiny_module, write_data
+
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.training.core.averaging import Average
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.gradients import Gradients
+from gtp_engine.training.core.optimizer import Optimizer
+from gtp_engine.training.distillation.batches import Board, unpack
+from gtp_engine.training.distillation.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
+from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.shards import ShardError
+from gtp_engine.training.distillation.train_config import OPTIMIZERS, LossWeights, Shape, TrainConfig
+from gtp_engine.training.distillation.trainer import Progress, Trainer, TrainingError, learning_rate
+from gtp_engine.training.distillation.validation import HeldOut, Verdict
+
+
+class Diary:
+    """Remembers what a run told, and may stop it after a step."""
+
+    def __init__(self, last_step: int = 0) -> None:
+        self.stop = threading.Event()
+        self._last_step = last_step
+        self.progress: list[Progress] = []
+        self.verdicts: list[dict[Board, Verdict]] = []
+
+    def stepped(self, progress: Progress) -> None:
+        self.progress.append(progress)
+        if progress.steps == self._last_step:
+            self.stop.set()
+
+    def judged(self, progress: Progress, verdicts: dict[Board, Verdict]) -> None:
+        self.verdicts.append(verdicts)
+
+    @property
+    def losses(self) -> list[float]:
+        return [progress.loss for progress in self.progress]
+
+
+def train(config: TrainConfig, **how: Any) -> tuple[Trainer, Diary]:
+    trainer, diary = Trainer(config), Diary(**how)
+    trainer.train([diary], diary.stop)
+    return trainer, diary
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> None:
+    _, diary = train(tiny_config(tmp_path, samples=150 * 16, optimizer=optimizer))
+    begin, end = diary.progress[0], diary.progress[-1]
+    assert end.loss < 0.9 * begin.loss
+    first, last = diary.verdicts
+    assert set(last) == {(5, 5), (4, 3)}
+    for board, verdict in last.items():
+        assert verdict.policy_kl < first[board].policy_kl and verdict.policy_kl < 0.1
+        assert verdict.ownership_error < first[board].ownership_error
+        assert verdict.positions == 48
+
+
+@pytest.mark.parametrize(("threads", "optimizer"), [(1, "muon"), (2, "muon"), (1, "adamw")])
+def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
+    config = tiny_config(tmp_path, threads=threads, optimizer=optimizer)
+    whole, expected = train(config)
+    _, before = train(config, last_step=13)
+    checkpoint = read_checkpoint(config.out / FILE_NAME)
+    continued, after = Trainer(checkpoint.run, checkpoint), Diary()
+    assert continued.steps == 13 and continued.module.counts_statistics
+    assert continued.train([after])
+    assert before.losses + after.losses == expected.losses
+    assert after.verdicts[-1] == expected.verdicts[-1]
+    for name, weights in whole.average.module.state_dict().items():
+        assert torch.equal(weights, continued.average.module.state_dict()[name]), name
+
+
+def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
+    trainer, _ = train(tiny_config(tmp_path, samples=5 * 16))
+    assert trainer.steps == 5
+    trainer, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
+    assert 0.6 <= trainer.seconds < 30
+    assert TrainConfig(Path(), Path(), samples=100, minutes=1).fraction(10, 30.0) == 0.5
+
+
+def test_a_stopped_run_says_so(tmp_path: Path) -> None:
+    diary = Diary(last_step=3)
+    assert not Trainer(tiny_config(tmp_path)).train([diary], diary.stop)
+    assert len(diary.progress) == 3
+
+
+def test_checkpoints_are_written_now_and_then(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, checkpoint_minutes=0.0, samples=3 * 16)
+    steps = []
+
+    class Reader(Diary):
+        def stepped(self, progress: Progress) -> None:
+            path = config.out / FILE_NAME
+            steps.append(read_checkpoint(path).steps if path.exists() else 0)
+
+    Trainer(config).train([Reader()])
+    assert steps == [0, 1, 2]
+    assert sorted(path.name for path in config.out.iterdir()) == [FILE_NAME]
+
+
+def test_the_learning_rate_rises_and_falls(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, warm_up=0.1, final_rate=0.05, learning_rate=1.0)
+    rates = [learning_rate(config, i / 100) for i in range(101)]
+    assert rates[5] == pytest.approx(0.5) and rates[10] == 1.0
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rates[55] == pytest.approx((1 + 0.05) / 2) and rates[100] == pytest.approx(0.05)
+
+
+def test_parts_of_a_batch_give_the_gradient_of_the_whole() -> None:
+    batch = unpack(count_stones(5, 5, 7, seed=1), (5, 5))
+    machine = choose_machine("cpu", "float32", threads=1)
+    found = []
+    for parts in (1, 3):
+        module = tiny_module().train()
+        with Gradients(module, machine, LossWeights(), parts=parts) as gradients:
+            loss, _ = gradients.write(batch)
+        found.append([loss, *(parameter.grad for parameter in module.parameters())])
+    for whole, sum_of_parts in zip(*found, strict=True):
+        torch.testing.assert_close(sum_of_parts, whole, rtol=1e-4, atol=1e-6)
+
+
+def test_parts_average_their_statistics() -> None:
+    batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
+    machine = choose_machine("cpu", "float32", threads=1)
+    means = []
+    for parts in (1, 2, 9):
+        module = tiny_module().train()
+        module.count_statistics(True)
+        with Gradients(module, machine, LossWeights(), parts=parts) as gradients:
+            gradients.write(batch)
+        means.append(next(iter(module.norms())).mean.clone())
+    torch.testing.assert_close(means[0], means[1])
+    torch.testing.assert_close(means[0], means[2])
+    assert not torch.equal(means[0], next(iter(tiny_module().norms())).mean)
+
+
+def test_bfloat16_is_like_float32() -> None:
+    batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        machine = choose_machine("cpu", precision, threads=1)
+        module = machine.place(tiny_module())
+        with Gradients(module, machine, LossWeights(), parts=1) as gradients:
+            losses.append(gradients.write(batch)[0].item())
+        assert all(parameter.grad.dtype == torch.float32 for parameter in module.parameters())
+    assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=0.02)
+
+
+def test_the_average_follows_the_weights() -> None:
+    module = tiny_module(seed=1)
+    average = Average(module, steps=5)
+    other = tiny_module(seed=2)
+    start, target = (next(each.parameters()).clone() for each in (module, other))
+    average.add(other, step=1)
+    torch.testing.assert_close(next(average.module.parameters()).data, target.data)
+    for step in range(2, 200):
+        average.add(module, step)
+    torch.testing.assert_close(next(average.module.parameters()).data, start.data, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "onnx"])
+def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None:
+    config = tiny_config(tmp_path)
+    trained, _ = train(config)
+    path = config.out / FILE_NAME
+    if kind == "onnx":
+        path = tmp_path / "net.onnx"
+        export_network(read_checkpoint(config.out / FILE_NAME).averaged_module(), path, name="net", origin="", terms="")
+    again = Trainer(dataclasses.replace(config, init=path, out=tmp_path / "second"))
+    for one, other in zip(run(again.average.module, 5, 5), run(trained.average.module, 5, 5), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+    assert again.module.counts_statistics is (kind == "checkpoint"), "in a network file they are part of the weights"
+    assert again.train()
+
+
+def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, samples=20 * 16, fixed_norms=0.25)
+    statistics: list[torch.Tensor] = []
+    trainer = Trainer(config)
+
+    class Looker(Diary):
+        def stepped(self, progress: Progress) -> None:
+            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in trainer.module.norms()]))
+
+    trainer.train([Looker()])
+    changes = [not torch.equal(one, other) for one, other in pairwise(statistics)]
+    assert changes == [True] * 14 + [False] * 5, "the last quarter of 20 steps"
+    assert read_checkpoint(config.out / FILE_NAME).counts_statistics, "a run that goes on from here takes them again"
+
+
+def test_muon_steps_are_orthogonal() -> None:
+    module = tiny_module()
+    machine = choose_machine("cpu", "float32", threads=1)
+    optimizer = Optimizer(machine.place(module), "muon", weight_decay=0.0)
+    before = [parameter.detach().clone() for parameter in module.parameters()]
+    generator = torch.Generator().manual_seed(1)
+    for parameter in module.parameters():
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+    optimizer.step(0.1)
+    for old, new in zip(before, module.parameters(), strict=True):
+        if new.ndim > 1:
+            lengths = torch.linalg.svdvals((new - old).detach().flatten(1))
+            assert lengths.min() > 0.3 * lengths.max() > 0, "Newton-Schulz brings singular values near to each other"
+
+
+def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, board_shares=((5, 5, 1.0),))
+
+    class Vandal(Diary):
+        def stepped(self, progress: Progress) -> None:
+            super().stepped(progress)
+            for path in (config.data / "train").glob("5x5-*"):
+                path.write_bytes(path.read_bytes()[:-100])
+
+    with pytest.raises(ShardError, match="is damaged"):
+        Trainer(config).train([diary := Vandal()])
+    assert read_checkpoint(config.out / FILE_NAME).steps == len(diary.progress) > 0
+
+
+def test_a_loss_that_is_no_number_ends_a_run(tmp_path: Path) -> None:
+    trainer = Trainer(tiny_config(tmp_path))
+    with torch.no_grad():
+        next(trainer.module.parameters()).fill_(float("nan"))
+    with pytest.raises(TrainingError, match="the loss after 1 steps is nan; go on from the last checkpoint"):
+        trainer.train()
+    assert not (tmp_path / "run").exists()
+
+
+def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, samples=32)
+    for path in (config.data / "held-out").iterdir():
+        path.unlink()
+    _, diary = train(config)
+    assert diary.verdicts[-1] == {}
+
+
+def test_held_out_positions_that_come_later_are_taken_in(tmp_path: Path) -> None:
+    machine, module = choose_machine("cpu", "float32", threads=1), tiny_module()
+    write_data(tmp_path, (5, 5), count=10)
+    held_out = HeldOut(tmp_path / "held-out", 25)
+    assert held_out.judge(module, machine)[5, 5].positions == 10
+    for seed in (2, 3):
+        write_data(tmp_path, (5, 5), (4, 3), count=10, seed=seed)
+    verdicts = held_out.judge(module, machine)
+    assert (verdicts[5, 5].positions, verdicts[4, 3].positions) == (25, 20)
+
+
+def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, init=Path("x.onnx"), board_shares=((5, 5, 2.0),), minutes=3.5)
+    assert TrainConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"samples": 0}, "without end"),
+        ({"batch": 1}, "batches of 1"),
+        ({"precision": "float16"}, "one of auto, float32, bfloat16"),
+        ({"device": "tpu"}, "one of auto, cpu, cuda"),
+    ],
+)
+def test_what_makes_no_run(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        tiny_config(tmp_path, **changes)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="expected a CUDA device"):
+        Trainer(tiny_config(tmp_path, device="cuda"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "junk", "empty", "other format", "code"])
+def test_damaged_checkpoints(tmp_path: Path, damage: str) -> None:
+    config = tiny_config(tmp_path, samples=16)
+    train(config)
+    path = config.out / FILE_NAME
+    content = path.read_bytes()
+    if damage == "other format":
+        values = torch.load(path)
+        torch.save(values | {"format": 0}, path)
+    elif damage == "code":
+        torch.save({"format": 1, "config": Path("x")}, path)
+    else:
+        path.write_bytes({"cut": content[: len(content) // 2], "junk": b"junk" * 50, "empty": b""}[damage])
+    said = r"^checkpoint '.*checkpoint.pt' (is damaged or none|has another format).*expected"
+    with pytest.raises(ModelError, match=said):
+        read_checkpoint(path)
+
+
+def test_a_checkpoint_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"cannot read checkpoint .*: No such file"):
+        read_checkpoint(tmp_path / "none.pt")
+
+
+def test_a_checkpoint_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, samples=16, shape=Shape(**vars(TINY)))
+    trainer, _ = train(config)
+    path = tmp_path / "copy.pt"
+    write_checkpoint(path, trainer.checkpoint())
+    found = read_checkpoint(path)
+    assert found.run == config and found.samples == 16 and found.teacher == "counter of stones"
+    for one, other in zip(run(found.averaged_module(), 5, 5), run(trainer.average.module, 5, 5), strict=True):
+        torch.testing.assert_close(one, other)

@@ -1,0 +1,62 @@
+"""Worker processes: blocks of all of them, their errors, their end."""
+
+import multiprocessing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game, play_blocks
+from gtp_engine.training.distillation.teacher import OnnxTeacher
+from gtp_engine.training.distillation.workers import WorkerError, blocks_of_workers
+
+SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
+FAKE = partial(GroupedRows, FakeEvaluator())
+
+
+def test_two_workers_play_games_of_their_own() -> None:
+    """Each sends what it would have made alone, in its own order."""
+    wanted = {first_game(3, worker) >> 32: worker for worker in (0, 1)}
+    found: dict[int, list[list[int]]] = {0: [], 1: []}
+    with blocks_of_workers(FAKE, SETTINGS, 2) as blocks:
+        for block in blocks:
+            if block is not None:
+                worker = wanted[int(block.samples.game[0]) >> 32]
+                found[worker].append(block.samples.game.tolist())
+            if found[0] and found[1]:
+                break
+    for worker, numbers in found.items():
+        alone = play_blocks(FAKE(), SETTINGS, worker)
+        assert numbers == [next(alone).samples.game.tolist() for _ in numbers]
+    assert not multiprocessing.active_children()
+
+
+def test_one_worker_is_this_process() -> None:
+    with blocks_of_workers(FAKE, SETTINGS, 1) as blocks:
+        assert next(blocks) is not None
+        assert not multiprocessing.active_children()
+
+
+def test_an_error_of_a_worker_is_told_in_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "none.onnx"
+    path.write_bytes(b"nothing")
+    with (
+        blocks_of_workers(OnnxTeacher(path, 2), SETTINGS, 2) as blocks,
+        pytest.raises(WorkerError, match=r"^'none.onnx' is damaged or no ONNX file"),
+    ):
+        while next(blocks) is None:
+            pass
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_that_dies_is_missed() -> None:
+    with (
+        blocks_of_workers(FAKE, SETTINGS, 2) as blocks,
+        pytest.raises(WorkerError, match=r"^a worker came to a sudden end"),
+    ):
+        for block in blocks:
+            if block is not None:
+                for process in multiprocessing.active_children():
+                    process.kill()
