@@ -27,7 +27,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "machine", "streams"),
+    ("config", "_jit", "machine", "progress", "streams"),
     ("errors",),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
@@ -39,7 +39,7 @@ ONLY_IN = {
     "torch": ("training/",),
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
-    "rich": ("cli/", "cli.py", "match/", "training/"),
+    "rich": ("progress.py",),
     "ray": ("training/distillation/cluster.py",),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "go/", "search/", "nn/"),

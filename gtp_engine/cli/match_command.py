@@ -175,12 +175,13 @@ def match_command(
 
 def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
     """Return all games of the match after playing those that are missing; an interruption ends the program."""
-    from gtp_engine.match.progress import MatchProgress
+    from gtp_engine.match.match_progress import MatchProgress
     from gtp_engine.match.runner import run_match
+    from gtp_engine.progress import ProgressBar
 
     try:
-        with MatchProgress(folder.records(), games=match.games, test=match.sprt) as progress:
-            return run_match(match, folder, progress.game_over)
+        with ProgressBar(total=match.games) as bar:
+            return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over)
     except KeyboardInterrupt:
         kept = len(folder.records())
         click.echo(f"Interrupted; {kept} games are kept in {folder.path}. The same command goes on.", err=True)

@@ -66,23 +66,21 @@ def quantize_command(  # noqa: D103
     verbose: bool,
 ) -> None:
     from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
+    from gtp_engine.progress import ProgressBar
 
     settings = QuantizeSettings(positions, seed, float_share, provider, threads)
     target = target or Path(f"{source.stem}-int8.onnx")
 
-    def log(text: str) -> None:
-        click.echo(text, err=True)
+    with ProgressBar() as bar:
 
-    made = quantize_file(source, target, settings, log=log, progress=_show_progress)
+        def progress(done: int, total: int) -> None:
+            bar.update(done / total, f"{done} of {total}")
+
+        made = quantize_file(source, target, settings, log=bar.log, progress=progress)
     if verbose:
         click.echo(_format_sensitivities(made) + "\n")
     click.echo(_format_comparison(made))
     click.echo(f"\nWritten: {made.path} ({made.path.stat().st_size:,} bytes)")
-
-
-def _show_progress(done: int, total: int) -> None:
-    """Keep a line of progress on stderr, and end it with the last step."""
-    click.echo(f"\r{done} of {total}", nl=done == total, err=True)
 
 
 def _format_comparison(made: "Quantized") -> str:

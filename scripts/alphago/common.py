@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from gtp_engine.errors import TengenError  # noqa: E402
+from gtp_engine.progress import ProgressBar  # noqa: E402
 from gtp_engine.training.alphago.stage_settings import Learning  # noqa: E402
-from gtp_engine.training.core.progress_bar import RunBar  # noqa: E402
 from gtp_engine.training.core.requirements import check_torch  # noqa: E402
 from gtp_engine.training.distillation.generate import stop_on_signals  # noqa: E402
 from gtp_engine.training.distillation.train_config import DEVICES, OPTIMIZERS, PRECISIONS  # noqa: E402
@@ -85,11 +85,11 @@ def learning_of(given: dict[str, Any]) -> Learning:
 
 
 @contextmanager
-def stage() -> Iterator[tuple[RunBar, Callable[[], bool]]]:
+def stage() -> Iterator[tuple[ProgressBar, Callable[[], bool]]]:
     """Yield a bar and what tells whether Ctrl-C was pressed; an error of the engine's ends the script in one line."""
     try:
         check_torch()
-        with RunBar() as bar, stop_on_signals() as is_stopped:
+        with ProgressBar() as bar, stop_on_signals() as is_stopped:
             yield bar, is_stopped
     except TengenError as error:
         raise click.ClickException(str(error)) from None

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.errors import problem
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples, ExampleStream
 from gtp_engine.training.alphago.nets import Net
 from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -27,7 +28,6 @@ from gtp_engine.training.core.learning_rate import cosine_rate
 from gtp_engine.training.core.line_log import FILE_NAME as LOG
 from gtp_engine.training.core.line_log import LineLog, read_log
 from gtp_engine.training.core.optimizer import Optimizer
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.batches import Prefetch
 from gtp_engine.training.distillation.trainer import TrainingError
 
@@ -90,7 +90,7 @@ class Learner:
         self._stream.go_to(self._place)
         self.steps, self.samples, self.seconds = checkpoint.steps, checkpoint.samples, checkpoint.seconds
 
-    def run(self, bar: RunBar, is_stopped: Callable[[], bool]) -> bool:
+    def run(self, bar: ProgressBar, is_stopped: Callable[[], bool]) -> bool:
         """Learn until the run is done, or `is_stopped`; return whether it is done.
 
         Log, curves and checkpoint are written.  Raises TrainingError when the loss is no number any more; then the last
@@ -163,7 +163,7 @@ class Learner:
         """Return how many tests there should have been by now; the last is at the very end."""
         return math.floor(self.fraction * self._learning.judgings)
 
-    def _tell(self, report: "_Report", log: LineLog, bar: RunBar) -> None:
+    def _tell(self, report: "_Report", log: LineLog, bar: ProgressBar) -> None:
         """Report the steps since the last report."""
         figures, speed = report.take()
         if not math.isfinite(figures["loss"]):
@@ -171,9 +171,9 @@ class Learner:
             raise TrainingError(problem(f"the loss after {self.steps} steps is {figures['loss']}", advice=advice))
         log.write({"kind": "step", **self._where(), "figures": figures, "samples_per_second": speed})
         text = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-        bar.show(self.fraction, f"{self.samples:,} samples, {speed:.0f}/s, {text}", self.seconds)
+        bar.update(self.fraction, f"{self.samples:,} samples, {speed:.0f}/s, {text}")
 
-    def _judge(self, log: LineLog, bar: RunBar) -> None:
+    def _judge(self, log: LineLog, bar: ProgressBar) -> None:
         """Test the averaged network, and draw the curves."""
         begun = time.monotonic()
         with torch.no_grad():
@@ -183,7 +183,7 @@ class Learner:
         self.seconds += time.monotonic() - begun
         log.write({"kind": "judged", **self._where(), "figures": verdict})
         text = ", ".join(f"{name} {value:.3f}" for name, value in verdict.items())
-        bar.say(f"test after {self.samples:,} samples: {text}")
+        bar.log(f"test after {self.samples:,} samples: {text}")
         write_panels(self._out / CURVES, panels_of(read_log(self._out / LOG)))
 
     def _where(self) -> dict[str, Any]:

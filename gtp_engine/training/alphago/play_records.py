@@ -21,12 +21,12 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
 from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.generate import never
 
 KOMI: Final = 7.5
@@ -88,7 +88,7 @@ def play_records(
     player: RowsEvaluator,
     folder: RecordFolder,
     settings: RecordSettings,
-    bar: RunBar,
+    bar: ProgressBar,
     is_stopped: Callable[[], bool] = never,
 ) -> int:
     """Play until the folder holds as many games as it is to, or `is_stopped`; return how many games were played."""
@@ -101,7 +101,7 @@ def play_records(
             folder.add(played, result_of(played, balance[played.number]), player.name)
         seconds = time.monotonic() - began
         speed = (folder.count - before) / seconds
-        bar.show(folder.count / settings.games, f"{folder.count:,} games, {speed:.1f}/s", seconds)
+        bar.update(folder.count / settings.games, f"{folder.count:,} games, {speed:.1f}/s")
     return folder.count - before
 
 

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.nn.alphago_planes import planes_of
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples
 from gtp_engine.training.alphago.experience import Collector, write_episodes
 from gtp_engine.training.alphago.game_positions import Replayer, Shelf, turned_actions
@@ -44,7 +45,6 @@ from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.gradients import PartedGradients
 from gtp_engine.training.core.line_log import FILE_NAME as LOG
 from gtp_engine.training.core.line_log import LineLog, read_log
-from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -109,7 +109,7 @@ class Reinforcement:
         else:
             self.pool.add(0, self.net)
 
-    def run(self, bar: RunBar, is_stopped: Callable[[], bool]) -> bool:
+    def run(self, bar: ProgressBar, is_stopped: Callable[[], bool]) -> bool:
         """Go on until all iterations are done, or `is_stopped`; return whether they are."""
         settings, saved = self.settings, time.monotonic()
         with LineLog(self.out, after=self.iterations) as log:
@@ -118,7 +118,7 @@ class Reinforcement:
                 figures = self.iterate()
                 self.seconds += time.monotonic() - begun
                 log.write({"kind": "step", **self._where(), "figures": figures})
-                bar.show(self.iterations / settings.iterations, self._text(figures), self.seconds)
+                bar.update(self.iterations / settings.iterations, self._text(figures))
                 if self.iterations % settings.judge_every == 0 or self.iterations == settings.iterations:
                     self._judge(log, bar)
                 if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
@@ -199,7 +199,7 @@ class Reinforcement:
             logits = net(self.machine.as_input(batch.planes))
         return policy_gradient(logits, batch)
 
-    def _judge(self, log: LineLog, bar: RunBar) -> None:
+    def _judge(self, log: LineLog, bar: ProgressBar) -> None:
         """Play a match against the network that the run began with, and draw the curves."""
         rng = np.random.default_rng((self.settings.seed, self.iterations, 1))
         now, first = (player_of(net, self.machine, "") for net in (self.net.eval(), self._first))
@@ -207,7 +207,7 @@ class Reinforcement:
         rate = match.win_rate()
         log.write({"kind": "judged", **self._where(), "figures": {"win rate": rate}})
         games = len(match.episodes)
-        bar.say(f"after {self.iterations:,} iterations: {rate:.1%} of {games} games against the first network won")
+        bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {games} games against the first network won")
         write_panels(self.out / CURVES, panels_of(read_log(self.out / LOG), place="games"))
 
     def _where(self) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def run_reinforcement(
     supervised: Path,
     settings: ReinforceSettings,
     out: Path,
-    bar: RunBar,
+    bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
     name: str = "",
@@ -267,11 +267,11 @@ def run_reinforcement(
     `supervised` is the folder of the run whose network it begins with.
     """
     run = Reinforcement(policy_of(supervised), settings, out)
-    bar.say(f"{run.machine.title}; {len(run.pool.numbers)} opponents in the pool")
+    bar.log(f"{run.machine.title}; {len(run.pool.numbers)} opponents in the pool")
     if not run.run(bar, is_stopped):
         return None
     net, target = policy_of(out), out / FILE_NAME
     origin = f"trained by Tengen on {run.iterations * settings.games:,} games against earlier versions of itself"
     export_net(net, target, name=name or f"reinforced-{net.shape.title}", origin=origin, terms=terms)
-    bar.say(f"Written: {target}")
+    bar.log(f"Written: {target}")
     return target

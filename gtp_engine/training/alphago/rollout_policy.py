@@ -23,6 +23,7 @@ from gtp_engine.errors import ConfigError, ModelError, problem, shown_path
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
+from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.neighborhoods import diamond_images
@@ -46,7 +47,6 @@ from gtp_engine.training.core.curves import panels_of, write_panels
 from gtp_engine.training.core.learning_rate import cosine_rate
 from gtp_engine.training.core.line_log import FILE_NAME as LOG
 from gtp_engine.training.core.line_log import LineLog, read_log
-from gtp_engine.training.core.progress_bar import RunBar
 
 CHECKPOINT: Final = "checkpoint.npz"
 NAME: Final = "linear rollout policy"
@@ -151,7 +151,7 @@ def run_rollout_policy(
     games: list[RecordedGame],
     settings: RolloutSettings,
     out: Path,
-    bar: RunBar,
+    bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
     name: str = "",
@@ -163,7 +163,7 @@ def run_rollout_policy(
     """
     train, test = shelves(games, settings.test_share)
     trainer = _begin(train, test, settings, out)
-    bar.say(
+    bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
         f"{len(train.games):,} games to learn from, {len(test.games):,} to test on"
     )
@@ -182,7 +182,7 @@ def run_rollout_policy(
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
     write_linear_policy(out / FILE_NAME, replace(trainer.policy(), name=name or NAME, origin=origin, license=terms))
-    bar.say(f"Written: {out / FILE_NAME}")
+    bar.log(f"Written: {out / FILE_NAME}")
     return out / FILE_NAME
 
 
@@ -211,7 +211,7 @@ def common_diamonds(shelf: Shelf, least_count: int) -> NDArray[np.int64]:
     return common
 
 
-def _advance(trainer: RolloutTrainer, log: LineLog, bar: RunBar) -> None:
+def _advance(trainer: RolloutTrainer, log: LineLog, bar: ProgressBar) -> None:
     """Take a step, and tell about it; at the end of an epoch, test."""
     begun = time.monotonic()
     trainer.step()
@@ -222,11 +222,11 @@ def _advance(trainer: RolloutTrainer, log: LineLog, bar: RunBar) -> None:
         figures = trainer.take_figures()
         log.write({"kind": "step", **where, "figures": figures})
         text = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-        bar.show(trainer.fraction, f"{trainer.samples:,} samples, {text}", trainer.seconds)
+        bar.update(trainer.fraction, f"{trainer.samples:,} samples, {text}")
     if verdict is not None:
         log.write({"kind": "judged", **where, "figures": verdict})
         text = ", ".join(f"{name} {value:.3f}" for name, value in verdict.items())
-        bar.say(f"test after {trainer.samples:,} samples: {text}")
+        bar.log(f"test after {trainer.samples:,} samples: {text}")
 
 
 def _begin(train: Shelf, test: Shelf, settings: RolloutSettings, out: Path) -> RolloutTrainer:

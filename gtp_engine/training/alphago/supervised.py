@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import TEST_SHARE, RecordedGame, split_games
@@ -22,7 +23,6 @@ from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
 from gtp_engine.training.alphago.stage_checkpoint import has_checkpoint, read_checkpoint
 from gtp_engine.training.alphago.stage_settings import Learning
-from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -78,7 +78,7 @@ def accuracy(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> 
 
 
 def run_supervised(
-    run: SupervisedRun, games: list[RecordedGame], bar: RunBar, is_stopped: Callable[[], bool]
+    run: SupervisedRun, games: list[RecordedGame], bar: ProgressBar, is_stopped: Callable[[], bool]
 ) -> Path | None:
     """Train until the end, or `is_stopped`; return the network file, None if the run is not done.
 
@@ -94,7 +94,7 @@ def run_supervised(
     learner = Learner(net, PolicyTask(tested, judged), stream, run.learning, run.out, facts)
     if has_checkpoint(run.out):
         learner.resume()
-    bar.say(
+    bar.log(
         f"{sum(each.numel() for each in net.parameters()):,} parameters, {learner.machine.title}; "
         f"{len(picks.games):,} positions of {len(train):,} games, {len(judged.games):,} to test on"
     )
@@ -103,14 +103,14 @@ def run_supervised(
     return export_supervised(run, bar)
 
 
-def export_supervised(run: SupervisedRun, bar: RunBar) -> Path:
+def export_supervised(run: SupervisedRun, bar: ProgressBar) -> Path:
     """Write the network of the run's checkpoint; return the file."""
     checkpoint = read_checkpoint(run.out)
     net = checkpoint.net()
     target = run.out / FILE_NAME
     origin = f"trained by Tengen on {checkpoint.samples:,} samples of moves of recorded games"
     export_net(net, target, name=run.name or f"policy-{net.shape.title}", origin=origin, terms=run.terms)
-    bar.say(f"Written: {target}")
+    bar.log(f"Written: {target}")
     return target
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.symmetry import IDENTITY
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
 from gtp_engine.training.alphago.experience import Episode
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
@@ -26,7 +27,6 @@ from gtp_engine.training.alphago.stage_settings import Learning
 from gtp_engine.training.alphago.torch_games import GameSettings, player_of
 from gtp_engine.training.alphago.value_games import fill_folder, value_games
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.progress_bar import RunBar
 
 FILE_NAME: Final = "value.onnx"
 """The network's name in the folder of a run."""
@@ -107,7 +107,7 @@ def split_episodes(episodes: Sequence[Episode], share: float) -> tuple[list[Epis
     return split_named(episodes, [episode.game.name for episode in episodes], share)
 
 
-def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Path | None:
+def run_value(run: ValueRun, bar: ProgressBar, is_stopped: Callable[[], bool]) -> Path | None:
     """Play the games and train until the end, or `is_stopped`; return the network file, None if the run is not done.
 
     Goes on where an earlier run in the same folder ended.
@@ -129,11 +129,11 @@ def run_value(run: ValueRun, bar: RunBar, is_stopped: Callable[[], bool]) -> Pat
     learner = Learner(net, task, stream, run.learning, run.out, facts)
     if has_checkpoint(run.out):
         learner.resume()
-    bar.say(f"{learner.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")
+    bar.log(f"{learner.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")
     return _export(run, bar) if learner.run(bar, is_stopped) else None
 
 
-def _play(run: ValueRun, policy: PolicyNet, bar: RunBar, is_stopped: Callable[[], bool]) -> list[Episode]:
+def _play(run: ValueRun, policy: PolicyNet, bar: ProgressBar, is_stopped: Callable[[], bool]) -> list[Episode]:
     """Return the games of a run, those that are missing being played now."""
     learning, board = run.learning, (policy.shape.width, policy.shape.height)
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
@@ -149,10 +149,10 @@ def _play(run: ValueRun, policy: PolicyNet, bar: RunBar, is_stopped: Callable[[]
     )
 
 
-def _export(run: ValueRun, bar: RunBar) -> Path:
+def _export(run: ValueRun, bar: ProgressBar) -> Path:
     """Write the network of the run's checkpoint; return the file."""
     net, target = read_checkpoint(run.out).net(), run.out / FILE_NAME
     origin = f"trained by Tengen on one position of each of {run.games:,} games of a policy network with itself"
     export_net(net, target, name=run.name or f"value-{net.shape.title}", origin=origin, terms=run.terms)
-    bar.say(f"Written: {target}")
+    bar.log(f"Written: {target}")
     return target

@@ -9,7 +9,6 @@ Games lie in shards (`collectors`) of the folder of a run, named by seed and num
 """
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -20,12 +19,12 @@ from numpy.typing import NDArray
 
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.experience import Collector, Episode, read_episodes, write_episodes
 from gtp_engine.training.alphago.policy_rows import SwitchedRows, UniformRows
 from gtp_engine.training.alphago.torch_games import GameSettings
-from gtp_engine.training.core.progress_bar import RunBar
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""
@@ -98,7 +97,7 @@ def fill_folder(
     make: Callable[[np.random.Generator], Iterator[Episode]],
     *,
     seed: int,
-    bar: RunBar,
+    bar: ProgressBar,
     is_stopped: Callable[[], bool],
 ) -> list[Episode]:
     """Return the first `games` games in a folder, after adding those that are missing; fewer if `is_stopped`.
@@ -109,12 +108,12 @@ def fill_folder(
     folder.mkdir(parents=True, exist_ok=True)
     episodes = read_folder(folder)
     first = max([seed, *(int(found[1]) + 1 for found in _shards(folder))])
-    made, numbers, began = make(np.random.default_rng(first)), count(), time.monotonic()
+    made, numbers = make(np.random.default_rng(first)), count()
     waiting: list[Episode] = []
     while len(episodes) + len(waiting) < games and not is_stopped():
         waiting.append(next(made))
-        total, seconds = len(episodes) + len(waiting), time.monotonic() - began
-        bar.show(total / games, f"{total:,} games of one position each", seconds)
+        total = len(episodes) + len(waiting)
+        bar.update(total / games, f"{total:,} games of one position each")
         if len(waiting) == SHARD_GAMES:
             write_episodes(folder / f"{first}-{next(numbers):05}.npz", waiting)
             episodes, waiting = episodes + waiting, []

@@ -1,58 +1,12 @@
-"""A run that makes data, on the terminal: a bar with positions, speed and time left on stderr; a table at the end."""
-
-from types import TracebackType
-from typing import Final
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+"""What a run that generates data reports: the text beside its progress bar, and a table at the end."""
 
 from gtp_engine.training.distillation.data_folder import DataFolder
-from gtp_engine.training.distillation.generate import Goal, Tally
-
-_LINE_INTERVAL: Final = 60.0
-"""Seconds between two lines where stderr is no terminal."""
+from gtp_engine.training.distillation.generate import Tally
 
 
-class GenerateProgress:
-    """A context manager whose `show` is called after each block."""
-
-    def __init__(self, folder: DataFolder, goal: Goal) -> None:
-        self._console: Final = Console(stderr=True)
-        self._bar: Final = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task: Final = self._bar.add_task("positions", total=goal.positions, completed=folder.positions)
-        self._goal: Final = goal
-        self._next_line = _LINE_INTERVAL
-
-    def __enter__(self) -> "GenerateProgress":
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def show(self, folder: DataFolder, tally: Tally) -> None:
-        """Show where a run is."""
-        self._bar.update(self._task, completed=folder.positions, description=f"{tally.rate:.0f} positions/s")
-        if not self._console.is_terminal and tally.seconds >= self._next_line:
-            self._next_line += _LINE_INTERVAL
-            line = f"{folder.positions:,} positions, {tally.rate:.0f}/s{self._time_left(folder, tally)}"
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    def _time_left(self, folder: DataFolder, tally: Tally) -> str:
-        """Return how long it will take, as the end of a line; nothing where that is not known."""
-        if self._goal.positions is None or not tally.rate:
-            return ""
-        return f", {(self._goal.positions - folder.positions) / tally.rate / 60:.0f} minutes left"
+def format_progress(folder: DataFolder, tally: Tally) -> str:
+    """Return where a run is: the positions in the folder and the speed."""
+    return f"{folder.positions:,} positions, {tally.rate:.0f}/s"
 
 
 def format_tally(folder: DataFolder, tally: Tally) -> str:

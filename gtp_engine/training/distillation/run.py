@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 from gtp_engine.errors import problem, shown_path
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
 from gtp_engine.training.core.curves import write_curves
 from gtp_engine.training.core.line_log import FILE_NAME as LOG
@@ -14,7 +15,7 @@ from gtp_engine.training.distillation.checkpoint import Checkpoint, read_checkpo
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.distillation.train_config import Shape, TrainConfig
-from gtp_engine.training.distillation.train_progress import ProgressBar
+from gtp_engine.training.distillation.train_progress import TrainProgress
 from gtp_engine.training.distillation.trainer import Progress, Trainer, TrainingError
 from gtp_engine.training.distillation.training_log import Log
 from gtp_engine.training.distillation.validation import Verdict
@@ -31,11 +32,11 @@ def run_training(config: TrainConfig, bar: ProgressBar, checkpoint: Checkpoint |
     trainer = Trainer(config, checkpoint)
     parameters = sum(each.numel() for each in trainer.module.parameters())
     positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in trainer.counts.items())
-    bar.say(f"{parameters:,} parameters, {trainer.machine.title}; positions: {positions}")
+    bar.log(f"{parameters:,} parameters, {trainer.machine.title}; positions: {positions}")
     with Log(config.out, after=trainer.steps, tensorboard=config.tensorboard) as log:
-        is_done = trainer.train((log, bar, _Curves(config.out)), stop)
+        is_done = trainer.train((log, TrainProgress(bar), _Curves(config.out)), stop)
     if is_done:
-        bar.say(f"Written: {export_run(config.out)}")
+        bar.log(f"Written: {export_run(config.out)}")
     return is_done
 
 

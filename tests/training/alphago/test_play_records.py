@@ -10,6 +10,7 @@ from gtp_engine.errors import ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
+from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame
 from gtp_engine.training.alphago.game_records import read_games
 from gtp_engine.training.alphago.play_records import (
@@ -20,14 +21,13 @@ from gtp_engine.training.alphago.play_records import (
     result_of,
 )
 from gtp_engine.training.alphago.policy_rows import UniformRows
-from gtp_engine.training.core.progress_bar import RunBar
 
 SETTINGS = RecordSettings(width=5, height=5, games=6, batch=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)
 
 
 def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) -> int:
-    return play_records(UniformRows(), RecordFolder(folder, least_seed=seed), settings, RunBar())
+    return play_records(UniformRows(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
 
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
@@ -52,13 +52,13 @@ def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> Non
 
 
 def test_games_may_be_broken_off(tmp_path: Path) -> None:
-    assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, RunBar(), lambda: True) == 0
+    assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
 
 
 def test_decided_games_end_by_resignation_where_that_is_wanted(tmp_path: Path) -> None:
     sure = ScriptedRows(win=0.001, weights={})
     settings = RecordSettings(width=5, height=5, games=2, batch=2, stops_when_decided=True)
-    play_records(sure, RecordFolder(tmp_path), settings, RunBar())
+    play_records(sure, RecordFolder(tmp_path), settings, ProgressBar())
     games = read_games(tmp_path)
     assert [game.winner for game in games] == [WHITE, WHITE] and all(len(game.points) == 8 for game in games)
 
@@ -77,7 +77,7 @@ def test_who_can_play(tmp_path: Path) -> None:
     alphago = load_player(alphago_policy(tmp_path / "policy.onnx"), batch=2, provider="cpu")
     for player in (katago, alphago):
         folder = RecordFolder(tmp_path / type(player).__name__)
-        assert play_records(player, folder, RecordSettings(width=4, height=4, games=2, batch=2), RunBar()) == 2
+        assert play_records(player, folder, RecordSettings(width=4, height=4, games=2, batch=2), ProgressBar()) == 2
     with pytest.raises(ModelError, match="is for value and takes alphago-49"):
         load_player(alphago_value(tmp_path / "value.onnx"), batch=2, provider="cpu")
     with pytest.raises(ModelError, match="rules 'go': expected one of"):

@@ -12,6 +12,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, point_to_action
 from gtp_engine.go.game import Game
 from gtp_engine.nn.alphago_planes import planes_of
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples
 from gtp_engine.training.alphago.experience import Collector, read_episodes
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
@@ -27,7 +28,6 @@ from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, policy_of, 
 from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -195,7 +195,7 @@ def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
 def test_a_run_leaves_all_it_should_and_goes_on_exactly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     supervised = tmp_path / "supervised"
     write_checkpoint(supervised, checkpoint_of(start()))
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         path = run_reinforcement(supervised, SETTINGS, tmp_path / "a", bar, never)
         asked = iter([False, True])
         assert run_reinforcement(supervised, SETTINGS, tmp_path / "b", bar, lambda: next(asked)) is None

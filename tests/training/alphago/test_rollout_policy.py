@@ -18,6 +18,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy
+from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
 from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
@@ -36,7 +37,6 @@ from gtp_engine.training.alphago.rollout_policy import (
 from gtp_engine.training.alphago.rollout_report import format_worths, worths
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
 from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -159,7 +159,7 @@ def test_both_colours_learn_the_same() -> None:
 
 def test_a_run_that_was_interrupted_goes_on_exactly_where_it_was(tmp_path: Path) -> None:
     games, asked = planted_games()[:60], iter([False] * 7 + [True])
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         whole = run_rollout_policy(games, SETTINGS, tmp_path / "whole", bar, never, name="n", terms="CC0-1.0")
         cut = tmp_path / "cut"
         assert run_rollout_policy(games, SETTINGS, cut, bar, lambda: next(asked)) is None
@@ -182,7 +182,7 @@ def test_a_run_that_was_interrupted_goes_on_exactly_where_it_was(tmp_path: Path)
 
 def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
     games = planted_games()[:60]
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         run_rollout_policy(games, SETTINGS, tmp_path, bar, lambda: True)
         with pytest.raises(ConfigError, match="the run there has prior"):
             run_rollout_policy(games, replace(SETTINGS, prior=3.0), tmp_path, bar, never)
@@ -193,7 +193,7 @@ def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
             run_rollout_policy(games, SETTINGS, tmp_path, bar, never)
     with pytest.raises(ConfigError, match="epochs 0: expected at least 1"):
         RolloutSettings(epochs=0)
-    with RunBar() as bar, pytest.raises(RecordsError, match="expected some of both"):
+    with ProgressBar() as bar, pytest.raises(RecordsError, match="expected some of both"):
         run_rollout_policy(games[:1], SETTINGS, tmp_path, bar, never)
 
 

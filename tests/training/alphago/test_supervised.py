@@ -12,6 +12,7 @@ from training.alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
 from gtp_engine.errors import ConfigError
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import RecordsError
@@ -19,7 +20,6 @@ from gtp_engine.training.alphago.stage_checkpoint import policy_of, read_checkpo
 from gtp_engine.training.alphago.stage_settings import Learning
 from gtp_engine.training.alphago.supervised import SupervisedRun, accuracy, run_supervised
 from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.generate import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -36,7 +36,7 @@ def a_run(out: Path, **changes: Any) -> SupervisedRun:
 
 
 def test_a_network_learns_to_foretell_moves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         path = run_supervised(a_run(tmp_path), GAMES, bar, never)
     assert path == tmp_path / "policy.onnx" and path.exists() and (tmp_path / "curves.png").exists()
     log = read_log(tmp_path / "log.jsonl")
@@ -48,7 +48,7 @@ def test_a_network_learns_to_foretell_moves(tmp_path: Path, capfd: pytest.Captur
 
 def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         run_supervised(a_run(whole), GAMES, bar, never)
         asked = iter([False] * 17 + [True])
         assert run_supervised(a_run(parted), GAMES, bar, lambda: next(asked)) is None
@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path) -> None:
         line["steps"] for line in read_log(parted / "log.jsonl")
     )
     with (
-        RunBar() as bar,
+        ProgressBar() as bar,
         pytest.raises(ConfigError, match=r"the run there has batch 32, not 16: expected the settings"),
     ):
         run_supervised(a_run(parted, batch=16), GAMES, bar, never)
@@ -123,12 +123,12 @@ def test_positions_after_the_last_move_have_no_action() -> None:
 
 
 def test_a_loss_that_is_no_number_ends_the_run(tmp_path: Path) -> None:
-    with RunBar() as bar, pytest.raises(Exception, match=r"the loss after \d+ steps is (nan|inf)"):
+    with ProgressBar() as bar, pytest.raises(Exception, match=r"the loss after \d+ steps is (nan|inf)"):
         run_supervised(a_run(tmp_path, learning_rate=1e30, clip=1e30, optimizer="adamw"), GAMES, bar, never)
 
 
 def test_games_of_which_none_are_left_to_test_on(tmp_path: Path) -> None:
-    with RunBar() as bar, pytest.raises(RecordsError, match=r"games to learn from and 0 to test on"):
+    with ProgressBar() as bar, pytest.raises(RecordsError, match=r"games to learn from and 0 to test on"):
         run_supervised(SupervisedRun(tmp_path, LEARNING, 3, 4, test_share=0.0), GAMES, bar, never)
 
 

@@ -20,6 +20,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.nn.linear_policy_file import write_linear_policy
 from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import examples_of
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import RecordsError, recorded
@@ -43,7 +44,6 @@ from gtp_engine.training.alphago.value_comparison import (
 )
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.core.progress_bar import RunBar
 from gtp_engine.training.distillation.generate import never
 from gtp_engine.training.nets.layers import NormLayer
 
@@ -117,7 +117,7 @@ def test_a_folder_of_games_is_filled_up(tmp_path: Path) -> None:
     player = favourite(5, "favourite")
 
     def fill(games: int, stop: bool = False) -> int:
-        with RunBar() as bar:
+        with ProgressBar() as bar:
             found = fill_folder(
                 tmp_path,
                 games,
@@ -195,7 +195,7 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
         tmp_path / "supervised", tmp_path / "reinforced", tmp_path / "value", learning,
         games=160, game=replace(GAME, batch=16), hidden=8, test_share=0.3,
     )  # fmt: skip
-    with RunBar() as bar:
+    with ProgressBar() as bar:
         assert run_value(run, bar, lambda: True) is None
         path = run_value(run, bar, never)
     assert path is not None and path.name == "value.onnx" and path.exists()

@@ -13,10 +13,11 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 
+from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.data_folder import DataFolder
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, stop_on_signals
-from gtp_engine.training.distillation.generate_report import GenerateProgress, format_tally
+from gtp_engine.training.distillation.generate_report import format_progress, format_tally
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
 from gtp_engine.training.distillation.teacher import TeacherInfo
@@ -118,10 +119,14 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
 def test_progress_without_a_terminal_is_a_line_now_and_then(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gtp_engine.training.distillation.generate_report._LINE_INTERVAL", 0.05)
+    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.05)
     folder, goal = DataFolder(tmp_path, TEACHER), Goal(positions=2000)
-    with GenerateProgress(folder, goal) as progress:
-        fill(folder, played(), goal, progress=progress.show)
+    with ProgressBar(total=goal.positions) as bar:
+
+        def progress(folder: DataFolder, tally: Tally) -> None:
+            bar.update(folder.positions, format_progress(folder, tally))
+
+        fill(folder, played(), goal, progress=progress)
     out, err = capsys.readouterr()
     assert out == ""
     assert "positions, " in err and " minutes left" in err

@@ -12,12 +12,12 @@ from training.toy import tiny_config, write_data
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.curves import write_curves
 from gtp_engine.training.core.line_log import read_log
 from gtp_engine.training.distillation.checkpoint import FILE_NAME as CHECKPOINT
 from gtp_engine.training.distillation.checkpoint import read_checkpoint
 from gtp_engine.training.distillation.run import export_run, run_training
-from gtp_engine.training.distillation.train_progress import ProgressBar
 from gtp_engine.training.distillation.trainer import Progress, TrainingError
 from gtp_engine.training.distillation.training_log import Log
 

@@ -1,0 +1,70 @@
+"""The progress of a long command on stderr: a bar on a terminal, a line each minute elsewhere, log lines above it."""
+
+import time
+from types import TracebackType
+from typing import Final, Self
+
+LINE_INTERVAL: Final = 60.0
+"""Seconds between two lines where stderr is not a terminal."""
+_SPEED_PERIOD: Final = 600.0
+"""Seconds over which speed is averaged to estimate the time left: the games of a match take minutes."""
+
+
+class ProgressBar:
+    """Shows how much of `total` is done; a context manager. Without a total the time left is not shown."""
+
+    def __init__(self, *, total: float | None = 1.0) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        of_total = () if total is None else (TaskProgressColumn(), TimeRemainingColumn())
+        self._console: Final = Console(stderr=True)
+        self._bar: Final = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            *of_total,
+            console=self._console,
+            disable=not self._console.is_terminal,
+            speed_estimate_period=_SPEED_PERIOD,
+        )
+        self._task: Final = self._bar.add_task("", total=total)
+        self._total: Final = total
+        self._done = 0.0
+        self._next_line = time.monotonic() + LINE_INTERVAL
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def log(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def update(self, done: float, text: str) -> None:
+        """Show that `done` of the total is done, and `text` beside the bar; less than before starts the bar anew."""
+        if done < self._done:
+            self._bar.reset(self._task)
+        self._done = done
+        self._bar.update(self._task, completed=done, description=text)
+        if self._bar.disable and time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + LINE_INTERVAL
+            self.log(self._line(text))
+
+    def _line(self, text: str) -> str:
+        """Return what the bar shows as a line of text."""
+        share = "" if self._total is None else f"{self._done / self._total:6.1%}  "
+        seconds_left = self._bar.tasks[0].time_remaining
+        return f"{share}{text}" + ("" if seconds_left is None else f", {seconds_left / 60:.0f} minutes left")

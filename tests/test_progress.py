@@ -1,0 +1,46 @@
+"""The progress bar of long commands, as it appears where stderr is not a terminal."""
+
+import re
+
+import pytest
+
+from gtp_engine.progress import ProgressBar
+
+
+def test_without_a_terminal_there_is_a_line_each_interval(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    with ProgressBar(total=200) as bar:
+        bar.update(10, "10 of 200")
+        bar.update(30, "30 of 200 [bold]")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "  5.0%  10 of 200"
+    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], 0 minutes left", second)
+
+
+def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar() as bar:
+        for step in range(100):
+            bar.update(step / 100, "")
+        bar.log("a line [of text]")
+    assert capsys.readouterr() == ("", "a line [of text]\n")
+
+
+def test_without_a_total_no_share_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    with ProgressBar(total=None) as bar:
+        bar.update(10, "10 games")
+        bar.update(20, "20 games")
+    assert capsys.readouterr().err == "10 games\n20 games\n"
+
+
+def test_a_terminal_shows_the_bar_again_for_a_second_stage(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with ProgressBar(total=4) as bar:
+        bar.update(4, "first stage")
+        bar.update(1, "second stage [50%–60%]")
+    shown = capsys.readouterr().err
+    assert "second stage [50%–60%]" in shown and "25%" in shown
