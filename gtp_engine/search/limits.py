@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 
 
@@ -69,10 +70,11 @@ class Reporting:
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search ends at the latest; without visits and watcher it would never end, which is refused.
+    """When a search ends: at the first of its limits.  At least one of `visits`, `watcher` and `cancel` is required.
 
-    `visits`: root visits, those of the reused tree included.  `watcher` is asked every few milliseconds.
-    `wide_root_noise` (0: none) makes an analysis look at more moves, see `search.puct`.
+    `visits` counts root visits, those of the reused tree included; `watcher` is called every few milliseconds; `cancel`
+    is the token of the command that needs the search.  `wide_root_noise` (0: none) makes an analysis explore more
+    moves, see `search.puct`.
     """
 
     visits: int | None = None
@@ -84,8 +86,9 @@ class Limits:
     """Whether the ownership after each root move is wanted, and its deviation (`MoveReport.ownership_black`)."""
     behalf_of: int | None = None
     """The colour a move is searched for, which pondering does in the other's turn; None: the side to play."""
+    cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:
         """Refuse a search without end."""
-        if self.visits is None and self.watcher is None:
-            raise ValueError("a search needs a number of visits or a watcher, neither was given")
+        if self.visits is None and self.watcher is None and self.cancel is None:
+            raise ValueError("a search needs a number of visits, a watcher or a cancel token; none was given")

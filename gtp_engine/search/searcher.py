@@ -16,12 +16,13 @@ class Searcher(Protocol):
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
-        `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called.
+        `to_play` defaults to the side whose turn it is.  Ends at the limits; a search that was cancelled before it
+        began still returns a move.
         """
         ...
 
     def stop(self) -> None:
-        """End a running search soon; without one, do nothing."""
+        """End a running search soon; without one, do nothing.  Prefer `Limits.cancel`, which cannot come too early."""
         ...
 
     def clear(self) -> None:

@@ -15,6 +15,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE
 from gtp_engine.search.report import SearchReport
@@ -209,23 +210,23 @@ def test_memory_stays_under_its_cap() -> None:
 # --- the end of a search
 
 
-def test_a_stop_does_not_wait_for_a_slow_network() -> None:
-    evaluator = AreaEvaluator(batch=4)
+def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
+    evaluator, token = AreaEvaluator(batch=4), CancelToken()
     with Searching(evaluator, in_flight_share=1) as searcher:
         searcher.run(Game(5), Limits(20))
         evaluator.delay = 0.2
-        stopped = 0.0
+        cancelled = 0.0
 
-        def stop() -> None:
-            nonlocal stopped
+        def cancel() -> None:
+            nonlocal cancelled
             wait_until(lambda: searcher._worker._unfinished[-1:] and not searcher._worker._unfinished[-1].is_done)
-            stopped = time.perf_counter()
-            searcher.stop()
+            cancelled = time.perf_counter()
+            token.cancel()
 
-        thread = threading.Thread(target=stop)
+        thread = threading.Thread(target=cancel)
         thread.start()
-        report = searcher.run(Game(5), Limits(watcher=lambda progress: False))
-        late = time.perf_counter() - stopped
+        report = searcher.run(Game(5), Limits(cancel=token))
+        late = time.perf_counter() - cancelled
         thread.join()
         check_tree(searcher)
         evaluator.delay = 0.0
@@ -235,12 +236,23 @@ def test_a_stop_does_not_wait_for_a_slow_network() -> None:
     assert again.visits == 100
 
 
-def test_a_stopped_search_that_has_seen_nothing_still_has_moves() -> None:
+def test_a_search_cancelled_before_its_first_evaluation_still_has_moves() -> None:
+    token = CancelToken()
     with Searching(AreaEvaluator(delay=0.05)) as searcher:
-        timer = threading.Timer(0.02, searcher.stop)
+        timer = threading.Timer(0.02, token.cancel)
         timer.start()
-        report = searcher.run(Game(5), Limits(watcher=lambda progress: False))
+        report = searcher.run(Game(5), Limits(cancel=token))
         timer.join()
+    assert report.visits == 1
+    assert report.best_point > 0
+
+
+def test_a_cancellation_before_the_search_is_not_lost() -> None:
+    token = CancelToken()
+    token.cancel()
+    with Searching() as searcher:
+        report = searcher.run(Game(5), Limits(cancel=token))
+        assert searcher.run(Game(5), Limits(100)).visits == 100, "the next search has a token of its own"
     assert report.visits == 1
     assert report.best_point > 0
 

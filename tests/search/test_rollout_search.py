@@ -15,6 +15,7 @@ from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.search import RolloutSearch
@@ -137,22 +138,23 @@ def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
     assert report.playouts == 500
 
 
-def test_stop_from_another_thread_ends_a_search_without_limits_at_once() -> None:
-    searcher = RolloutSearch(config())
+def test_cancelling_from_another_thread_ends_a_search_without_other_limits_at_once() -> None:
+    searcher, token = RolloutSearch(config()), CancelToken()
     searcher.run(Game(9), Limits(100))
-    timer = threading.Timer(0.3, searcher.stop)
+    timer = threading.Timer(0.3, token.cancel)
     timer.start()
     start = time.perf_counter()
-    report = searcher.run(Game(9), Limits(watcher=lambda progress: False))
+    report = searcher.run(Game(9), Limits(cancel=token))
     elapsed = time.perf_counter() - start
     timer.join()
-    searcher.close()
     assert report.playouts > 0
     assert 0.25 < elapsed < 10.0
+    assert searcher.run(Game(9), Limits(cancel=token)).playouts <= config().batch, "it stays cancelled"
+    searcher.close()
 
 
 def test_a_search_needs_an_end() -> None:
-    with pytest.raises(ValueError, match="neither"):
+    with pytest.raises(ValueError, match="none was given"):
         Limits()
 
 

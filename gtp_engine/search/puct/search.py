@@ -8,7 +8,6 @@ With a seed, a search of a given number of visits repeats exactly: batches are s
 does not depend on time.
 """
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evalua
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction
 from gtp_engine.search.puct.evaluation_thread import Worker
 from gtp_engine.search.puct.expand import (
@@ -72,30 +72,30 @@ class PuctSearch:
         self.batch: Final = config.puct.eval_batch or evaluator.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.batch >= _LARGE_BATCH else 1)
         self._worker: Final = Worker("evaluator")
-        self._stop: Final = threading.Event()
+        self._cancel = CancelToken()
         self._seed = config.search.seed
         self.clear()
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
-        `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called; the root is
-        always judged, so that there is a move to choose.  Raises what the evaluator raises.
+        `to_play` defaults to the side whose turn it is.  The root is always evaluated, even if the search was cancelled
+        before, so that there is a move to choose.  Raises what the evaluator raises.
         """
         self._start = time.perf_counter()
         self._playouts = 0
         self._next_watch, self._next_report = 0.0, 0.0 if limits.reporting is not None else inf
-        self._stop.clear()
+        self._cancel = limits.cancel or CancelToken()
         self._worker.drain()
-        self._begin(game, game.to_play if to_play is None else to_play, limits)
-        self._search(limits)
+        with self._cancel.calling(self._worker.wake):
+            self._begin(game, game.to_play if to_play is None else to_play, limits)
+            self._search(limits)
         temperature = self._temperature(game)
         return report_of(self._view(), self._playouts, self._seconds(), temperature, self._random)
 
     def stop(self) -> None:
-        """End a running search at once, save for the judgement of its root; without one, do nothing."""
-        self._stop.set()
-        self._worker.wake()
+        """End a running search at once, save for the evaluation of its root; without one, do nothing."""
+        self._cancel.cancel()
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
@@ -254,7 +254,7 @@ class PuctSearch:
         if progress_of(self._view(), 0, 0.0).choices == 0:
             return  # every move was left out
         try:
-            while not (self._stop.is_set() or self._look(limits)):
+            while not (self._cancel.is_cancelled or self._look(limits)):
                 while free:
                     count = self._next_count(limits, sum(batch.playouts for batch in on_way))
                     if count <= 0 or not self._send(arrays, free[-1], count):
@@ -314,7 +314,7 @@ class PuctSearch:
         if batch.job is None:
             return True
         while not self._worker.wait(batch.job, _WATCH_INTERVAL):
-            if self._stop.is_set():
+            if self._cancel.is_cancelled:
                 return False
             self._report_if_due(limits)
         return True

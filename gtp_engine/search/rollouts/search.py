@@ -3,7 +3,6 @@
 One thread selects and backs up; the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
 """
 
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -18,6 +17,7 @@ from gtp_engine.go import board as boards
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction, left_out_until
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rng import new_states
@@ -92,7 +92,7 @@ class RolloutSearch:
         self.threads: Final = config.threads or available_cores()
         self._store: Final = TreeStore(config.max_memory)
         self._pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
-        self._stop: Final = threading.Event()
+        self._cancel = CancelToken()
         self._seed = config.seed
         self._workshop: _Workshop | None = None
         self._root: Game | None = None
@@ -102,12 +102,12 @@ class RolloutSearch:
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
-        `to_play` defaults to the side whose turn it is.  Ends at the limits, or when `stop` is called; at least one
-        batch is always played, so that there is a move to choose.  Moves that the limits leave out are left out of the
-        tree; rollouts may play them.
+        `to_play` defaults to the side whose turn it is.  At least one batch is always played, even if the search was
+        cancelled before, so that there is a move to choose.  Moves that the limits leave out are left out of the tree;
+        rollouts may play them.
         """
         start = time.perf_counter()
-        self._stop.clear()
+        self._cancel = limits.cancel or CancelToken()
         color = game.to_play if to_play is None else to_play
         workshop = self._prepare(game, color, limits.restrictions)
         position, params = self._position(game, color, limits.restrictions), self._params(game)
@@ -134,7 +134,7 @@ class RolloutSearch:
 
     def stop(self) -> None:
         """End a running search after its current batch; without one, do nothing."""
-        self._stop.set()
+        self._cancel.cancel()
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
@@ -238,9 +238,9 @@ class RolloutSearch:
         back_up(tree, params, leaves, count)
 
     def _is_over(self, limits: Limits) -> bool:
-        """Return whether the search was stopped or has all its visits."""
+        """Return whether the search was cancelled or has all its visits."""
         enough = limits.visits is not None and self._store.tree.visits[ROOT] >= limits.visits
-        return enough or self._stop.is_set()
+        return enough or self._cancel.is_cancelled
 
     def _choices(self, position: Position) -> int:
         """Return the number of moves at the root that are allowed and not left out."""
