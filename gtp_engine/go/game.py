@@ -1,10 +1,10 @@
 """A game of Go: a board with its rules, history, superko, passes, handicap, end and score.
 
-What it is not: it does not search, estimate or speak a protocol.  Moves may come in any order of colours, because
-records and front ends contain such games; whose turn it is follows from the last move.
+Not here: search, evaluation, protocols.  Moves may come in any order of colours, because game records and front ends
+contain such games; the side to play follows from the last move.
 
-The state of a game is its set-up and its list of moves; everything else is derived from these by playing the moves one
-after the other, and taking a move back replays the rest through the same code.
+The state of a game is its set-up and its list of moves.  Everything else is derived from these by playing the moves in
+order, and `undo` replays the remaining moves through the same code.
 """
 
 import math
@@ -47,7 +47,7 @@ _BUTTON_POINTS: Final = 0.5
 class Game:
     """A game on a board of `width` by `height` (default 19; the height defaults to the width).
 
-    `rules` default to Chinese rules, `komi` (any finite number, points for White) to what goes with the rules.
+    `rules` default to Chinese rules, `komi` (any finite number, points for White) to the usual one under the rules.
     Raises InvalidSizeError and KomiError.
     """
 
@@ -64,17 +64,19 @@ class Game:
             if not MIN_SIZE <= size <= MAX_SIZE:
                 raise InvalidSizeError(problem(f"board size {size}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
         self._rules = rules or Rules.parse("chinese")
-        self.komi = self._rules.default_komi() if komi is None else komi
+        self._komi = self._rules.default_komi() if komi is None else _checked_komi(komi)
         self._setup_stones: tuple[Move, ...] = ()
         self._first_player = BLACK
         self._moves: list[Move] = []
-        self._restart()
+        self._board = boards.new_board(self.width, self.height)
+        self._keys = _empty_history()
+        self._record_position()
 
-    # --- what the game is about ---
+    # --- state ---
 
     @property
     def rules(self) -> Rules:
-        """The rules; setting them keeps board and moves, and superko then looks at the whole game."""
+        """The rules; setting them keeps board and moves, and superko then covers the whole game."""
         return self._rules
 
     @rules.setter
@@ -88,13 +90,11 @@ class Game:
 
     @komi.setter
     def komi(self, komi: float) -> None:
-        if not math.isfinite(komi):
-            raise KomiError(problem(f"komi {komi}", expected="a finite number"))
-        self._komi = float(komi)
+        self._komi = _checked_komi(komi)
 
     @property
     def board(self) -> Board:
-        """The board's arrays, for kernels; read only, a copy is made by `board.clone`."""
+        """The board's arrays, for kernels that only read; `board.clone` copies them."""
         return self._board
 
     @property
@@ -134,7 +134,7 @@ class Game:
 
     @property
     def hash(self) -> int:
-        """The Zobrist hash of stones and size; equal positions have equal hashes, whoever is to play."""
+        """The Zobrist hash of stones and size; it does not depend on the side to play."""
         return int(self._board.hash[0])
 
     @property
@@ -185,7 +185,7 @@ class Game:
         return self._komi + placed[BLACK] - placed[WHITE]
 
     def color_at(self, point: int) -> int:
-        """Return EMPTY, BLACK or WHITE; for a point off the board InvalidVertexError is raised."""
+        """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
         format_vertex(point, width=self.width, height=self.height)
         return int(self._board.color[point])
 
@@ -200,9 +200,9 @@ class Game:
     # --- legality ---
 
     def illegal_reason(self, point: int, color: int | None = None) -> str | None:
-        """Return None if `color` (default: whose turn it is) may play on `point`, else why not, as one word.
+        """Return None if `color` (default: the side to play) may play on `point`, else the reason as one word.
 
-        The words are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
+        The reasons are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
         """
         color = self.to_play if color is None else color
         if point == PASS:
@@ -222,7 +222,7 @@ class Game:
         return self.illegal_reason(point, color) is None
 
     def legal_points(self, color: int | None = None) -> list[int]:
-        """Return the points where `color` (default: whose turn it is) may play; the pass is not among them."""
+        """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
         color = self.to_play if color is None else color
         return [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
 
@@ -237,8 +237,8 @@ class Game:
     def play(self, move: Move | int | str, color: int | None = None, *, allow_superko: bool = False) -> Move:
         """Play a move (a Move, a point, PASS, or a vertex such as "Q16" or "pass") and return it.
 
-        `color` defaults to the side whose turn it is; either side may move at any time.  With `allow_superko` a
-        repetition of the whole board is played (a record may contain one), anything else illegal never is.
+        `color` defaults to the side to play; either side may move at any time.  `allow_superko` permits a repetition
+        of the whole board, which a record may contain, but no other illegal move.
         Raises IllegalMoveError (the game is unchanged) and InvalidVertexError.
         """
         color, point = self._resolve(move, color)
@@ -256,7 +256,7 @@ class Game:
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {count} asked for, {played or 'none'} to take back")
         kept = self._moves[: len(self._moves) - count]
-        self._restart()
+        self._restart(self._board_with(self._setup_stones))
         for move in kept:
             self._moves.append(move)
             self._apply(move)
@@ -264,7 +264,8 @@ class Game:
     def set_up(self, stones: Iterable[Move], first_player: int = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
 
-        Raises IllegalMoveError (the game is unchanged) for stones on one another, off the board or without liberty.
+        Raises IllegalMoveError (the game is unchanged) for two stones on one point, a stone off the board or a chain
+        without liberties.
         """
         placed = tuple(stones)
         board = self._board_with(placed)
@@ -279,7 +280,7 @@ class Game:
     # --- results ---
 
     def score(self, dead: Collection[int] = ()) -> Score:
-        """Return the score of the position as it stands, once the stones on the points `dead` are taken off."""
+        """Return the score of the current position after removing the stones on the points `dead`."""
         button = self.button_black
         if self._rules.has_button and button == 0:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
@@ -315,7 +316,7 @@ class Game:
     def __str__(self) -> str:
         return self.diagram()
 
-    # --- inside ---
+    # --- internals ---
 
     def _resolve(self, move: Move | int | str, color: int | None) -> Move:
         """Return the move that the arguments of `play` and `is_legal` describe."""
@@ -329,12 +330,12 @@ class Game:
             return f"point {point} is not on the {self.width}x{self.height} board"
         return _REASONS[reason].format(vertex=format_vertex(point, width=self.width, height=self.height))
 
-    def _restart(self, board: Board | None = None) -> None:
-        """Go back to the set-up: no moves, and a history that starts with this position."""
+    def _restart(self, board: Board) -> None:
+        """Start the game at `board`, the set-up: no moves, and a history that starts with this position."""
         self._moves = []
-        self._board = self._board_with(self._setup_stones) if board is None else board
-        self._keys: dict[Ko, set[int]] = {Ko.POSITIONAL: set(), Ko.SITUATIONAL: set()}
-        self._remember()
+        self._board = board
+        self._keys = _empty_history()
+        self._record_position()
 
     def _board_with(self, stones: tuple[Move, ...]) -> Board:
         """Return a board with these stones set up; raises IllegalMoveError."""
@@ -360,10 +361,10 @@ class Game:
             boards.clear_ko(self._board)
         else:
             boards.play_assume_legal(self._board, move.point, move.color)
-        self._remember()
+        self._record_position()
 
-    def _remember(self) -> None:
-        """Add the position to the history that superko looks at."""
+    def _record_position(self) -> None:
+        """Add the position to the history that superko compares with."""
         for ko, keys in self._keys.items():
             keys.add(key_of(self.hash, ko, self.to_play))
 
@@ -382,7 +383,7 @@ class Game:
         return next((number for number, move in enumerate(self._moves) if move.point == PASS), None)
 
     def _black_moves_at_start(self) -> int:
-        """Return how many stones Black played before White's first; 0 if White too moved several times in a row."""
+        """Return how many stones Black played before White's first; 0 if White also moved twice in a row."""
         count = 0
         for number, move in enumerate(self._moves):
             if move.color == BLACK:
@@ -396,5 +397,17 @@ class Game:
 
 
 def key_of(position_hash: int, ko: Ko, to_play: int) -> int:
-    """Return the key by which a superko rule knows a position: its hash, with the side to play if that matters."""
+    """Return the key that identifies a position under a superko rule: its hash, with the side to play if it counts."""
     return position_hash ^ int(TABLE[0, to_play]) if ko is Ko.SITUATIONAL else position_hash
+
+
+def _checked_komi(komi: float) -> float:
+    """Return komi as a float; raises KomiError unless it is finite."""
+    if not math.isfinite(komi):
+        raise KomiError(problem(f"komi {komi}", expected="a finite number"))
+    return float(komi)
+
+
+def _empty_history() -> dict[Ko, set[int]]:
+    """Return the keys of the positions so far, for each superko rule: none yet."""
+    return {Ko.POSITIONAL: set(), Ko.SITUATIONAL: set()}

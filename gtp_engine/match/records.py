@@ -79,10 +79,11 @@ class MatchFolder:
         self._header = path / "match.json"
         self._engines: dict[str, dict[str, str]] = {}
         self._names = {side: settings.name(side) for side in SIDES}
+        self._settings = settings.identity()
         try:
             for folder in (path, path / "games", path / "logs"):
                 folder.mkdir(parents=True, exist_ok=True)
-            self._open_header(settings)
+            self._open_header()
             self._records = self._read_results()
         except OSError as error:
             raise MatchError(f"cannot use the match folder {path}: {error.strerror}") from error
@@ -131,8 +132,7 @@ class MatchFolder:
             engine = self._engines.get(side)
         return " ".join(filter(None, (engine["name"], engine["version"]))) if engine else side
 
-    def _open_header(self, settings: MatchSettings) -> None:
-        self._settings = settings.identity()
+    def _open_header(self) -> None:
         if not self._header.exists():
             if self._results.exists():
                 raise MatchError(f"{self.path} holds results without match.json; choose another --out")

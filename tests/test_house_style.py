@@ -1,0 +1,138 @@
+"""Rules of the house that are read from the sources: attributes of classes, names of modules."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "gtp_engine"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+MOST_REPEATED_NAMES = 8
+"""How many module names may occur in more than one package: those where the package makes the meaning plain, such as
+`go/rules` and `gtp/commands/rules`."""
+
+STILL_LATE = (
+    "clock.py",
+    "engine/decision.py",
+    "engine/engine.py",
+    "nn/encoded_network.py",
+    "search/puct/search.py",
+    "training/alphago/policy_rows.py",
+)
+"""Files whose classes do not keep the rule about attributes yet."""
+
+
+def classes_of(tree: ast.Module) -> dict[str, ast.ClassDef]:
+    """Return the classes of a source by name."""
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def methods_of(owner: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in owner.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Yield the names that a method assigns on its first parameter, functions inside it included."""
+    parameters = [*method.args.posonlyargs, *method.args.args]
+    if not parameters:
+        return
+    for node in ast.walk(method):
+        is_assigned = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if is_assigned and isinstance(node.value, ast.Name) and node.value.id == parameters[0].arg:
+            yield node.attr
+
+
+def declared_names(owner: ast.ClassDef) -> set[str]:
+    """Return what exists as soon as an object is made: values and fields in the class's body, and `__init__`'s.
+
+    A bare annotation declares a field of dataclasses and NamedTuples; in any other class it creates nothing.
+    """
+    has_fields = any("dataclass" in ast.unparse(each) for each in owner.decorator_list) or any(
+        ast.unparse(base) in ("NamedTuple", "Protocol") for base in owner.bases
+    )
+    names: set[str] = set()
+    for node in owner.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and (node.value or has_fields):
+            names.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    for method in methods_of(owner):
+        if method.name in ("__init__", "__new__"):
+            names |= set(own_attributes(method))
+        elif any(ast.unparse(each).endswith(".setter") for each in method.decorator_list):
+            names.add(method.name)
+    return names
+
+
+def late_attributes(tree: ast.Module, known: dict[str, ast.ClassDef]) -> list[str]:
+    """Return the attributes of a source's classes that a method other than `__init__` creates.
+
+    `known` are the classes of the whole package by name, among which bases are found.
+    """
+    late = []
+    for owner in classes_of(tree).values():
+        names, waiting = set[str](), [owner]
+        while waiting:
+            current = waiting.pop()
+            names |= declared_names(current)
+            bases = [ast.unparse(base).split("[")[0].split(".")[-1] for base in current.bases]
+            waiting += [known[base] for base in bases if base in known and known[base] is not current]
+        for method in methods_of(owner):
+            late += [f"{owner.name}.{name} in {method.name}" for name in own_attributes(method) if name not in names]
+    return late
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def package_classes() -> dict[str, ast.ClassDef]:
+    return {name: owner for path in SOURCES for name, owner in classes_of(parse(path)).items()}
+
+
+def test_attributes_are_created_in_init() -> None:
+    known = package_classes()
+    checked = [path for path in SOURCES if path.relative_to(PACKAGE).as_posix() not in STILL_LATE]
+    late = [f"{path.relative_to(PACKAGE)}: {each}" for path in checked for each in late_attributes(parse(path), known)]
+    assert late == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    def run(self):\n        self.x = 1",
+        "class A:\n    def run(self):\n        self.x: int = 1",
+        "class A:\n    def run(self):\n        self.x += 1",
+        "class A:\n    def run(self):\n        y, (self.x, z) = 1, (2, 3)",
+        "class A:\n    def run(self):\n        for self.x in range(3): pass",
+        "class A:\n    x: int\n    def run(self):\n        self.x = 1",
+        "class A(Base):\n    def run(self):\n        self.x = 1",
+    ],
+)
+def test_the_check_finds_late_attributes(source: str) -> None:
+    assert late_attributes(ast.parse(source), {}) == ["A.x in run"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    def __init__(self):\n        self.x = 0\n    def run(self):\n        self.x += 1",
+        "class A:\n    x: int = 0\n    def run(self):\n        self.x = 1",
+        "@dataclass\nclass A:\n    x: int\n    def run(self):\n        self.x = 1",
+        "class B:\n    def __init__(self):\n        self.x = 0\nclass A(B):\n    def run(self):\n        self.x = 1",
+        "class A:\n    def run(self, other):\n        other.x = self.y",
+        "class A:\n    def run(self):\n        self.x[0] = 1",
+    ],
+)
+def test_the_check_lets_other_assignments_pass(source: str) -> None:
+    tree = ast.parse(source)
+    assert late_attributes(tree, classes_of(tree)) == []
+
+
+def test_a_module_name_means_one_thing() -> None:
+    names = Counter(path.stem for path in SOURCES if not path.stem.startswith("__"))
+    repeated = sorted(name for name, count in names.items() if count > 1)
+    assert len(repeated) <= MOST_REPEATED_NAMES, repeated
