@@ -33,7 +33,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
-from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
@@ -225,7 +225,7 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
 
 def _network_playouts_per_second(evaluator: "NetworkEvaluator", game: Game, seconds: float, repeats: int) -> float:
     """Return the median playouts a second of searches, each with a new tree and nothing remembered."""
-    from gtp_engine.search.puct.search import PuctSearch
+    from gtp_engine.search.puct.puct_search import PuctSearch
 
     search = PuctSearch(Config(), evaluator)
     search.run(game, Limits(visits=1))  # loads the kernels

@@ -15,7 +15,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.search import PuctSearch
+from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT, WEIGHT
 from gtp_engine.search.report import SearchReport
 

@@ -4,7 +4,7 @@ from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.linear_policy import linear_policy_of
-from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
 
@@ -20,6 +20,6 @@ def new_searcher(config: Config, evaluator: Evaluator | None) -> Searcher:
         raise ConfigError(problem("search.search = puct without a network", advice=advice))
     if evaluator is None or not asks_network(config, evaluator):
         return RolloutSearch(config.search, linear_policy_of(evaluator))
-    from gtp_engine.search.puct.search import PuctSearch  # here: rollouts need none of its kernels
+    from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
     return PuctSearch(config, evaluator)

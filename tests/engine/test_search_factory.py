@@ -10,8 +10,8 @@ from gtp_engine.config import Config
 from gtp_engine.engine.search_factory import asks_network, new_searcher
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.search.puct.search import PuctSearch
-from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, 
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM
-from gtp_engine.search.rollouts.search import RolloutSearch
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 Likes = Callable[[Positions, int, int], float]
 """How much a network likes to play a point in a row."""

@@ -15,8 +15,8 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import draw
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
+from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy
-from gtp_engine.search.puct.search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT
 
 

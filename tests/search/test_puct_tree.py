@@ -16,7 +16,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
-from gtp_engine.search.puct.search import PuctSearch
+from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.tree import (
     OPEN,

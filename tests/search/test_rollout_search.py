@@ -18,8 +18,8 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.search import RolloutSearch
-from gtp_engine.search.rollouts.tree import ROOT
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+from gtp_engine.search.rollouts.rollout_tree import ROOT
 
 SIGNATURE = Path(__file__).parent.parent / "data" / "search_signature.txt"
 

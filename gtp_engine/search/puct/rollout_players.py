@@ -16,7 +16,7 @@ from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
-from gtp_engine.search.rollouts.search import chosen_weights, kernel_policy
+from gtp_engine.search.rollouts.rollout_search import chosen_weights, kernel_policy
 
 
 class Player(Protocol):

@@ -25,7 +25,7 @@ from gtp_engine.go.ladder import working_attacks_into
 from gtp_engine.go.tactics import captures_something, is_escape, would_be_self_atari
 from gtp_engine.search.rollouts.patterns import fits_pattern
 from gtp_engine.search.rollouts.rollout import RolloutWork
-from gtp_engine.search.rollouts.tree import USED, Tree
+from gtp_engine.search.rollouts.rollout_tree import USED, Tree
 
 EVEN_VISITS: Final = 10.0
 CAPTURE_ONE_VISITS: Final = 15.0

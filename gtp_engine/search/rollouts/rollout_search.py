@@ -24,7 +24,7 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import POLICIES, RolloutWork, new_rollout_work
-from gtp_engine.search.rollouts.select import (
+from gtp_engine.search.rollouts.rollout_select import (
     MAX_DEPTH,
     RAVE,
     UCT,
@@ -35,7 +35,7 @@ from gtp_engine.search.rollouts.select import (
     evaluate_leaves,
     select_leaves,
 )
-from gtp_engine.search.rollouts.tree import ROOT, TreeStore
+from gtp_engine.search.rollouts.rollout_tree import ROOT, TreeStore
 from gtp_engine.search.tree_reuse import moves_since
 
 _WATCH_INTERVAL: Final = 0.005

@@ -37,7 +37,7 @@ from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_weights import LinearWork
 from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
-from gtp_engine.search.rollouts.tree import ROOT, USED, Tree
+from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, Tree
 from gtp_engine.search.superko import position_key, would_repeat
 
 UCT: Final = 0
