@@ -26,7 +26,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from gtp_engine import __version__
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.errors import TengenError
-from gtp_engine.evaluation.evaluator import new_evaluation
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
@@ -96,8 +97,8 @@ def measure_network(config: NetworkConfig, seconds: float, repeats: int, progres
 
     first = load_evaluator(config, log=progress)
     runtime = first.networks[0].model.runtime
-    width, height = first.infos[0].sizes.usual
-    report: Report = {"name": first.name, "runtime": first.runtime_text, "board": f"{width}x{height}"}
+    width, height = first.info.boards.usual
+    report: Report = {"name": first.info.name, "runtime": first.runtime_text, "board": f"{width}x{height}"}
     first.close()
     batches = CPU_BATCHES if runtime.provider.is_cpu else GPU_BATCHES
     threads = _thread_counts() if runtime.provider.is_cpu and not config.network_threads else [config.network_threads]
@@ -210,16 +211,17 @@ def _thread_counts() -> list[int]:
 def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: int, seconds: float) -> float:
     """Return the positions a second that an evaluator judges in full batches, none of them remembered."""
     game = Game(width, height)
-    positions, out = new_positions(evaluator.batch, width, height), new_evaluation(evaluator.batch, width, height)
-    for row in range(evaluator.batch):
+    batch = evaluator.info.batch
+    positions, out = new_positions(batch, width, height), new_evaluation(batch, width, height)
+    for row in range(batch):
         write_game(positions, row, game)
     conditions = conditions_of(game)
-    evaluator.evaluate(positions, evaluator.batch, conditions, out)  # loads the kernels
+    evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)  # loads the kernels
     judged, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
         positions.key[:] += 1  # another position, as far as the cache knows
-        evaluator.evaluate(positions, evaluator.batch, conditions, out)
-        judged += evaluator.batch
+        evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)
+        judged += batch
     return judged / (time.perf_counter() - started)
 
 

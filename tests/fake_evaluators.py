@@ -1,17 +1,18 @@
-"""Evaluators without a network, for tests of whoever asks one and for measuring everything but the network.
+"""Evaluators without a network, for tests of their callers and for measuring everything but the network.
 
-    FakeEvaluator      answers decided by each position's key: different from position to position, always the same
-    UniformEvaluator   knows nothing: every legal move alike, both sides win as often
-
-Both count what they were asked (`calls`, `rows`).
+EvaluatorBase      what evaluators of the tests have in common
+FakeEvaluator      evaluations decided by each position's key: different for each position, always the same
+UniformEvaluator   every legal move alike, both sides win as often
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from fake_answers import write_fake_policy, write_fake_results
 
-from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
+from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import HEIGHT, WIDTH
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
@@ -29,43 +30,29 @@ _UNIFORM: Final = -1
 """The seed that makes `write_fake_policy` treat all moves alike."""
 
 
-class FakeEvaluator:
-    """Answers from hashes of the positions' keys and `seed`; the same in every run and on every machine.
+class EvaluatorBase:
+    """What evaluators of the tests have in common: a description, a count of the calls, nothing to prepare or close.
 
-    With `encode`, it also writes the features of a KataGo network into a batch array, as a real evaluator does, for
-    measuring how long everything but the network takes.
+    `calls` and `rows` count the calls of `evaluate` and their rows; `facts` are further fields of EvaluatorInfo.
     """
 
-    def __init__(self, seed: int = 0, batch: int = 8, encode: bool = False) -> None:
-        self.name = f"fake (seed {seed})"
-        self.batch = batch
-        self.has_score = True
-        self.has_ownership = True
+    def __init__(self, name: str, batch: int, **facts: Any) -> None:
+        self.info = EvaluatorInfo(name, batch, **facts)
         self.calls = 0
         self.rows = 0
-        self._seed = seed
-        self._features = _Features() if encode else None
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
-        """Write the answers; `symmetry` and `optimism` change nothing."""
+        """Count the call; classes below write the evaluation."""
         self.calls += 1
         self.rows += count
-        if self._features is not None:
-            self._features.write(positions, count, conditions)
-        write_fake_policy(positions, count, conditions.suicide, self._seed, out.policy)
-        write_fake_results(positions, count, self._seed, out)
-        out.score_stdev[:count] = SCORE_STDEV
-        out.time_left[:count] = TIME_LEFT
-        out.score_error[:count] = SCORE_ERROR
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Fail: there is no rollout policy."""
+        raise AssertionError("called although `info.has_rollout_policy` is false")
 
     def prepare(self, width: int, height: int) -> None:
         """Do nothing: every board is ready."""
@@ -75,6 +62,32 @@ class FakeEvaluator:
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
+
+
+class FakeEvaluator(EvaluatorBase):
+    """Answers from hashes of the positions' keys and `seed`; the same in every run and on every machine.
+
+    With `encode`, it also writes the features of a KataGo network into a batch array, as a real evaluator does, for
+    measuring how long everything but the network takes.
+    """
+
+    def __init__(self, seed: int = 0, batch: int = 8, encode: bool = False, **facts: Any) -> None:
+        super().__init__(f"fake (seed {seed})", batch, **facts)
+        self._seed = seed
+        self._features = _Features() if encode else None
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        """Write the evaluation; `options` change nothing."""
+        super().evaluate(positions, count, conditions, out, options)
+        if self._features is not None:
+            self._features.write(positions, count, conditions)
+        write_fake_policy(positions, count, conditions.suicide, self._seed, out.policy)
+        write_fake_results(positions, count, self._seed, out)
+        out.score_stdev[:count] = SCORE_STDEV
+        out.time_left[:count] = TIME_LEFT
+        out.score_error[:count] = SCORE_ERROR
 
 
 class _Features:
@@ -96,30 +109,17 @@ class _Features:
         self._encoder.encode(positions, 0, count, conditions, self._symmetries, self._spatial, self._globals)
 
 
-class UniformEvaluator:
+class UniformEvaluator(EvaluatorBase):
     """Every legal move and the pass alike, both sides win as often, the score is 0 and no point has an owner."""
 
     def __init__(self, batch: int = 8) -> None:
-        self.name = "uniform"
-        self.batch = batch
-        self.has_score = True
-        self.has_ownership = True
-        self.calls = 0
-        self.rows = 0
+        super().__init__("uniform", batch)
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
-        """Write the answers; `symmetry` and `optimism` change nothing."""
-        self.calls += 1
-        self.rows += count
+        """Write the evaluation; `options` change nothing."""
+        super().evaluate(positions, count, conditions, out, options)
         for field in (out.score_black, out.lead_black, out.ownership_black):
             field[:count] = 0.0
         for field in (out.time_left, out.winloss_error, out.score_error):
@@ -128,12 +128,3 @@ class UniformEvaluator:
         out.loss_black[:count] = 0.5
         out.score_stdev[:count] = SCORE_STDEV
         write_fake_policy(positions, count, conditions.suicide, _UNIFORM, out.policy)
-
-    def prepare(self, width: int, height: int) -> None:
-        """Do nothing: every board is ready."""
-
-    def clear_cache(self) -> None:
-        """Do nothing: there is no cache."""
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""

@@ -5,7 +5,8 @@ import time
 import numpy as np
 from fake_evaluators import UniformEvaluator
 
-from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board, view_storage
@@ -21,17 +22,10 @@ class KnowingEvaluator(UniformEvaluator):
     """Knows the owners of pass-alive chains and territory, thinks other stones alive, and counts; likes every move."""
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
         """Write the answers."""
-        super().evaluate(positions, count, conditions, out)
+        super().evaluate(positions, count, conditions, out, options)
         for row in range(count):
             board = view_storage(
                 positions.storage[row, 0], positions.hash[row, 0], positions.zobrist, positions.forbidden.shape[1]
@@ -65,15 +59,8 @@ class SlowEvaluator(UniformEvaluator):
         self.delay = delay
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
         """Write the answers, after a while."""
         time.sleep(self.delay)
-        super().evaluate(positions, count, conditions, out)
+        super().evaluate(positions, count, conditions, out, options)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import atan, exp, log, pi, sqrt
 
 from gtp_engine.config import PuctConfig
-from gtp_engine.evaluation.evaluator import Evaluator, new_evaluation
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS
@@ -82,7 +83,8 @@ class ReferenceSearch:
             return Said(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
         write_game(positions, 0, game)
-        self.evaluator.evaluate(positions, 1, conditions_of(game, passing_hacks=self.config.passing_hacks), out)
+        conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
+        self.evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
         moves = [PASS, *game.legal_points()]
         return Said(
             value=float(out.win_black[0]) - float(out.loss_black[0]),

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from fake_evaluators import EvaluatorBase
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluation, Evaluator
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
@@ -30,38 +33,25 @@ PLAIN = {
 """Options that leave the plain algorithm: every mean is that over all playouts."""
 
 
-class AreaEvaluator:
+class AreaEvaluator(EvaluatorBase):
     """Knows who would win if the board were counted now, and nothing about moves.
 
     `colors` exchanged and komi negated, its answers are the same for the other side.
     """
 
-    name = "area"
-    has_score = True
-    has_ownership = True
-
-    def __init__(self, batch: int = 4, delay: float = 0.0, scale: float = 5.0) -> None:
-        self.batch = batch
+    def __init__(self, batch: int = 4, delay: float = 0.0, scale: float = 5.0, **facts: Any) -> None:
+        super().__init__("area", batch, **facts)
         self.delay = delay
         self.scale = scale
         self.asked: list[int] = []
-        self.optimism: list[float | None] = []
-        self.symmetries: list[int] = []
+        self.options: list[EvaluationOptions] = []
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
         time.sleep(self.delay * count)
         self.asked.append(count)
-        self.optimism.append(optimism)
-        self.symmetries.append(symmetry)
+        self.options.append(options)
         for row in range(count):
             board, color = board_in(positions, row), int(positions.to_play[row])
             self.judge(board, color, conditions, out, row)
@@ -81,12 +71,6 @@ class AreaEvaluator:
         out.score_stdev[row] = 3.0
         out.time_left[row] = out.winloss_error[row] = out.score_error[row] = -1
         out.ownership_black[row] = np.where(board.color == 1, 1.0, np.where(board.color == 2, -1.0, 0.0))
-
-    def clear_cache(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 class ShapedEvaluator(AreaEvaluator):

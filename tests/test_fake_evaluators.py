@@ -5,14 +5,15 @@ import pytest
 from fake_evaluators import FakeEvaluator, UniformEvaluator
 from nn.boards import random_rows
 
-from gtp_engine.evaluation.evaluator import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.go.constants import PASS
 
 
 def answers(evaluator: FakeEvaluator | UniformEvaluator, seed: int = 1) -> Evaluation:
     positions, conditions, _ = random_rows(4, 9, 7, seed=seed)
     out = new_evaluation(4, 9, 7)
-    evaluator.evaluate(positions, 4, conditions, out)
+    evaluator.evaluate(positions, 4, conditions, out, DEFAULT_OPTIONS)
     return out
 
 

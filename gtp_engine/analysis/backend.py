@@ -9,7 +9,6 @@ from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.nn.metadata import infos_of
 from gtp_engine.search.searcher import Searcher
 
 
@@ -39,9 +38,9 @@ class EngineBackend:
         """Return facts about the network, as KataGo's `query_models` names them; nothing without one."""
         if self._evaluator is None:
             return []
-        name, infos = self._evaluator.name, infos_of(self._evaluator)
-        facts = {"name": name, "internalName": name, "maxBatchSize": self._evaluator.batch, "usesHumanSLProfile": False}
-        return [facts | {"version": infos[0].model_version} if infos else facts]
+        info = self._evaluator.info
+        facts = {"name": info.name, "internalName": info.name, "maxBatchSize": info.batch, "usesHumanSLProfile": False}
+        return [facts if info.model_version is None else facts | {"version": info.model_version}]
 
     def clear_cache(self) -> None:
         """Forget remembered evaluations."""

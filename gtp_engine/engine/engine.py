@@ -24,7 +24,8 @@ from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.thinker import Request, Thinker, TimeWatcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
-from gtp_engine.evaluation.evaluator import Evaluation, Evaluator
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game

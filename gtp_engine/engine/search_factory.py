@@ -3,7 +3,6 @@
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.linear_policy import linear_policy_of
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
@@ -19,7 +18,7 @@ def new_searcher(config: Config, evaluator: Evaluator | None) -> Searcher:
         advice = "name one with --model FILE, or leave out --search"
         raise ConfigError(problem("search.search = puct without a network", advice=advice))
     if evaluator is None or not asks_network(config, evaluator):
-        return RolloutSearch(config.search, linear_policy_of(evaluator))
+        return RolloutSearch(config.search, None if evaluator is None else evaluator.info.linear_policy)
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
     return PuctSearch(config, evaluator)

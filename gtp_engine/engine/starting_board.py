@@ -4,7 +4,6 @@ from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.nn.metadata import infos_of
 
 USUAL_BOARD: Final = (19, 19)
 """Width and height where nobody says anything else."""
@@ -18,8 +17,8 @@ def first_board(config: Config, evaluator: Evaluator | None) -> tuple[int, int]:
 
 def usual_board(evaluator: Evaluator | None) -> tuple[int, int]:
     """Return width and height of the board that an evaluator's networks are most likely to play on, all of them."""
-    boards = [info.sizes.usual for info in infos_of(evaluator)]
-    return next((board for board in boards if plays(evaluator, *board)), USUAL_BOARD)
+    board = USUAL_BOARD if evaluator is None else evaluator.info.boards.usual
+    return board if plays(evaluator, *board) else USUAL_BOARD
 
 
 def playable_board(evaluator: Evaluator | None, width: int, height: int) -> tuple[int, int]:
@@ -28,5 +27,5 @@ def playable_board(evaluator: Evaluator | None, width: int, height: int) -> tupl
 
 
 def plays(evaluator: Evaluator | None, width: int, height: int) -> bool:
-    """Return whether all networks of an evaluator play a board, as far as their files say."""
-    return all(info.sizes.include(width, height) for info in infos_of(evaluator))
+    """Return whether all networks of an evaluator play a board, according to their files."""
+    return evaluator is None or evaluator.info.boards.include(width, height)

@@ -17,7 +17,8 @@ from gtp_engine.config import Config
 from gtp_engine.engine.search_factory import asks_network, new_searcher
 from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Effort
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.evaluation.evaluator import Evaluation, Evaluator, new_evaluation
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
@@ -109,7 +110,7 @@ class Thinker:
     @property
     def effort(self) -> Effort:
         """How many visits the searches need: few only where a network tells the owners of the points."""
-        told = self.evaluator is not None and self.evaluator.has_ownership and self.config.puct.rollout_share < 1.0
+        told = self.evaluator is not None and self.evaluator.info.has_ownership and self.config.puct.rollout_share < 1.0
         return NETWORK if self.has_network and told else ROLLOUTS
 
     def prepare(self, width: int, height: int) -> None:
@@ -180,7 +181,7 @@ class Thinker:
         rows = []
         for symmetry in symmetries:
             row = new_evaluation(1, game.width, game.height)
-            self.evaluator.evaluate(positions, 1, conditions, row, symmetry=symmetry, optimism=optimism)
+            self.evaluator.evaluate(positions, 1, conditions, row, EvaluationOptions(symmetry, optimism))
             rows.append(row)
         return join_evaluations(rows)
 

@@ -42,7 +42,7 @@ def warm_up(
     say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
     if network is not None:
         game = Game(*board)
-    visits = _ROLLOUTS if network is None else 2 * network.batch
+    visits = _ROLLOUTS if network is None else 2 * network.info.batch
     report = _search(new_searcher(config, evaluator), game, visits=visits)
     say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
     estimate(game, report.ownership_black)

@@ -1,8 +1,11 @@
-"""What a network is asked and what it answers, so that search and networks need not know each other.
+"""The seam between searches and networks: what a search passes and what it receives, so that neither imports the other.
 
-positions   a batch of positions with the history and rules that networks look at
-games       a row of positions, and the rules, from a game
-evaluation  Evaluation, the answers for a batch
-evaluator   Evaluator, whoever gives them; RolloutPolicy, what some of them offer beside
-exclusive   one evaluator for several searches
+positions       Positions, a batch of boards with the history and rules that networks read
+from_game       a row of positions, and the rules, from a Game
+row_kernels     a row of positions after one more move (kernels)
+evaluation      Evaluation, the output for a batch
+evaluator       Evaluator, the protocol that networks and test doubles implement
+evaluator_info  EvaluatorInfo, what an evaluator says of itself
+exclusive       one evaluator shared by several searches
+linear_policy   LinearPolicy, weights for rollouts that may come with a network
 """

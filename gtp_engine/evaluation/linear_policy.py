@@ -5,7 +5,7 @@ computed (`search.rollouts.neighborhoods`, `search.rollouts.linear`); this is wh
 """
 
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +37,3 @@ class LinearPolicy:
     name: str = ""
     origin: str = ""
     license: str = ""
-
-
-@runtime_checkable
-class HasLinearPolicy(Protocol):
-    """What some evaluators offer beside: weights for rollouts, unless they are None."""
-
-    @property
-    def linear_policy(self) -> LinearPolicy | None: ...  # noqa: D102
-
-
-def linear_policy_of(evaluator: object) -> LinearPolicy | None:
-    """Return the weights for rollouts that an evaluator has, None where there are none."""
-    return evaluator.linear_policy if isinstance(evaluator, HasLinearPolicy) else None

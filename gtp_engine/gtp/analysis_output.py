@@ -17,7 +17,7 @@ from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrat
 from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
-    from gtp_engine.evaluation.evaluator import Evaluation
+    from gtp_engine.evaluation.evaluation import Evaluation
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.analysis_options import AnalysisOptions
 

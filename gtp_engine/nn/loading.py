@@ -61,7 +61,8 @@ def load_evaluator(
                 raise
             log(f"{error}. {following.provider.title} runs the network instead.")
             continue
-        log(f"Network {evaluator.name}: {evaluator.runtime_text}, {evaluator.batch} positions at a time.")
+        info = evaluator.info
+        log(f"Network {info.name}: {evaluator.runtime_text}, {info.batch} positions at a time.")
         return evaluator
     raise AssertionError("choose_runtimes returns at least one")
 

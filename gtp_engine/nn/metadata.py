@@ -34,9 +34,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.evaluation.evaluator_info import BoardSizes
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
@@ -63,33 +64,6 @@ class Scales:
     time_left: float = 40.0
     winloss_error: float = 0.25
     score_error: float = 30.0
-
-
-@dataclass(frozen=True)
-class BoardSizes:
-    """The boards a network plays: widths and heights from the first to the second of each pair, in points."""
-
-    widths: tuple[int, int]
-    heights: tuple[int, int]
-
-    def include(self, width: int, height: int) -> bool:
-        """Return whether a board of `width` by `height` is among them."""
-        return self.widths[0] <= width <= self.widths[1] and self.heights[0] <= height <= self.heights[1]
-
-    @property
-    def usual(self) -> tuple[int, int]:
-        """Width and height of the board it is most likely to play on: 19×19 if it can."""
-        (least_width, width), (least_height, height) = self.widths, self.heights
-        return min(max(19, least_width), width), min(max(19, least_height), height)
-
-    def __str__(self) -> str:
-        if self.widths == self.heights and self.widths[0] != self.widths[1]:
-            return f"{self.widths[0]}-{self.widths[1]}"
-        return f"{self.widths[0]}x{self.heights[0]}"
-
-
-ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
-"""Every board the engine plays on (`go.constants`)."""
 
 
 @dataclass(frozen=True)
@@ -138,19 +112,6 @@ class NetworkInfo:
             "source_sha256": self.source_sha256,
         }
         return {_PREFIX + key: value for key, value in values.items()}
-
-
-@runtime_checkable
-class HasInfos(Protocol):
-    """What evaluators whose networks come from files offer beside."""
-
-    @property
-    def infos(self) -> tuple[NetworkInfo, ...]: ...  # noqa: D102
-
-
-def infos_of(evaluator: object) -> tuple[NetworkInfo, ...]:
-    """Return what the files of an evaluator's networks say; nothing for None and for evaluators without files."""
-    return evaluator.infos if isinstance(evaluator, HasInfos) else ()
 
 
 def info_of(properties: Mapping[str, str]) -> NetworkInfo:

@@ -4,6 +4,7 @@ It looks positions up in the cache, has the networks judge the rest and decodes 
 a network's side-to-move view becomes Black's is `decode`.
 """
 
+import functools
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -12,7 +13,8 @@ import numpy as np
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
+from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions
 from gtp_engine.go.board import IntArray
@@ -26,7 +28,7 @@ from gtp_engine.nn.decode import (
     finish_rows,
 )
 from gtp_engine.nn.encoded_network import Network, board_size
-from gtp_engine.nn.metadata import NetworkInfo, Scales
+from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
 
@@ -55,7 +57,6 @@ class NetworkEvaluator:
     `policy` gives the policy and `value` everything else; they may be the same.  `rollout`, for searches that play
     positions out, is a quick policy network, and `linear_policy` the weights of a still quicker one.  `config` holds
     symmetry, temperature, pass prior and size of the cache.
-    `optimism` of `evaluate` is 0 where it is left out.
     """
 
     def __init__(
@@ -67,35 +68,25 @@ class NetworkEvaluator:
         linear_policy: LinearPolicy | None = None,
         config: NetworkConfig,
     ) -> None:
-        self.batch = policy.model.batch
-        info = value.model.info
-        self.has_score = info.encoder == "katago-v7"
-        self.has_ownership = info.has_ownership
-        self.rollout = rollout
-        self.linear_policy = linear_policy
+        self.networks: Final = tuple(dict.fromkeys([policy, value, *([] if rollout is None else [rollout])]))
+        infos, info = [network.model.info for network in self.networks], value.model.info
+        self.info: Final = EvaluatorInfo(
+            name=" + ".join(dict.fromkeys(info.name for info in infos)),
+            batch=policy.model.batch,
+            has_score=info.encoder == "katago-v7",
+            has_ownership=info.has_ownership,
+            has_rollout_policy=rollout is not None,
+            linear_policy=linear_policy,
+            boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
+            model_version=max(info.model_version for info in infos),
+        )
         self._policy = policy
         self._value = value
+        self._rollout = rollout
         self._config = config
         self._scales = np.array([getattr(info.scales, field.name) for field in fields(Scales)], dtype=np.float32)
         self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
         self._room: _Room | None = None
-
-    @property
-    def networks(self) -> list[Network]:
-        """Every network once: policy, value, rollout."""
-        found = [self._policy, self._value, *([] if self.rollout is None else [self.rollout])]
-        return list(dict.fromkeys(found))
-
-    @property
-    def name(self) -> str:
-        """The networks' names."""
-        names = [network.model.info.name for network in self.networks]
-        return " + ".join(dict.fromkeys(names))
-
-    @property
-    def infos(self) -> tuple[NetworkInfo, ...]:
-        """What the files say about themselves: policy, value and rollout network, each once."""
-        return tuple(network.model.info for network in self.networks)
 
     @property
     def runtime_text(self) -> str:
@@ -109,14 +100,7 @@ class NetworkEvaluator:
             network.model.prepare(width, height)
 
     def evaluate(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        out: Evaluation,
-        *,
-        symmetry: int = ANY_SYMMETRY,
-        optimism: float | None = None,
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
         """Write the answers for the first `count` rows into `out`, as the Evaluator protocol says.
 
@@ -125,17 +109,16 @@ class NetworkEvaluator:
         Raises ModelError if the network does not play this board size, or answers with what is no number.
         """
         room = self._fit(positions)
-        if symmetry == ANY_SYMMETRY:
-            symmetry = self._default_symmetry
-        mix = 0.0 if optimism is None else optimism
-        salt = np.uint64(hash((conditions, symmetry, mix)) & _KEY_MASK)
+        if options.symmetry == ANY_SYMMETRY:
+            options = options._replace(symmetry=self._default_symmetry)
+        salt = np.uint64(hash((conditions, *options)) & _KEY_MASK)
         rows = room.rows[:count]
         if room.cache is not None:
             misses = find(room.cache, positions.key, count, salt, out, room.missing)
             if misses == 0:
                 return
             rows = room.missing[:misses]
-        self._ask(room, positions, rows, conditions, symmetry, mix, out)
+        self._ask(room, positions, rows, conditions, options, out)
         if room.cache is not None:
             store(room.cache, positions.key, rows, salt, out)
 
@@ -143,12 +126,12 @@ class NetworkEvaluator:
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
     ) -> None:
         """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; there must be one."""
-        assert self.rollout is not None, "the caller asks whether there is a rollout network"
+        assert self._rollout is not None, "the caller asks whether there is a rollout network"
         room = self._fit(positions)
         rows = room.rows[:count]
         room.symmetries[:count] = 0
         policy[:count] = 0.0
-        raw = self.rollout.run(positions, rows, conditions, room.symmetries)
+        raw = self._rollout.run(positions, rows, conditions, room.symmetries)
         self._add_policy(room, positions, rows, conditions, raw, 0.0, 1.0, policy)
 
     def clear_cache(self) -> None:
@@ -167,24 +150,23 @@ class NetworkEvaluator:
         positions: Positions,
         rows: IntArray,
         conditions: Conditions,
-        symmetry: int,
-        optimism: float,
+        options: EvaluationOptions,
         out: Evaluation,
     ) -> None:
         """Have the networks judge `rows`, in one or all symmetries, and write what they say."""
         clear_rows(rows, out)
         symmetries = len(room.cells)
-        passes = range(symmetries) if symmetry == ALL_SYMMETRIES else [symmetry]
+        passes = range(symmetries) if options.symmetry == ALL_SYMMETRIES else [options.symmetry]
         for number in passes:
             if number == ANY_SYMMETRY:
                 room.symmetries[rows] = positions.key[rows] % np.uint64(symmetries)
             else:
                 room.symmetries[rows] = number if number < symmetries else number - _SQUARE_ONLY
-            self._add_answers(room, positions, rows, conditions, optimism, 1.0 / len(passes), out)
+            self._add_answers(room, positions, rows, conditions, options.optimism, 1.0 / len(passes), out)
         if finish_rows(rows, out):
             raise ModelError(
                 problem(
-                    f"network {shown(self.name)} answered with what is no number",
+                    f"network {shown(self.info.name)} answered with what is no number",
                     advice="try --precision float32 or --provider cpu; if that does not help, the file is damaged",
                 )
             )

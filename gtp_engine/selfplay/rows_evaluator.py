@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.decode import clear_rows, decode_katago_value, decode_ownership, decode_policy, finish_rows
@@ -50,7 +50,7 @@ class GroupedRows:
     """Judges rows by `evaluator`, in one call for each of the conditions among them."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.name: Final = evaluator.name
+        self.name: Final = evaluator.info.name
         self._evaluator: Final = evaluator
 
     def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
@@ -58,7 +58,7 @@ class GroupedRows:
         for common in dict.fromkeys(conditions):
             rows = [row for row, of_row in enumerate(conditions) if of_row == common]
             part = new_evaluation(len(rows), *board_size(positions))
-            self._evaluator.evaluate(take_rows(positions, rows), len(rows), common, part)
+            self._evaluator.evaluate(take_rows(positions, rows), len(rows), common, part, DEFAULT_OPTIONS)
             for array, values in zip(out, part, strict=True):
                 array[rows] = values
 

@@ -216,9 +216,9 @@ class ToldEvaluator(FakeEvaluator):
         super().__init__()
         self.told: set[float] = set()
 
-    def evaluate(self, positions, count, conditions, out, **options):
+    def evaluate(self, positions, count, conditions, out, options):
         self.told.add(conditions.playout_doubling_advantage_black)
-        super().evaluate(positions, count, conditions, out, **options)
+        super().evaluate(positions, count, conditions, out, options)
 
 
 def test_the_network_is_told_of_the_engines_advantage() -> None:
@@ -403,7 +403,7 @@ def test_a_cancelled_search_tells_nothing() -> None:
 
 def test_a_failure_in_the_background_is_logged() -> None:
     class Broken(FakeEvaluator):
-        def evaluate(self, *args: object, **options: object) -> None:
+        def evaluate(self, *args: object) -> None:
             raise ZeroDivisionError("broken")
 
     lines: list[str] = []

@@ -61,8 +61,7 @@ def test_the_first_playouts_say_nothing_about_their_rate() -> None:
     [(True, 0.0, NETWORK), (True, 0.5, NETWORK), (True, 1.0, ROLLOUTS), (False, 0.0, ROLLOUTS), (False, 0.5, ROLLOUTS)],
 )
 def test_few_visits_do_only_where_a_network_tells_owners(has_ownership: bool, share: float, effort: Effort) -> None:
-    evaluator = FakeEvaluator()
-    evaluator.has_ownership = has_ownership
+    evaluator = FakeEvaluator(has_ownership=has_ownership)
     config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
     assert Thinker(config, evaluator, threading.Event()).effort is effort
 

@@ -14,6 +14,7 @@ from shared_files import reference_records, shared_file
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import EMPTY, PASS, Move, opponent
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
@@ -73,7 +74,7 @@ def answers(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
     """Return what the evaluator says in KataGo's words: White's view, row by row, the pass last in the policy."""
     out = new_evaluation(1, game.width, game.height)
     conditions = conditions_of(since_last_break(game))
-    evaluator.evaluate(row_of(game), 1, conditions, out, symmetry=0, optimism=OPTIMISM)
+    evaluator.evaluate(row_of(game), 1, conditions, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM))
     points = list(board_points(game.width, game.height))
     return {
         "policy": out.policy[0, [*points, PASS]],

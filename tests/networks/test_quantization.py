@@ -17,6 +17,7 @@ from shared_files import reference_records, shared_file
 
 from gtp_engine.cli.quantize_command import quantize_command
 from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
@@ -30,7 +31,7 @@ from gtp_engine.networks.quantization.ranges import LARGEST_WEIGHT, Range, measu
 from gtp_engine.networks.quantization.rewrite import SWITCHES, quantized_model, switchable_model
 from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_sensitivities
 from gtp_engine.networks.quantization.target_layers import CONVOLUTION, PRODUCT, Layer, NetworkGraph, Product
-from gtp_engine.nn.metadata import ANY_BOARD, BoardSizes, info_of, read_properties
+from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 

@@ -11,7 +11,7 @@ from nn import tiny_networks
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.errors import ModelError
-from gtp_engine.evaluation.linear_policy import LinearPolicy, linear_policy_of
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.nn import load_evaluator
 from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy, write_linear_policy
 
@@ -45,12 +45,11 @@ def test_a_folder_of_networks_may_hold_one(tmp_path: Path) -> None:
     tiny_networks.alphago_policy(tmp_path / "policy.onnx", name="p")
     tiny_networks.alphago_value(tmp_path / "value.onnx", name="v")
     config = NetworkConfig(model=str(tmp_path), network_threads=1, provider="cpu")
-    assert load_evaluator(config, log=print, board=(9, 9)).linear_policy is None
+    assert load_evaluator(config, log=print, board=(9, 9)).info.linear_policy is None
     write_linear_policy(tmp_path / FILE_NAME, POLICY)
     evaluator = load_evaluator(config, log=print, board=(9, 9))
-    assert evaluator.linear_policy is not None
-    assert evaluator.linear_policy.name == "tiny"
-    assert linear_policy_of(evaluator) is evaluator.linear_policy
+    assert evaluator.info.linear_policy is not None
+    assert evaluator.info.linear_policy.name == "tiny"
     for kind in ("puct", "rave", "uct"):
         values = {"search.search": kind, "search.rollout_policy": "linear", "puct.rollout_share": "0.5"}
         new_searcher(Config().with_values(values), evaluator).close()

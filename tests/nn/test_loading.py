@@ -10,11 +10,12 @@ from nn.boards import random_rows
 
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
-from gtp_engine.evaluation.evaluator import new_evaluation
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
 from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.loading import find_networks
-from gtp_engine.nn.metadata import ANY_BOARD
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
 from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
@@ -52,7 +53,7 @@ def test_a_file_makes_an_evaluator_that_says_what_it_is(networks: Path) -> None:
     assert lines == ["Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time."]
     positions, conditions, _ = random_rows(1, 9)
     out = new_evaluation(1, 9, 9)
-    evaluator.evaluate(positions, 1, conditions, out)
+    evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
     assert out.policy.sum() == pytest.approx(1, abs=1e-4)
     evaluator.close()
 
@@ -64,8 +65,8 @@ def test_a_folder_may_hold_a_network_for_each_purpose(
     tmp_path: Path, networks: Path, files: list[str], name: str
 ) -> None:
     evaluator = load_evaluator(config(folder_of(tmp_path, networks, *files)), log=print, board=(9, 9))
-    assert evaluator.name == name
-    assert (evaluator.rollout is not None) == ("rollout" in files)
+    assert evaluator.info.name == name
+    assert evaluator.info.has_rollout_policy == ("rollout" in files)
 
 
 @pytest.mark.parametrize(("precision", "chosen"), [("auto", "float32"), ("float32", "float32"), ("int8", "int8")])
@@ -74,7 +75,7 @@ def test_precision_chooses_between_two_forms_of_a_network(
 ) -> None:
     folder = folder_of(tmp_path, networks, "katago", "katago-int8")
     evaluator = load_evaluator(config(folder, precision=precision), log=print, board=(9, 9))
-    assert [info.precision for info in evaluator.infos] == [chosen]
+    assert [network.model.info.precision for network in evaluator.networks] == [chosen]
 
 
 def test_a_network_for_other_boards_is_loaded_all_the_same(networks: Path) -> None:
@@ -109,7 +110,7 @@ def test_files_that_are_no_networks(tmp_path: Path) -> None:
 
 def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluator = load_evaluator(NetworkConfig(provider="cpu"), log=print, board=(9, 9))
-    assert evaluator.name.startswith("tengen-")
+    assert evaluator.info.name.startswith("tengen-")
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path / "models",))
     with pytest.raises(ModelError, match=r"ships with the engine is missing from .*; install the engine again"):
         load_evaluator(NetworkConfig(), log=print)
@@ -117,7 +118,7 @@ def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyP
 
 def test_what_ships_may_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = NetworkConfig(model="tengen-b6c96", provider="cpu")
-    assert load_evaluator(ours, log=print, board=(9, 9)).name.startswith("tengen-")
+    assert load_evaluator(ours, log=print, board=(9, 9)).info.name.startswith("tengen-")
     models = tmp_path / "models"
     for name in ("pair", "empty"):
         (models / name).mkdir(parents=True)

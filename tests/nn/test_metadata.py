@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from gtp_engine.errors import ModelError
-from gtp_engine.nn.metadata import ANY_BOARD, BoardSizes, NetworkInfo, Scales, info_of, read_properties
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
+from gtp_engine.nn.metadata import NetworkInfo, Scales, info_of, read_properties
 
 INFO = NetworkInfo(
     kind="policy+value", encoder="katago-v7", planes=22, globals_=19, sizes=ANY_BOARD, name="b6c96",

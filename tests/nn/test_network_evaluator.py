@@ -11,7 +11,8 @@ from nn.boards import random_rows
 
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS
@@ -50,7 +51,7 @@ def ask(
     out = new_evaluation(positions.to_play.size, *size)
     for field in out:
         field[...] = 99  # whatever is not written shows
-    evaluator.evaluate(positions, positions.to_play.size, conditions, out, **how)  # type: ignore[arg-type]
+    evaluator.evaluate(positions, positions.to_play.size, conditions, out, EvaluationOptions(**how))  # type: ignore[arg-type]
     return out
 
 
@@ -295,7 +296,9 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
     positions, conditions, games = random_rows(4, 9)
     out = ask(evaluator, positions, conditions, (9, 9))
-    assert (evaluator.name, evaluator.has_score, evaluator.has_ownership) == ("tiny + judge + quick", False, False)
+    info = evaluator.info
+    assert (info.name, info.has_score, info.has_ownership) == ("tiny + judge + quick", False, False)
+    assert info.has_rollout_policy and info.linear_policy is None
     assert out.win_black + out.loss_black == pytest.approx(1)
     assert not out.score_black.any() and not out.ownership_black.any()
     assert (out.time_left == -1).all() and (out.score_error == -1).all()
@@ -309,7 +312,7 @@ def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
     path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
     policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
     evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
-    assert evaluator.has_ownership and not evaluator.has_score
+    assert evaluator.info.has_ownership and not evaluator.info.has_score
     positions, conditions, _ = random_rows(6, 9)
     points = np.array(list(board_points(9, 9)))
     for symmetry in range(8):

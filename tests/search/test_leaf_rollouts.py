@@ -1,6 +1,7 @@
 """The mixture of AlphaGo: rollouts from leaves, by the policies of kernels or by a network, and what they change."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from puct_support import AreaEvaluator, Searching, ShapedEvaluator, board_in, co
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
-from gtp_engine.evaluation.evaluator import rollout_policy_of
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.linear_policy import LinearPolicy
@@ -41,10 +41,8 @@ INDIFFERENT = LinearPolicy(
 class RolloutEvaluator(AreaEvaluator):
     """Has a rollout network that likes allowed points as told, and the pass; remembers how many rows it was asked."""
 
-    rollout = "a network"
-
-    def __init__(self, likes: Likes = lambda positions, row, point: 1.0, batch: int = 4) -> None:
-        super().__init__(batch)
+    def __init__(self, likes: Likes = lambda positions, row, point: 1.0, batch: int = 4, **facts: Any) -> None:
+        super().__init__(batch, has_rollout_policy=True, **facts)
         self.likes = likes
         self.rollout_rows: list[int] = []
 
@@ -202,8 +200,8 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
     batches: list[tuple[int, list[int]]] = []
 
     class Logging(RolloutEvaluator):
-        def evaluate(self, positions, count, conditions, out, **options):
-            super().evaluate(positions, count, conditions, out, **options)
+        def evaluate(self, positions, count, conditions, out, options):
+            super().evaluate(positions, count, conditions, out, options)
             self.rollout_rows = []
             batches.append((count, self.rollout_rows))
 
@@ -298,7 +296,8 @@ def test_a_search_with_a_rollout_network_repeats_itself(pipeline: int) -> None:
 class WeightedEvaluator(RolloutEvaluator):
     """Has weights for a linear policy too."""
 
-    linear_policy = INDIFFERENT
+    def __init__(self) -> None:
+        super().__init__(linear_policy=INDIFFERENT)
 
 
 @pytest.mark.parametrize(
@@ -386,11 +385,7 @@ def test_weights_that_are_not_there_are_refused() -> None:
 def test_a_shared_evaluator_shares_its_rollout_network() -> None:
     evaluator = RolloutEvaluator()
     shared = ExclusiveEvaluator(evaluator)
-    assert rollout_policy_of(shared) is shared
+    assert shared.info is evaluator.info
     results = play_out(network_player(shared, 1, 5), [Game(5)])
     assert evaluator.rollout_rows
     assert abs(int(results.margin[0])) <= 25
-    evaluator.rollout = None
-    assert rollout_policy_of(evaluator) is None
-    assert rollout_policy_of(ExclusiveEvaluator(evaluator)) is None
-    assert rollout_policy_of(ExclusiveEvaluator(AreaEvaluator())) is None

@@ -276,8 +276,7 @@ def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
 
 
 def test_nothing_is_said_of_ownership_that_the_evaluator_does_not_know() -> None:
-    evaluator = FakeEvaluator()
-    evaluator.has_ownership = False
+    evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(9), Limits(30, move_ownership=True), evaluator)
     assert report.ownership_stdev is None
     assert all(move.ownership_black is None and move.ownership_stdev is None for move in report.moves)

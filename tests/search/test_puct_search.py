@@ -10,7 +10,7 @@ from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, check_tree, game_from, search, wait_until
 from superko_games import game_with_superko
 
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
@@ -95,9 +95,9 @@ def test_few_playouts_are_on_the_way_while_the_root_has_few_visits() -> None:
     with Searching(evaluator, eval_batch=64, in_flight_share=0.25) as searcher:
         evaluate = evaluator.evaluate
 
-        def watch(positions, count, conditions, out, **options):
+        def watch(positions, count, conditions, out, options):
             asked.append((int(searcher._store.tree.visits[ROOT]), count))
-            evaluate(positions, count, conditions, out, **options)
+            evaluate(positions, count, conditions, out, options)
 
         evaluator.evaluate = watch
         searcher.run(Game(9), Limits(500))
@@ -380,11 +380,11 @@ def test_the_root_is_asked_in_its_own_way() -> None:
     evaluator = AreaEvaluator()
     with Searching(evaluator, root_average=True, root_policy_optimism=0.3, policy_optimism=0.8) as searcher:
         searcher.run(Game(5), Limits(20))
-        assert evaluator.optimism == [0.3] + [0.8] * (len(evaluator.asked) - 1)
-        assert evaluator.symmetries == [ALL_SYMMETRIES] + [ANY_SYMMETRY] * (len(evaluator.asked) - 1)
-        calls = len(evaluator.asked)
+        of_root, of_leaves = EvaluationOptions(ALL_SYMMETRIES, 0.3), EvaluationOptions(optimism=0.8)
+        calls = len(evaluator.options)
+        assert evaluator.options == [of_root] + [of_leaves] * (calls - 1)
         searcher.run(Game(5), Limits(40))
-        assert 0.3 not in evaluator.optimism[calls:]
+        assert of_root not in evaluator.options[calls:]
 
 
 class ToldEvaluator(FakeEvaluator):
@@ -394,8 +394,8 @@ class ToldEvaluator(FakeEvaluator):
         super().__init__()
         self.told: set[float] = set()
 
-    def evaluate(self, positions, count, conditions, out, **options):
-        super().evaluate(positions, count, conditions, out, **options)
+    def evaluate(self, positions, count, conditions, out, options):
+        super().evaluate(positions, count, conditions, out, options)
         self.told.add(conditions.playout_doubling_advantage_black)
 
 
@@ -444,16 +444,14 @@ def test_without_advantage_nothing_is_told_and_pondering_is_like_any_search() ->
 
 
 def test_an_evaluator_without_ownership_leaves_none() -> None:
-    evaluator = FakeEvaluator()
-    evaluator.has_ownership = False
+    evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(19), 50, evaluator)
     assert report.ownership_samples == 0
     assert not report.ownership_black.any()
 
 
 def test_an_evaluator_without_score_is_followed_by_its_value_alone() -> None:
-    evaluator = FakeEvaluator()
-    evaluator.has_score = False
+    evaluator = FakeEvaluator(has_score=False)
     report = search(Game(9), 200, evaluator, ending_bonus=0)
     assert report.utility_black == pytest.approx(report.value_black)
 

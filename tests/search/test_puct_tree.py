@@ -115,8 +115,8 @@ class RowChecker(FakeEvaluator):
         self.searcher: PuctSearch | None = None
         self.checked = 0
 
-    def evaluate(self, positions, count, conditions, out, **options):
-        super().evaluate(positions, count, conditions, out, **options)
+    def evaluate(self, positions, count, conditions, out, options):
+        super().evaluate(positions, count, conditions, out, options)
         assert self.searcher is not None
         assert self.searcher._arrays is not None
         for batch in self.searcher._arrays.batches:

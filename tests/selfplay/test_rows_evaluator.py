@@ -10,6 +10,7 @@ from nn import tiny_networks
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
@@ -52,7 +53,7 @@ def test_rows_of_different_rules_are_judged_each_under_its_own() -> None:
     GroupedRows(evaluator).evaluate_rows(positions, [conditions_of(game) for game in games], together)
     assert (evaluator.calls, evaluator.rows) == (2, 3), "equal conditions share a call"
     for row, game in enumerate(games):
-        FakeEvaluator().evaluate(take_rows(positions, [row]), 1, conditions_of(game), alone)
+        FakeEvaluator().evaluate(take_rows(positions, [row]), 1, conditions_of(game), alone, DEFAULT_OPTIONS)
         for array, expected in zip(together, alone, strict=True):
             np.testing.assert_array_equal(array[row], expected[0])
 

@@ -16,7 +16,6 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.common import explain, show_move
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
-from gtp_engine.nn.metadata import infos_of
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice, Engine, Request
@@ -124,12 +123,13 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
     evaluator = server.engine.evaluator
     if evaluator is None:
         return "[]"
+    info = evaluator.info
     described = {
-        "name": evaluator.name,
-        "internalName": evaluator.name,
-        "maxBatchSize": evaluator.batch,
+        "name": info.name,
+        "internalName": info.name,
+        "maxBatchSize": info.batch,
         "usesHumanSLProfile": False,
-        "version": max((info.model_version for info in infos_of(evaluator)), default=0),
+        "version": info.model_version or 0,
         "usingFP16": "false",
     }
     return json.dumps([described], separators=(",", ":"))

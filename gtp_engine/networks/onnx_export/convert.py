@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.networks.katago_format import Network, parse_network
 from gtp_engine.networks.onnx_export.build import build_model
-from gtp_engine.nn.metadata import ANY_BOARD, NetworkInfo
+from gtp_engine.nn.metadata import NetworkInfo
 
 KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"

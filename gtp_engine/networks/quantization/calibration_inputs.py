@@ -7,9 +7,10 @@ import numpy as np
 
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.networks.quantization.calibration_games import Progress, Sample, sample_games
 from gtp_engine.nn.encoded_network import new_encoder
-from gtp_engine.nn.metadata import BoardSizes, NetworkInfo
+from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.symmetry import symmetry_count
 
 PER_GAME: Final = 16

@@ -18,7 +18,7 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evaluator
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
@@ -69,8 +69,8 @@ class PuctSearch:
         check_rollouts(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
-        self.batch: Final = config.puct.eval_batch or evaluator.batch
-        self.pipeline: Final = config.puct.pipeline or (2 if evaluator.batch >= _LARGE_BATCH else 1)
+        self.batch: Final = config.puct.eval_batch or evaluator.info.batch
+        self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._worker: Final = Worker("evaluator")
         self._cancel = CancelToken()
         self._seed = config.search.seed
@@ -189,10 +189,11 @@ class PuctSearch:
         puct, positions, out = self.config.puct, arrays.root_positions, arrays.root_evaluation
         symmetry = ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY
         player = self._player if self._store.tree.state[ROOT] == NEW else None
-        conditions, results, optimism = self._conditions, arrays.batches[0].results, puct.root_policy_optimism
+        options = EvaluationOptions(symmetry, puct.root_policy_optimism)
+        conditions, results = self._conditions, arrays.batches[0].results
 
         def evaluate(is_dropped: Callable[[], bool]) -> None:
-            self.evaluator.evaluate(positions, 1, conditions, out, symmetry=symmetry, optimism=optimism)
+            self.evaluator.evaluate(positions, 1, conditions, out, options)
             if player is not None:
                 player.play_out(positions, 1, conditions, results, is_dropped)
 
@@ -211,8 +212,8 @@ class PuctSearch:
             game,
             limits,
             expected_score=float(tree.mean[ROOT, SCORE]) if known else raw.score_black,
-            has_score=self.evaluator.has_score,
-            has_ownership=self.evaluator.has_ownership,
+            has_score=self.evaluator.info.has_score,
+            has_ownership=self.evaluator.info.has_ownership,
             has_errors=raw.winloss_error >= 0.0,
         )
         can_prune = puct.symmetry_pruning and not limits.restrictions
@@ -298,11 +299,12 @@ class PuctSearch:
             return False
         assert self._game is not None
         batch.subtract_tax(self._store.tree, self._params, self._game.rules)
-        asked, conditions, optimism = batch.asked, self._conditions, self.config.puct.policy_optimism
+        asked, conditions = batch.asked, self._conditions
+        options = EvaluationOptions(optimism=self.config.puct.policy_optimism)
         positions, player = batch.positions, self._player
 
         def evaluate(is_dropped: Callable[[], bool]) -> None:
-            self.evaluator.evaluate(positions, asked, conditions, batch.evaluation, optimism=optimism)
+            self.evaluator.evaluate(positions, asked, conditions, batch.evaluation, options)
             if player is not None:
                 player.play_out(positions, asked, conditions, batch.results, is_dropped)
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy, rollout_policy_of
-from gtp_engine.evaluation.linear_policy import LinearPolicy, linear_policy_of
+from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
+from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import new_board, padded_length
 from gtp_engine.search.puct.leaf_rollouts import Results, Running, begin, cut_off, play_moves, play_out_all
@@ -42,8 +42,8 @@ def check_rollouts(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
 
     Raises ConfigError if rollouts should be played by a network, or weights, that are not there.
     """
-    weights = chosen_weights(config.search, linear_policy_of(evaluator), by_default=True)
-    if config.search.rollout_policy == "network" and rollout_policy_of(evaluator) is None:
+    weights = chosen_weights(config.search, evaluator.info.linear_policy, by_default=True)
+    if config.search.rollout_policy == "network" and not evaluator.info.has_rollout_policy:
         raise ConfigError(
             problem(
                 "search.rollout_policy = network without a rollout network",
@@ -63,9 +63,9 @@ def new_player(
     weights = check_rollouts(config, evaluator)
     if config.puct.rollout_share == 0.0:
         return None
-    network, limit = rollout_policy_of(evaluator), config.puct.rollout_limit
-    if weights is None and network is not None and config.search.rollout_policy in ("auto", "network"):
-        return NetworkPlayer(network, limit, size=size, width=width, height=height, rng=rng)
+    limit, has_network = config.puct.rollout_limit, evaluator.info.has_rollout_policy
+    if weights is None and has_network and config.search.rollout_policy in ("auto", "network"):
+        return NetworkPlayer(evaluator, limit, size=size, width=width, height=height, rng=rng)
     return KernelPlayer(kernel_policy(config.search), limit, width=width, height=height, rng=rng, weights=weights)
 
 

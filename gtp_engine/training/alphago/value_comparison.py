@@ -187,14 +187,14 @@ class _AsRollouts:
     """A player of `policy_rows` as `evaluation.evaluator.RolloutPolicy`."""
 
     def __init__(self, player: RowsEvaluator) -> None:
-        self.rollout: Final = player
+        self._player: Final = player
 
     def write_rollout_policy(
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
     ) -> None:
         """Write the player's odds."""
         found = new_evaluation(len(policy), *board_size(positions))
-        self.rollout.evaluate_rows(positions, [conditions] * count, found)
+        self._player.evaluate_rows(positions, [conditions] * count, found)
         policy[:count] = found.policy[:count]
 
 

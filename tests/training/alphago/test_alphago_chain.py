@@ -60,9 +60,10 @@ def test_every_stage_of_a_short_chain(
     assert "3/3  policy network alone – rollouts alone (RAVE)" in said.err
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
-    assert [info.kind for info in evaluator.infos] == ["policy", "value"]
-    assert {info.license for info in evaluator.infos} == {"CC0-1.0"}
-    assert evaluator.linear_policy is not None and evaluator.linear_policy.license == "CC0-1.0"
+    assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value"]
+    assert {network.model.info.license for network in evaluator.networks} == {"CC0-1.0"}
+    linear = evaluator.info.linear_policy
+    assert linear is not None and linear.license == "CC0-1.0"
     evaluator.close()
 
     table = (out / "table.md").read_text("utf-8")

@@ -13,6 +13,7 @@ from training.needs_torch import torch
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -158,7 +159,7 @@ def test_the_file_speaks_for_the_right_side_in_the_engine(tmp_path: Path) -> Non
     black_ahead = [0, 1, 0, 1, 1, 2]  # stones
     for ahead, vertex in zip(black_ahead, ("B2", "D4", "B4", "pass", "C5", None), strict=True):
         write_game(positions, 0, game)
-        evaluator.evaluate(positions, 1, conditions_of(game), out)
+        evaluator.evaluate(positions, 1, conditions_of(game), out, DEFAULT_OPTIONS)
         assert out.win_black[0] - out.loss_black[0] == pytest.approx(np.tanh(0.5 * ahead), abs=1e-5)
         own = [p for p in board_points(5, 5) if game.board.color[p] == game.to_play]
         if own:

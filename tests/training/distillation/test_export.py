@@ -13,6 +13,7 @@ from training.toy import run, tiny_module
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
@@ -70,7 +71,7 @@ def test_a_network_agrees_with_what_it_says_in_the_engine(tmp_path: Path) -> Non
         game.play(vertex)
         write_game(positions, 0, game)
         conditions = conditions_of(game)
-        evaluator.evaluate(positions, 1, conditions, evaluation)
+        evaluator.evaluate(positions, 1, conditions, evaluation, DEFAULT_OPTIONS)
         samples.append(labeller.label(positions, [conditions], evaluation, [0]))
     (tmp_path / HELD_OUT).mkdir()
     path = tmp_path / HELD_OUT / str(ShardName(5, 5, 0, 0))

@@ -43,7 +43,10 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     ]  # fmt: skip
     network = NetworkConfig(model=str(config.out / "stones.onnx"), provider="cpu")
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
-    assert evaluator.infos[0].origin == "trained by Tengen on 480 samples of positions labelled by counter of stones"
+    assert (
+        evaluator.networks[0].model.info.origin
+        == "trained by Tengen on 480 samples of positions labelled by counter of stones"
+    )
     shown = capfd.readouterr().err
     assert "held-out 5x5 after 480 samples: policy KL" in shown and "stones.onnx" in shown
 

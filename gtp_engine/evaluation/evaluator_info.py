@@ -1,0 +1,64 @@
+"""What an evaluator says of itself, in one value, so that callers need not ask what it is made of.
+
+BoardSizes      the boards that a network plays
+EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.evaluation.linear_policy import LinearPolicy
+
+
+@dataclass(frozen=True)
+class BoardSizes:
+    """The boards a network plays: widths and heights from the first to the second of each pair, in points."""
+
+    widths: tuple[int, int]
+    heights: tuple[int, int]
+
+    def include(self, width: int, height: int) -> bool:
+        """Return whether a board of `width` by `height` is among them."""
+        return self.widths[0] <= width <= self.widths[1] and self.heights[0] <= height <= self.heights[1]
+
+    def common(self, other: "BoardSizes") -> "BoardSizes":
+        """Return the boards that are in both; if there are none, the result includes no board."""
+        (a, b), (c, d) = (self.widths, self.heights), (other.widths, other.heights)
+        return BoardSizes((max(a[0], c[0]), min(a[1], c[1])), (max(b[0], d[0]), min(b[1], d[1])))
+
+    @property
+    def usual(self) -> tuple[int, int]:
+        """Width and height of the board that games most likely use: 19×19, or the nearest to it."""
+        (least_width, width), (least_height, height) = self.widths, self.heights
+        return min(max(19, least_width), width), min(max(19, least_height), height)
+
+    def __str__(self) -> str:
+        if self.widths == self.heights and self.widths[0] != self.widths[1]:
+            return f"{self.widths[0]}-{self.widths[1]}"
+        return f"{self.widths[0]}x{self.heights[0]}"
+
+
+ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
+"""Every board the engine plays on (`go.constants`)."""
+
+
+@dataclass(frozen=True)
+class EvaluatorInfo:
+    """The description of an evaluator; it does not change during the evaluator's life."""
+
+    name: str
+    """For people: in logs and in the replies that describe the engine."""
+    batch: int
+    """Rows in one call that this machine evaluates most efficiently; calls may have more or fewer."""
+    has_score: bool = True
+    """Whether it evaluates score, lead and the score's deviation."""
+    has_ownership: bool = True
+    """Whether it evaluates ownership."""
+    has_rollout_policy: bool = False
+    """Whether `write_rollout_policy` may be called."""
+    linear_policy: LinearPolicy | None = None
+    """Weights for rollouts by kernels, where they came with the networks."""
+    boards: BoardSizes = ANY_BOARD
+    """The boards it plays."""
+    model_version: int | None = None
+    """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
