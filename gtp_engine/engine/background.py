@@ -1,4 +1,4 @@
-"""Work that goes on while the engine waits for its next command: pondering and analysis, in a thread of its own."""
+"""A thread for jobs that run while the engine waits for its next command: pondering and analysis."""
 
 import threading
 import traceback
@@ -8,7 +8,7 @@ from typing import Final
 from gtp_engine.errors import TengenError
 
 PONDER_LIMIT: Final = 600.0
-"""Longest pondering, seconds: nobody wants an engine that was left alone to run all night (KataGo suggests 60)."""
+"""Longest pondering in seconds, so that an engine left alone does not run all night (KataGo suggests 60)."""
 
 
 class Background:

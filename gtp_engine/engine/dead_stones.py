@@ -1,7 +1,7 @@
-"""Which stones are dead, and who owns what, judged from ownership.
+"""The status of stones and points at the end of the game (dead, alive, seki, territory), estimated from ownership.
 
-Ownership is the mean, over many rollouts or a network's evaluations, of who owns a point in the end: float[n], 1 for
-Black, −1 for White.  Stones that Benson's algorithm proves alive or dead are taken as proved.
+Ownership is the final owner of each point, averaged over many rollouts or network evaluations: float[n], 1 for Black,
+−1 for White.  Where Benson's algorithm proves stones alive or dead, the proof replaces the average.
 """
 
 from collections.abc import Collection
@@ -18,6 +18,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, remove_dead, territory_owners
+from gtp_engine.search.report import for_color
 
 ALIVE: Final = "alive"
 DEAD: Final = "dead"
@@ -27,48 +28,50 @@ WHITE_TERRITORY: Final = "white_territory"
 DAME: Final = "dame"
 
 DEAD_BELOW: Final = -0.3
-"""A chain whose mean ownership, as its owner sees it, is below this is dead; what lies between that and 0 is more often
-a seki, in which some rollouts go wrong, than dead."""
+"""A chain is dead if its mean ownership, from its owner's view, is below this; between this and 0 it is more often a
+seki that some rollouts misplay."""
 
 DECIDED: Final = 0.8
-"""A point or chain whose mean ownership is at least this far from 0 is decided: nine of ten rollouts agree, or a
-network gives it nine chances of ten."""
+"""A point or chain is decided if its mean ownership is at least this far from 0: nine of ten rollouts agree, or the
+network gives it a probability of nine tenths."""
 
 OPEN_AREA: Final = 0.3
-"""Mean ownership from which a point of an area that both colours reach is given to one of them in an estimate."""
+"""Mean ownership from which an estimate assigns a point that both colours reach to one of them."""
 
 Ownership = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What will become of a position; `owners` is int[n], the colour that will own each point or EMPTY."""
+class StatusEstimate:
+    """The expected end of a game from one position; arrays are int32[n] by point."""
 
     dead: frozenset[int]
+    """The stones that will be captured."""
     owners: NDArray[np.int32]
+    """The colour that will own each point, else EMPTY."""
     is_decided: bool
-    """Whether every chain's fate and every surrounded point's owner is beyond doubt, and no open area is left."""
+    """Whether every chain and every surrounded point is decided and no open area is left."""
     neutral: tuple[int, ...]
-    """The points that stones of both colours reach, the dead ones taken off."""
+    """The points that stones of both colours reach once the dead ones are removed."""
     proved: NDArray[np.int32]
     """The colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
-    sure: NDArray[np.int32]
-    """The colour that will own each point beyond doubt, else EMPTY."""
+    decided: NDArray[np.int32]
+    """The colour that will own each point, where that is decided, else EMPTY."""
 
     @property
     def area_margin(self) -> int:
-        """The points that Black owns less those that White owns."""
+        """Black's points less White's, by area and without komi."""
         return int(np.count_nonzero(self.owners == BLACK)) - int(np.count_nonzero(self.owners == WHITE))
 
-    def wins_whatever_happens(self, game: Game, color: int) -> bool:
-        """Return whether `color` has more area than the opponent even if all that is in doubt is the opponent's."""
+    def is_certain_win(self, game: Game, color: int) -> bool:
+        """Return whether `color` wins by area even if every undecided point goes to the opponent."""
         area = game.width * game.height
-        margin = 2 * int(np.count_nonzero(self.sure == color)) - area
+        margin = 2 * int(np.count_nonzero(self.decided == color)) - area
         return margin > (game.area_komi if color == BLACK else -game.area_komi)
 
 
 def chains_of(game: Game) -> list[list[int]]:
-    """Return every chain on the board as its sorted points, in the order of their first points."""
+    """Return every chain on the board, each as its sorted points, in the order of their first points."""
     seen: set[int] = set()
     chains = []
     for point in board_points(game.width, game.height):
@@ -80,23 +83,18 @@ def chains_of(game: Game) -> list[list[int]]:
 
 
 def pass_alive_owners(game: Game) -> NDArray[np.int32]:
-    """Return, int32[n], the colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
+    """Return the colour of the pass-alive chain or territory each point belongs to, else EMPTY; int32[n]."""
     out = np.zeros(game.board.color.size, dtype=np.int32)
     pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), out)
     return out
 
 
-def estimate(game: Game, ownership: Ownership) -> Estimate:
-    """Return the fate of the stones and points of a position."""
+def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
+    """Return the expected status of all stones and points of a position."""
     proved = pass_alive_owners(game)
     ownership = np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
-    dead: set[int] = set()
-    decided = True
-    for chain in chains_of(game):
-        own = _for(int(game.board.color[chain[0]]), float(np.mean(ownership[chain])))
-        if own < DEAD_BELOW:
-            dead.update(chain)
-        decided &= abs(own) >= DECIDED
+    chains = [(chain, _chain_ownership(game, chain, ownership)) for chain in chains_of(game)]
+    dead = frozenset(point for chain, own in chains if own < DEAD_BELOW for point in chain)
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
     owners = territory_owners(colors, stride)
@@ -104,13 +102,21 @@ def estimate(game: Game, ownership: Ownership) -> Estimate:
     owners[colors == WHITE] = WHITE
     points = board_points(game.width, game.height)
     neutral = tuple(point for point in points if owners[point] == EMPTY)
-    decided &= all(_for(int(owners[p]), ownership[p]) >= DECIDED for p in points if owners[p] != EMPTY)
-    decided &= all(_touches_stone(colors, stride, point) for point in neutral)
-    for point in neutral:  # an open area goes to whoever owns it clearly more often
+    is_decided = (
+        all(abs(own) >= DECIDED for _, own in chains)
+        and all(for_color(ownership[p], int(owners[p])) >= DECIDED for p in points if owners[p] != EMPTY)
+        and all(_touches_stone(colors, stride, point) for point in neutral)
+    )
+    for point in neutral:  # an open area goes to the side that owns it clearly more often
         if abs(ownership[point]) >= OPEN_AREA:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
-    sure = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
-    return Estimate(frozenset(dead), owners, decided, neutral, proved, sure)
+    decided = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
+    return StatusEstimate(dead, owners, is_decided, neutral, proved, decided)
+
+
+def _chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float:
+    """Return the mean ownership of a chain's points, from its owner's view."""
+    return for_color(float(np.mean(ownership[chain])), int(game.board.color[chain[0]]))
 
 
 def _touches_stone(colors: NDArray[np.int32], stride: int, point: int) -> bool:
@@ -118,30 +124,25 @@ def _touches_stone(colors: NDArray[np.int32], stride: int, point: int) -> bool:
     return any(colors[point + step] in (BLACK, WHITE) for step in (-1, 1, -stride, stride))
 
 
-def _for(color: int, ownership: float) -> float:
-    """Return an ownership as `color` sees it."""
-    return ownership if color == BLACK else -ownership
-
-
-def plays_out(game: Game) -> bool:
-    """Return whether the rules count every stone left on the board, as Tromp-Taylor's do: nobody removes dead ones."""
+def counts_all_stones(game: Game) -> bool:
+    """Return whether the rules count every stone left on the board, as Tromp-Taylor's do: no dead ones are removed."""
     return game.rules.scoring is Scoring.AREA and not game.rules.friendly_pass_ok
 
 
-def estimated_score(game: Game, expected: Estimate) -> Score:
-    """Return the score of a game: exact once it has ended, apart from the judgement which stones are dead.
+def estimated_score(game: Game, status: StatusEstimate) -> Score:
+    """Return the score of a game; once the game has ended, only the dead stones are estimated.
 
-    While a game is going on, open areas are given to whoever owns them in the estimate.
+    Before the end, open areas count for the side that owns them in the estimate.
     """
     if game.is_over:
-        return game.score() if plays_out(game) else game.score(expected.dead)
-    score = game.score(expected.dead)
-    open_owners = [int(expected.owners[point]) for point in expected.neutral]
+        return game.score() if counts_all_stones(game) else game.score(status.dead)
+    score = game.score(status.dead)
+    open_owners = [int(status.owners[point]) for point in status.neutral]
     return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))
 
 
 def score_by_lead(game: Game, lead_black: float) -> Score:
-    """Return the possible result next to `lead_black`, the points by which a network expects Black to win."""
+    """Return the possible score nearest to `lead_black`, the points by which a network expects Black to win."""
     is_area = game.rules.scoring is Scoring.AREA
     white = game.area_komi if is_area else game.komi
     margin = round(lead_black + white)
@@ -170,7 +171,8 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
 def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> list[list[int]]:
     """Return the groups whose stones have a status, each as its sorted points.
 
-    Dead stones in one enclosed area live or die together and form one group, chains otherwise stand for themselves.
+    Dead chains in one enclosed area form one group, because they live or die together; any other chain is a group of
+    its own.
     """
     chains = [chain for chain in chains_of(game) if statuses[chain[0]] == status]
     if status != DEAD:
@@ -178,19 +180,19 @@ def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> lis
     groups: list[set[int]] = []
     for chain in chains:
         joined = {*chain}
-        beside = _reach(game, chain)
-        apart = []
+        reachable = _reach(game, chain)
+        separate = []
         for group in groups:
-            if beside.isdisjoint(group):
-                apart.append(group)
+            if reachable.isdisjoint(group):
+                separate.append(group)
             else:
                 joined |= group
-        groups = [*apart, joined]
+        groups = [*separate, joined]
     return sorted(sorted(group) for group in groups)
 
 
 def _reach(game: Game, chain: list[int]) -> set[int]:
-    """Return the points that stones of a chain's colour reach from it without crossing enemy stones."""
+    """Return the points connected to a chain through its own colour and empty points, the chain included."""
     color = int(game.board.color[chain[0]])
     stride = int(game.board.info[STRIDE])
     seen = set(chain)

@@ -1,10 +1,10 @@
-"""The engine's face: everything a protocol, the command line or a program asks of it, and no text but SGF.
+"""The engine's interface for protocols, the command line and programs; no text except SGF.
 
-A genmove: budget from the clock → search → `decision.choose_move` → play.  Moves of the controller and our own go
-through the same `Game.play`.  All methods are for one thread, except `stop` and `interrupt`.
+A genmove: budget from the clock → `decision.decide` → play.  The controller's moves and our own go through the same
+`Game.play`.  All methods are for one thread, except `stop`.
 
-What runs in the background (pondering after our own move, `start_analysis`, `start_genmove`) works on a copy of the
-game; whatever needs a search ends it first.
+Background jobs (pondering after our own move, `start_analysis`, `start_genmove`) work on a copy of the game; a method
+that needs a search ends them first.
 """
 
 import random
@@ -17,16 +17,20 @@ from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.background import PONDER_LIMIT, Background
+from gtp_engine.engine.choice import Choice, describe
 from gtp_engine.engine.dead_stones import groups_with_status
-from gtp_engine.engine.decision import Choice, Resignation, choose_move, describe, may_be_over
-from gtp_engine.engine.final_score import Judge
+from gtp_engine.engine.decision import decide
+from gtp_engine.engine.final_score import Scorer
+from gtp_engine.engine.request import Request
+from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.starting_board import first_board, playable_board
-from gtp_engine.engine.thinker import Request, Thinker, TimeWatcher
+from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -35,9 +39,6 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.time_manager import TimeBudget, budget
-
-CONFIRMATION_SHARE: Final = 0.1
-"""Share of a move's maximum that the first search leaves for the searches that confirm the end of the game."""
 
 _FIXED_SECTIONS: Final = {
     "game": "use boardsize, komi and kata-set-rules",
@@ -49,11 +50,11 @@ Log = Callable[[str], None]
 
 
 class Engine:
-    """A game that the engine can play: `config` with the defaults of `Config`; `log` takes lines for the user.
+    """A game and everything needed to play it; `log` receives lines for the user.
 
-    With an evaluator, which the engine closes at its end, it searches by its network unless the configuration says
-    otherwise.  Raises RulesError if the configuration names unknown rules, ConfigError if it wants a network and there
-    is none.
+    With an evaluator, which `close` closes too, the engine searches with its network unless the configuration says
+    otherwise.  Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
+    there is none.
     """
 
     def __init__(
@@ -65,16 +66,16 @@ class Engine:
         self._seed = random.getrandbits(32) if seed is None else seed
         self._background: Final = Background(self._log)
         self.evaluator: Final = evaluator
-        """The network that judges positions, or None."""
+        """Evaluates positions by a network; None without one."""
         self._thinker: Final = Thinker(self.config, evaluator, self._background.cancelled)
         self._resignation: Final = Resignation(self.config.play)
         self._resigned = EMPTY
-        self._judge: Final = Judge(self._thinker)
+        self._scorer: Final = Scorer(self._thinker)
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
         self.game = Game(*first_board(self.config, evaluator), rules, self.config.game.komi)
-        self._set_clocks(TimeSettings.none())
+        self._clocks = self._new_clocks(TimeSettings.none())
 
     # --- setting up ---
 
@@ -105,7 +106,7 @@ class Engine:
         self._komi_is_given = True
 
     def set_rules(self, rules: Rules) -> None:
-        """Set the rules in the middle of a game too; the komi follows them unless it was ever set."""
+        """Set the rules, also during a game; the komi becomes their usual one unless it has been set."""
         self.game.rules = rules
         if not self._komi_is_given:
             self.game.komi = rules.default_komi()
@@ -117,16 +118,16 @@ class Engine:
         self._start(game)
 
     def set_to_play(self, color: int) -> None:
-        """Set who moves first in the position set up; moves already played are taken back."""
+        """Set the first player of the set-up position; moves already played are taken back."""
         self.set_position(self.game.setup_stones, color)
 
     def fixed_handicap(self, count: int) -> list[int]:
-        """Place 2 to 9 handicap stones as tradition has them and return their points; raises HandicapError."""
+        """Place 2 to 9 handicap stones on the traditional points and return these; raises HandicapError."""
         self._require_empty_board()
         return self._place_handicap(fixed_handicap_points(count, self.game.width, self.game.height))
 
     def free_handicap(self, count: int) -> list[int]:
-        """Place exactly `count` handicap stones where we like and return their points; raises HandicapError."""
+        """Choose points for exactly `count` handicap stones, place them and return them; raises HandicapError."""
         self._require_empty_board()
         return self._place_handicap(free_handicap_points(count, self.game.width, self.game.height))
 
@@ -173,14 +174,25 @@ class Engine:
     def genmove(
         self, color: int, *, play: bool = True, cleanup: bool = False, request: Request | None = None
     ) -> Choice:
-        """Choose a move for `color`, play it unless told not to, and book its time.
+        """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
 
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
-        engine goes on thinking after a move that it has played.
+        engine ponders after a move that it has played.
         """
         start = time.perf_counter()
         self._background.end()
-        choice = self._choose(self.game, color, start, request or Request(), may_resign=play, cleanup=cleanup)
+        resignation = self._resignation if play and not cleanup else None
+        choice = decide(
+            self.game,
+            color,
+            thinker=self._thinker,
+            budget=self._budget(color),
+            start=start,
+            request=request or Request(),
+            resignation=resignation,
+            cleanup=cleanup,
+        )
+        self._log(describe(self.game, choice))
         if play:
             self._resigned = color if choice.resign else EMPTY
             if not choice.resign:
@@ -191,53 +203,63 @@ class Engine:
         return choice
 
     def start_genmove(self, color: int, request: Request, done: Callable[[Choice], None]) -> None:
-        """Choose a move for `color` in the background without playing it, and call `done`, unless stopped before."""
-        start, game = time.perf_counter(), self.game.copy()
+        """Choose a move for `color` in the background, without playing it; `done` gets it, unless stopped before."""
+        start, game, budget = time.perf_counter(), self.game.copy(), self._budget(color)
 
         def choose() -> None:
-            choice = self._choose(game, color, start, request)
+            choice = decide(
+                game,
+                color,
+                thinker=self._thinker,
+                budget=budget,
+                start=start,
+                request=request,
+                resignation=None,
+                cleanup=False,
+            )
+            self._log(describe(game, choice))
             if not self._background.cancelled.is_set():
                 done(choice)
 
         self._background.start(choose)
 
     def stop(self) -> None:
-        """End running searches at once, from any thread, those in the background too.
+        """End running searches at once, also in the background; may be called from any thread.
 
-        They answer with what they have; this does not wait for them.
+        They return what they have; this does not wait for them.
         """
         self._background.cancel()
         self._thinker.stop()
 
-    # --- looking at the position ---
+    # --- searching and evaluating the position ---
 
     def analyze(self, color: int | None = None, request: Request | None = None) -> SearchReport:
-        """Search the position for `color` (default: whose turn it is) until `stop`; reports go where requested."""
+        """Search the position for `color` (default: the side to play) until `stop`; `request` receives reports."""
         self._background.end()
         return self._thinker.analyze(self.game.copy(), self._color(color), request or Request())
 
     def start_analysis(self, color: int | None, request: Request) -> None:
-        """Do the same in the background, until `stop` or anything else that needs a search; reports come from there."""
+        """Do the same in the background, until `stop` or another search; reports come from the background thread."""
         game, to_play = self.game.copy(), self._color(color)
         self._background.start(lambda: self._thinker.analyze(game, to_play, request))
 
     def ponder(self) -> None:
-        """Search the position in the background, until anything needs a search, for what it leaves in the tree."""
+        """Search the position in the background until the next search, which reuses the tree."""
         self._background.start(partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT))
 
-    def look(self, seconds: float, color: int | None = None) -> SearchReport:
-        """Search the position for so long and return what was found."""
+    def timed_search(self, seconds: float, color: int | None = None) -> SearchReport:
+        """Search the position for `color` (default: the side to play) for at most `seconds`; return the report."""
         self._background.end()
-        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.effort)
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.thresholds)
         return self._thinker.search_move(self.game, self._color(color), watcher, Request())
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
     ) -> Evaluation:
-        """Return what the network says of the position, nothing searched, a row for each of `symmetries`.
+        """Return the network's evaluation of the position, one row for each of `symmetries`; no search.
 
         If it is not the turn of `color`, the position counts as set up, without moves before it.  `optimism` in [0, 1]
-        is the share of the optimistic policy, None what is configured for the root.  Raises ConfigError without a
+        is the share of the optimistic policy; None is the one configured for the root.  Raises ConfigError without a
         network.
         """
         self._background.end()
@@ -247,23 +269,23 @@ class Engine:
 
     def set_time_settings(self, settings: TimeSettings) -> None:
         """Set the time settings of both players and reset their clocks."""
-        self._set_clocks(settings)
+        self._clocks = self._new_clocks(settings)
 
     def set_time_left(self, color: int, seconds: float, stones: int) -> None:
-        """Set a clock as GTP's time_left says; see `Clock.set_time_left`."""
+        """Set a clock as GTP's time_left does; see `Clock.set_time_left`."""
         self._clocks[color].set_time_left(seconds, stones)
 
     # --- results ---
 
     def score(self) -> Score:
-        """Return the score of the position; dead stones and open areas, or all of an open position, are estimated."""
+        """Return the score of the position, estimated as far as the game is not finished; see `Scorer.score`."""
         self._background.end()
-        return self._judge.score(self.game)
+        return self._scorer.score(self.game)
 
     def final_status(self) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
         self._background.end()
-        return self._judge.statuses(self.game)
+        return self._scorer.statuses(self.game)
 
     def chains_by_status(self, status: str) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
@@ -288,13 +310,13 @@ class Engine:
             return format_sgf(self.game, result="W+R" if self._resigned == BLACK else "B+R")
         return format_sgf(self.game, result=str(self.score()) if self.game.is_over else "")
 
-    # --- housekeeping ---
+    # --- settings and resources ---
 
     def configure(self, values: Mapping[str, Value]) -> None:
         """Set options by full name, {"search.visits": 100, "time.ponder": "true"}, as `Config.with_values` takes them.
 
-        What a search knows of the game is kept unless an option of the search itself changes.  Raises ConfigError, also
-        for what cannot be changed any more; nothing is set then.
+        Trees are kept unless an option that shapes them changes.  Raises ConfigError for a bad value and for an option
+        that a running engine cannot change; nothing is set then.
         """
         for key in values:
             section = key.partition(".")[0]
@@ -307,39 +329,39 @@ class Engine:
         self.config = config
 
     def clear_cache(self) -> None:
-        """Forget the search tree, remembered evaluations and all estimates."""
+        """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
         self._thinker.clear()
-        self._judge.forget()
+        self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
-        """Set the seed of the random numbers; implies that trees and estimates are forgotten."""
+        """Set the seed of the random numbers; forgets trees and the estimated score."""
         self._seed = seed
         self._background.end()
         self._thinker.set_seed(abs(seed))
-        self._judge.forget()
+        self._scorer.clear()
 
     def get_seed(self) -> int:
         """Return the seed of the random numbers."""
         return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
-        """Compile or load every kernel that play needs; `progress` is told how far it is."""
-        asked = (self.game.width, self.game.height)
-        board = playable_board(self.evaluator, *asked)
-        if board != asked:  # no reason to fail: controllers often name another board before the first move
-            self._log("The network plays no {}x{}; it gets ready for {}x{}.".format(*asked, *board))
+        """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
+        current = (self.game.width, self.game.height)
+        board = playable_board(self.evaluator, *current)
+        if board != current:  # no reason to fail: controllers often set another board before the first move
+            self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None))
 
     def close(self) -> None:
-        """End the threads and free the network; the engine cannot search afterwards."""
+        """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
         self._thinker.close()
 
-    # --- inside ---
+    # --- helpers ---
 
     def _start(self, game: Game) -> None:
-        """Make `game` the running game; clocks and whatever was remembered of the last one are reset.
+        """Replace the game; resets clocks and everything that belongs to the last game.
 
         Raises ModelError (nothing changes then) if the network does not play on such a board.
         """
@@ -348,13 +370,14 @@ class Engine:
         self.game = game
         self._resignation.reset()
         self._resigned = EMPTY
-        self._judge.forget()
+        self._scorer.clear()
         for clock in self._clocks.values():
             clock.reset()
 
-    def _set_clocks(self, settings: TimeSettings) -> None:
+    def _new_clocks(self, settings: TimeSettings) -> dict[int, Clock]:
+        """Return full clocks for both players."""
         drift = self.config.time.drift
-        self._clocks = {color: Clock(settings, drift=drift) for color in (BLACK, WHITE)}
+        return {color: Clock(settings, drift=drift) for color in (BLACK, WHITE)}
 
     def _require_empty_board(self) -> None:
         if self.game.moves or self.game.setup_stones:
@@ -369,32 +392,6 @@ class Engine:
         """Return the time for the next move of `color`."""
         played, area = len(self.game.moves), self.game.width * self.game.height
         return budget(self._clocks[color], moves_played=played, area=area, config=self.config)
-
-    def _choose(
-        self,
-        game: Game,
-        color: int,
-        start: float,
-        request: Request,
-        *,
-        may_resign: bool = False,
-        cleanup: bool = False,
-    ) -> Choice:
-        """Search for a move of `color` within the time that its clock gives it from `start`, and choose it."""
-        whole = self._budget(color)
-        # Where the game may be over, the search leaves time to confirm it.
-        maximum = whole.maximum * (1.0 - CONFIRMATION_SHARE) if may_be_over(game) else whole.maximum
-        limits = TimeBudget(min(whole.target, maximum), maximum, whole.lag)
-        effort = self._thinker.effort
-        watcher = TimeWatcher(limits, self.config, effort, late=time.perf_counter() - start)
-        report = self._thinker.search_move(game, color, watcher, request)
-        if may_resign and not cleanup and self._resignation.is_due(game, report):
-            choice = Choice(PASS, report, resign=True)
-        else:
-            fresh = partial(self._thinker.search_in_time, game, deadline=start + whole.maximum)
-            choice = Choice(choose_move(game, report, fresh, effort, cleanup=cleanup), report)
-        self._log(describe(game, choice))
-        return choice
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color

@@ -1,4 +1,4 @@
-"""Which search a configuration asks for: with a network by PUCT unless it says otherwise, else by rollouts."""
+"""Creates the search that a configuration names: by default PUCT with a network, rollouts without one."""
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
@@ -7,17 +7,17 @@ from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
 
-def asks_network(config: Config, evaluator: Evaluator | None) -> bool:
-    """Return whether a search with this configuration asks the evaluator."""
+def uses_network(config: Config, evaluator: Evaluator | None) -> bool:
+    """Return whether a search with this configuration evaluates positions by the network."""
     return evaluator is not None and config.search.search in ("auto", "puct")
 
 
 def new_searcher(config: Config, evaluator: Evaluator | None) -> Searcher:
-    """Return a new search; raises ConfigError where the configuration asks for a network that is not there."""
+    """Return a new search; raises ConfigError if the configuration requires a network and there is none."""
     if evaluator is None and config.search.search == "puct":
         advice = "name one with --model FILE, or leave out --search"
         raise ConfigError(problem("search.search = puct without a network", advice=advice))
-    if evaluator is None or not asks_network(config, evaluator):
+    if evaluator is None or not uses_network(config, evaluator):
         return RolloutSearch(config.search, None if evaluator is None else evaluator.info.linear_policy)
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 

@@ -1,4 +1,4 @@
-"""How much a search must have seen to be believed: one rollout says little, one evaluation by a network a lot."""
+"""How many visits and samples a conclusion needs: a single rollout proves little, a single network evaluation a lot."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,39 +8,39 @@ from gtp_engine.time_manager import SETTLED_MIN_VISITS
 
 
 @dataclass(frozen=True)
-class Effort:
+class Thresholds:
     """Numbers of visits and samples for one kind of search."""
 
-    estimate_visits: int
-    """Visits of each of the two searches (Black first, White first) that judge which stones are dead."""
+    status_visits: int
+    """Visits of each of the two searches (Black first, White first) that estimate which stones are dead."""
     confirm_visits: int
     """Visits of each search that confirms that a game is over, time permitting."""
-    judged_samples: int
-    """Samples from which an ownership is judged."""
+    ownership_samples: int
+    """Fewest samples of an ownership from which the status of stones is estimated."""
     tried_visits: int
-    """Visits from which the result of a move at the root means something."""
+    """Fewest visits of a root move for its result to count."""
     settled_visits: int
-    """Visits of the best move from which an extreme winrate ends the search."""
+    """Fewest visits of the best move for an extreme winrate to end the search."""
 
 
-ROLLOUTS: Final = Effort(
-    estimate_visits=1500,
+ROLLOUTS: Final = Thresholds(
+    status_visits=1500,
     confirm_visits=1000,
-    judged_samples=32,  # a batch; a finished position has few, as most playouts pass twice
+    ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
     tried_visits=FEW_VISITS,
     settled_visits=SETTLED_MIN_VISITS,
 )
-"""A result is won or lost by chance; its mean over n of them has an error of about 1/√n."""
+"""A rollout is either won or lost; the mean of n of them has a standard error of about 1/√n."""
 
-NETWORK: Final = Effort(
-    estimate_visits=8,
+NETWORK: Final = Thresholds(
+    status_visits=8,
     confirm_visits=8,
-    judged_samples=1,
+    ownership_samples=1,
     tried_visits=1,
     settled_visits=50,
 )
-"""Every evaluation is a mean already: the search only has to see that nothing happens in the next moves.
+"""An evaluation already is an expectation: the search only has to check that the next moves change nothing.
 
-Chosen for networks that make 7 to 60 evaluations a second: an estimate takes one or two seconds at most, and a settled
-move one.  KataGo spends 8 visits and more on the same questions (`maybeFriendlyPass`).
+Chosen for networks with 7 to 60 evaluations a second: an estimate takes one or two seconds at most, and a settled move
+one.  KataGo spends 8 visits or more on the same questions (`maybeFriendlyPass`).
 """

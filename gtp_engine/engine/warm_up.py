@@ -6,8 +6,8 @@ from typing import Final
 
 from gtp_engine._jit import NETWORK, ROLLOUTS, is_cache_filled, mark_cache_filled
 from gtp_engine.config import Config
-from gtp_engine.engine.dead_stones import estimate
-from gtp_engine.engine.search_factory import asks_network, new_searcher
+from gtp_engine.engine.dead_stones import estimate_status
+from gtp_engine.engine.search_factory import new_searcher, uses_network
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -16,10 +16,10 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.searcher import Searcher
 
 _SIZE: Final = 5
-"""Board size of the little game that compiles all kernels; they are the same for every size."""
+"""Board size of the short game that compiles all kernels, which are the same for every size."""
 
 _ROLLOUTS: Final = 64
-"""Rollouts of the first search without a network: every kernel is called, and all threads have work."""
+"""Rollouts of the first search without a network: enough to call every kernel and occupy every thread."""
 
 
 def warm_up(
@@ -27,32 +27,32 @@ def warm_up(
 ) -> None:
     """Play a few moves with the search that the configuration names.
 
-    A search that asks the evaluator gets a `board` of this width and height, so that the network is ready for it.
-    Where there is something to compile, `progress` is told in a few lines how far it is.  The maps of the analysis menu
-    (ladders, eyes) are compiled when they are first asked for.
+    A search with a network uses a board of width and height `board`, so that the network is prepared for it.  If there
+    is anything to compile, `progress` receives a few lines meanwhile.  The maps of GoGui's analyze menu (ladders, eyes)
+    are compiled on first use.
     """
-    network = evaluator if asks_network(config, evaluator) else None
+    network = evaluator if uses_network(config, evaluator) else None
     searches = ROLLOUTS if network is None else NETWORK
-    say = progress if not is_cache_filled(searches) else (lambda line: None)
+    report_progress = progress if not is_cache_filled(searches) else (lambda line: None)
     start = time.perf_counter()
-    say("First start: compiling the engine for this processor, about a minute; later starts take a second.")
+    report_progress("First start: compiling the engine for this processor, about a minute; later starts take a second.")
     game = Game(_SIZE, None, Rules.parse("tromp-taylor"))
     game.play("C3")
     game.legal_points()
-    say(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
+    report_progress(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
     if network is not None:
         game = Game(*board)
     visits = _ROLLOUTS if network is None else 2 * network.info.batch
     report = _search(new_searcher(config, evaluator), game, visits=visits)
-    say(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
-    estimate(game, report.ownership_black)
+    report_progress(f"Compiled 2 of 3: search ({time.perf_counter() - start:.0f} s)")
+    estimate_status(game, report.ownership_black)
     game.score()
     mark_cache_filled(searches)
-    say(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
+    report_progress(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
 
 
 def _search(search: Searcher, game: Game, *, visits: int) -> SearchReport:
-    """Search a position, and once more after the move that was found; return what the first search found."""
+    """Search a position, then again after its best move; return the report of the first search."""
     game = game.copy()
     report = search.run(game, Limits(visits=visits))
     game.play(report.best_point)

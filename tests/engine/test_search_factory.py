@@ -7,7 +7,7 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine.analysis.backend import EngineBackend
 from gtp_engine.config import Config
-from gtp_engine.engine.search_factory import asks_network, new_searcher
+from gtp_engine.engine.search_factory import new_searcher, uses_network
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -27,7 +27,7 @@ from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 )
 def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Evaluator | None, kind: type) -> None:
     config = Config().with_values({"search.search": algorithm})
-    assert asks_network(config, evaluator) == (kind is PuctSearch)
+    assert uses_network(config, evaluator) == (kind is PuctSearch)
     with contextlib.closing(new_searcher(config, evaluator)) as searcher:
         assert type(searcher) is kind
 

@@ -72,7 +72,7 @@ def test_boardsize_of_gtp_works_whatever_the_first_board_was(asked: dict[str, st
     engine.warm_up()
     server = GtpServer(config, lambda: engine)
     assert server.handle_line("query_boardsize") == ("= 19\n\n" if asked else "= 9\n\n")
-    assert any("plays no 19x19; it gets ready for 9x9" in line for line in log) == bool(asked)
+    assert any("does not play 19x19; preparing it for 9x9" in line for line in log) == bool(asked)
     if asked:
         assert "on a board of 19x19: expected boards of 9x9" in server.handle_line("genmove b")
     assert server.handle_line("boardsize 9") == "= \n\n"

@@ -28,7 +28,7 @@ def policy(server: "GtpServer", args: Args) -> str:
 @command("tengen-ownership", "", "Map: who will own each point after a second of search, 1 for Black, -1 for White.")
 def ownership(server: "GtpServer", args: Args) -> str:
     """Return a number from −1 to 1 for every point."""
-    report = server.engine.look(LOOK_SECONDS)
+    report = server.engine.timed_search(LOOK_SECONDS)
     return _number_board(server.engine.game, report.ownership_black)
 
 
@@ -37,7 +37,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
     """Return vertices and numbers, the best move first, the winrates those of the side to play."""
     from gtp_engine.search.report import winrate_of  # here: it needs numpy, which comes with the engine
 
-    game, report = server.engine.game, server.engine.look(LOOK_SECONDS)
+    game, report = server.engine.game, server.engine.timed_search(LOOK_SECONDS)
     pairs = [
         f"{show_vertex(game, move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
         for move in report.moves[:TOP_MOVES]
@@ -49,7 +49,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
 def principal_variation(server: "GtpServer", args: Args) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
-    report = server.engine.look(LOOK_SECONDS, color)
+    report = server.engine.timed_search(LOOK_SECONDS, color)
     return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
 
 
@@ -60,7 +60,7 @@ def winrate(server: "GtpServer", args: Args) -> str:
     from gtp_engine.search.rollout_scores import completed  # here: these need numpy, which comes with the engine
 
     game = server.engine.game
-    report = completed(server.engine.look(LOOK_SECONDS), game)
+    report = completed(server.engine.timed_search(LOOK_SECONDS), game)
     return "\n".join(
         [
             f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",

@@ -1,0 +1,33 @@
+"""What the engine answers when it is asked for a move, and the line that the log gets about it."""
+
+from dataclasses import dataclass
+
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.report import SearchReport, for_color
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The engine's move, a point or PASS, or its resignation (`point` is PASS then), and the report of the search."""
+
+    point: int
+    report: SearchReport
+    resign: bool = False
+
+
+def describe(game: Game, choice: Choice) -> str:
+    """Return one line about a choice and its search, for the log."""
+    report = choice.report
+
+    def show(point: int) -> str:
+        return format_vertex(point, width=game.width, height=game.height)
+
+    line = next((found.pv for found in report.moves if found.point == choice.point), ())
+    lead = "" if report.raw is None else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
+    rate = report.playouts / max(report.seconds, 1e-6)
+    return (
+        f"{'resign' if choice.resign else show(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
+        f"{report.visits} visits, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
+        f"pv {' '.join(map(show, line)) or 'none'}"
+    )

@@ -1,0 +1,118 @@
+"""Whether the engine may pass because the game can end here: by agreement, or out of a repetition that it has won."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones, estimate_status
+from gtp_engine.engine.thresholds import Thresholds
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Scoring
+from gtp_engine.search.report import SearchReport
+
+AGREED_WINRATE: Final = 0.8
+"""If the side to play wins by counting, its winrate must be at least this; else the count has missed something."""
+
+CONCEDED_WINRATE: Final = 0.95
+"""If the side to play loses by counting, it stops only if the opponent's winrate is at least this."""
+
+LATE_SHARE: Final = 0.3
+"""Share of the points that must hold stones before a game may end by agreement; people never stop earlier."""
+
+Confirm = Callable[[int], SearchReport | None]
+"""Searches the same position with a new tree and this colour to play; None if no time is left for it."""
+
+
+def may_be_over(game: Game) -> bool:
+    """Return whether the players may agree that nothing is left to play for, so that it takes time to confirm it."""
+    return is_late(game) and not counts_all_stones(game)
+
+
+def is_late(game: Game) -> bool:
+    """Return whether enough of the board is filled for the game to end."""
+    stones = int(np.count_nonzero((game.board.color == BLACK) | (game.board.color == WHITE)))
+    return stones >= LATE_SHARE * game.width * game.height
+
+
+def agreed_end(
+    game: Game, report: SearchReport, status: StatusEstimate, confirm: Confirm, thresholds: Thresholds
+) -> StatusEstimate | None:
+    """Return the status of all stones if the players could stop here, else None; `status` is that after `report`.
+
+    They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
+    expect the winner that counting gives.  If the first move changes something, it has to be played, however clear the
+    position looks.
+    """
+    if not may_be_over(game):
+        return None
+    if not _has_samples(report, thresholds):
+        confirmed = confirm(report.to_play)
+        if confirmed is None:
+            return None
+        report, status = confirmed, estimate_status(game, confirmed.ownership_black)
+    if not _is_agreed(game, report, status, thresholds):
+        return None
+    other_report = confirm(opponent(report.to_play))
+    if other_report is None:
+        return None
+    other_status = estimate_status(game, other_report.ownership_black)
+    is_same = (other_status.dead, other_status.neutral) == (status.dead, status.neutral)
+    return status if is_same and _is_agreed(game, other_report, other_status, thresholds) else None
+
+
+def is_won_repetition(game: Game, report: SearchReport, confirm: Confirm, thresholds: Thresholds) -> bool:
+    """Return whether the opponent has passed, the game goes in circles, and a pass now is certain to win.
+
+    Otherwise a side this far ahead could keep making threats against living stones: without superko no repetition ends
+    it, and where the rules count area, useless stones cost nothing.
+    """
+    return (
+        may_be_over(game)
+        and game.consecutive_passes > 0
+        and _goes_in_circles(game)
+        and _is_certain_win(game, report, confirm, thresholds)
+    )
+
+
+def _goes_in_circles(game: Game) -> bool:
+    """Return whether the same stones were on the board before, with stones played since."""
+    earlier = game.copy()
+    earlier.undo(len(game.moves))
+    for number, move in enumerate(game.moves):
+        if earlier.hash == game.hash and any(later.point != PASS for later in game.moves[number:]):
+            return True
+        earlier.play(move, allow_superko=True)
+    return False
+
+
+def _is_certain_win(game: Game, report: SearchReport, confirm: Confirm, thresholds: Thresholds) -> bool:
+    """Return whether the side to play wins by passing even if every undecided point goes to the opponent."""
+    color = report.to_play
+    if game.rules.scoring is Scoring.TERRITORY or report.winrate < CONCEDED_WINRATE:
+        return False
+    for side in (color, opponent(color)):
+        confirmed = confirm(side)
+        if confirmed is None or not _has_samples(confirmed, thresholds):
+            return False
+        if not estimate_status(game, confirmed.ownership_black).is_certain_win(game, color):
+            return False
+    return True
+
+
+def _is_agreed(game: Game, report: SearchReport, status: StatusEstimate, thresholds: Thresholds) -> bool:
+    """Return whether everything is decided and counting gives the result that the search expects."""
+    if not _has_samples(report, thresholds) or not status.is_decided:
+        return False
+    margin = status.area_margin - game.area_komi
+    if margin == 0:
+        return abs(report.winrate - 0.5) <= 1.0 - AGREED_WINRATE
+    if (margin > 0) == (report.to_play == BLACK):
+        return report.winrate >= AGREED_WINRATE
+    return report.winrate <= 1.0 - CONCEDED_WINRATE
+
+
+def _has_samples(report: SearchReport, thresholds: Thresholds) -> bool:
+    """Return whether the ownership of a report has enough samples to estimate status from it."""
+    return report.ownership_samples >= thresholds.ownership_samples

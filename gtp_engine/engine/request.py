@@ -1,0 +1,16 @@
+"""What a caller may ask of a search besides its result."""
+
+from dataclasses import dataclass
+
+from gtp_engine.search.limits import Reporting, Restriction
+
+
+@dataclass(frozen=True)
+class Request:
+    """Optional requests for a search: reports, moves to leave out, a wider analysis, ownership after each move."""
+
+    reporting: Reporting | None = None
+    restrictions: tuple[Restriction, ...] = ()
+    wide_root_noise: float = 0.0
+    """For analyses only; see `Limits`."""
+    move_ownership: bool = False
