@@ -1,0 +1,219 @@
+"""The documents are true: examples run, generated parts are up to date, and what they name exists."""
+
+import doctest
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from documents import ROOT, documents, with_generated_parts
+from test_layers import LAYERS
+
+from gtp_engine.cli import cli
+
+DOCUMENTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in documents()}
+README = DOCUMENTS["README.md"]
+INSTALL = "\n    python -m pip install . && gtp-engine\n"
+INSTALL_AND_TEST = '\n    python -m pip install -e ".[test]" && python -m pytest -n auto\n'
+
+BANNED = re.compile(r"judg|foretell|somebody|nobody|whoever", re.IGNORECASE)
+"""Words for which the field has usual ones (docs/vocabulary.md), and pronouns for parties that have names."""
+
+PATH = re.compile(r"^(?:gtp_engine|tests|scripts|models|docs|\.ci)/[\w./*-]*$")
+"""What in a document is the path of a file or folder of the project."""
+
+each_document = pytest.mark.parametrize("name", DOCUMENTS)
+
+
+def test_the_readme_stays_short() -> None:
+    assert len(README.splitlines()) <= 250
+
+
+def test_the_readme_has_the_two_commands_that_install() -> None:
+    assert f"Install and start (Python 3.11 or newer):\n{INSTALL}" in README
+    assert f"Install and pass the tests:\n{INSTALL_AND_TEST}" in README
+    assert INSTALL_AND_TEST.strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [name for name, text in DOCUMENTS.items() if ">>> " in text])
+def test_the_python_examples_run(name: str) -> None:
+    """All examples of a document are one session."""
+    code = "\n".join(block for block in re.findall(r"```python\n(.*?)```", DOCUMENTS[name], re.DOTALL) if ">>> " in block)
+    test = doctest.DocTestParser().get_doctest(code, {}, name, name, 0)
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+    assert result.attempted > 3
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", [name for name, text in DOCUMENTS.items() if "<!-- /" in text])
+def test_the_generated_parts_are_up_to_date(name: str) -> None:
+    assert with_generated_parts(DOCUMENTS[name]) == DOCUMENTS[name], "run scripts/update_docs"
+
+
+# --- what documents name exists ---
+
+
+@each_document
+def test_relative_links_lead_somewhere(name: str) -> None:
+    broken = [link for link in links(DOCUMENTS[name]) if not is_target((ROOT / name).parent, name, link)]
+    assert broken == []
+
+
+def test_every_page_is_in_both_indexes() -> None:
+    pages = {name.removeprefix("docs/") for name in DOCUMENTS if name.startswith("docs/")} - {"README.md"}
+    assert {link.partition("#")[0] for link in links(DOCUMENTS["docs/README.md"])} >= pages
+    assert {link.removeprefix("docs/") for link in links(README)} >= pages
+
+
+def links(text: str) -> list[str]:
+    """Return the targets of a document's links to files and headings of the project."""
+    targets = re.findall(r"\]\(([^)\s]+)\)", without_code(text))
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def is_target(folder: Path, name: str, link: str) -> bool:
+    """Return whether a link in the document `name`, in `folder`, leads to a file, and to a heading if it names one."""
+    path, _, anchor = link.partition("#")
+    target = (folder / path).resolve() if path else ROOT / name
+    if not target.exists() or not target.is_relative_to(ROOT):
+        return False
+    return not anchor or anchor in anchors(target.read_text(encoding="utf-8"))
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a document's headings, as code hosts make them."""
+    found: set[str] = set()
+    seen: Counter[str] = Counter()
+    for heading in re.findall(r"^#+ +(.*)$", without_code(text), re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        found.add(f"{slug}-{seen[slug]}" if seen[slug] else slug)
+        seen[slug] += 1
+    return found
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+@each_document
+def test_the_files_named_exist(name: str) -> None:
+    named = {word for words in re.findall(r"`([^`\n]+)`", without_code(DOCUMENTS[name])) for word in words.split()}
+    paths = {word.rstrip(",.;:") for word in named if PATH.match(word)}
+    assert {path for path in paths if not list(ROOT.glob(path))} == set()
+
+
+@each_document
+def test_the_commands_named_exist(name: str) -> None:
+    """Every command line of ours names a subcommand and flags that it has."""
+    for command in command_lines(DOCUMENTS[name]):
+        check_command(command)
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """Yield the words of every `gtp-engine` command line in a document: in code blocks, in inline code and in quotes."""
+    blocks = re.findall(r"^(?: {4}.*\n)+|^```\w*\n.*?^```", text, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    lines += re.findall(r"`(gtp-engine [^`]*)`", re.sub(r"```.*?```|^ {4}.*$", "", text, flags=re.DOTALL | re.MULTILINE))
+    for line in lines:
+        if "gtp-engine" in line and ">>>" not in line:
+            yield from ours(split(line))
+
+
+def split(line: str) -> list[str]:
+    """Return the words of a command line; a quote that the next line closes is no error here."""
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError:
+        return line.replace('"', " ").split()
+
+
+def ours(words: list[str]) -> Iterator[list[str]]:
+    """Yield the command lines of ours among the words of one: itself, and those given in quotes."""
+    if "gtp-engine" in words:
+        yield words[words.index("gtp-engine") + 1 :]
+    for word in words:
+        if word.startswith("gtp-engine "):
+            yield from ours(word.split())
+
+
+def check_command(words: list[str]) -> None:
+    """Assert that a command line of `gtp-engine`, without that word, names commands and flags that exist."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z-]+", words[0]) and words[0][0] != "-":
+        assert words[0] in command.commands, f"gtp-engine has no command {words[0]}"
+        command, words = command.commands[words[0]], words[1:]
+    if command is cli:
+        command = cli.commands["gtp"]
+    known = {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]} | {"--help"}
+    for word in words:
+        if word in (">", "|", "&&", "…"):
+            return
+        if word.startswith("--"):
+            assert word.partition("=")[0] in known, f"gtp-engine {command.name} has no flag {word}"
+
+
+def all_flags(group: click.Group) -> set[str]:
+    """Return the flags of all commands of a group."""
+    flags: set[str] = {"--help", "--version"}
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            flags |= all_flags(command)
+        flags |= {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]}
+    return flags
+
+
+@each_document
+def test_the_flags_named_exist(name: str) -> None:
+    """Flags that stand alone, in inline code."""
+    named = set(re.findall(r"`(--[a-z-]+)", DOCUMENTS[name]))
+    assert named <= all_flags(cli)
+
+
+# --- how they are written ---
+
+
+@each_document
+def test_the_usual_words_are_used(name: str) -> None:
+    assert BANNED.findall(DOCUMENTS[name]) == []
+
+
+# --- the architecture ---
+
+
+def test_the_source_overview_is_in_the_order_of_the_layers() -> None:
+    """The table of docs/architecture.md has a row for each layer, the lowest first, with all its parts."""
+    text = DOCUMENTS["docs/architecture.md"].partition("## Source overview")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`([\w/]+)`", row.split("|")[1]) for row in re.findall(r"^\| `.*$", text, re.MULTILINE)]
+    named = [{part.rstrip("/") for part in row} for row in rows]
+    expected = [set(row) for row in reversed(LAYERS) if row != ("__main__",)]
+    assert named == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "is_right"),
+    [
+        (["--model", "x"], True),
+        (["--modle", "x"], False),
+        (["models", "import", "x", "--out", "y"], True),
+        (["models", "import", "--games", "3"], False),
+        (["mach"], False),
+        (["config", ">", "--anything"], True),
+    ],
+)
+def test_the_check_of_commands_finds_mistakes(words: list[str], is_right: bool) -> None:
+    try:
+        check_command(words)
+    except AssertionError:
+        assert not is_right
+    else:
+        assert is_right
+
+
+def test_the_check_of_links_finds_broken_ones() -> None:
+    assert is_target(ROOT, "README.md", "docs/options.md#all-options")
+    assert is_target(ROOT, "README.md", "#licence")
+    assert not is_target(ROOT, "README.md", "docs/options.md#no-such-heading")
+    assert not is_target(ROOT, "README.md", "docs/no-such-page.md")
