@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""Send generated GTP lines (valid, broken, hostile) to the engine through pipes and check every reply.
+"""A long run of the fuzz test: generated lines to an engine process (`scripts/fuzz_gtp`).
 
-    scripts/fuzz_gtp 200000            about four minutes on one core
-    scripts/fuzz_gtp 200000 --seed 7   another sequence; a failure names the line, and the same seed finds it again
-
-What is generated and what is checked: tests/gtp/fuzz.py.
+What is generated and what is checked is in `fuzz`.  A failure names the line, and the same seed finds it again.
 """
 
 import argparse
@@ -14,11 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
-
-from gtp.fuzz import run, write_files  # noqa: E402
-from gtp.processes import GtpProcess  # noqa: E402
+from gtp.fuzz import run, write_files
+from gtp.processes import GtpProcess
 
 PROGRESS_INTERVAL = 10_000
 """Lines between two reports of progress."""
@@ -26,11 +19,13 @@ PROGRESS_INTERVAL = 10_000
 
 def main() -> int:
     """Run the session; return 0 when every reply was right."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="scripts/fuzz_gtp", description="Send generated GTP lines to the engine and check every reply."
+    )
     parser.add_argument("lines", type=int, help="number of lines to send")
-    parser.add_argument("--seed", type=int, default=1, help="start of the random numbers (default 1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the generated lines (default 1)")
     options = parser.parse_args()
-    started = time.monotonic()
+    started, start_folder = time.monotonic(), Path.cwd()
 
     def progress(done: int) -> None:
         if done % PROGRESS_INTERVAL == 0:
@@ -45,7 +40,7 @@ def main() -> int:
         with GtpProcess("--visits", "4", "--threads", "1") as engine:
             checker = run(engine.ask_all, seed=options.seed, lines=options.lines, folder=records, progress=progress)
             output, _, status = engine.finish(b"quit\n")
-        os.chdir(ROOT)
+        os.chdir(start_folder)
     assert (output, status) == (b"= \n\n", 0), (output, status)
     report(checker.accepted, checker.rejected)
     print(f"{options.lines} lines, seed {options.seed}, {time.monotonic() - started:.0f} s: every reply was right")
@@ -57,8 +52,8 @@ def report(accepted: dict[str, int], rejected: dict[str, int]) -> None:
     print(f"{'command':28}{'accepted':>10}{'rejected':>10}")
     for name in sorted(accepted):
         print(f"{name:28}{accepted[name]:10}{rejected.get(name, 0):10}")
-    others = sum(count for name, count in rejected.items() if name not in accepted)
-    print(f"{'(anything else)':28}{0:10}{others:10}")
+    unknown = sum(count for name, count in rejected.items() if name not in accepted)
+    print(f"{'(anything else)':28}{0:10}{unknown:10}")
 
 
 if __name__ == "__main__":
