@@ -123,12 +123,12 @@ def enabled_commands(config: "GtpConfig") -> dict[str, CommandSpec]:
 
 
 def markdown_table() -> str:
-    """Return the command tables of the README: one per section, one row per command."""
+    """Return the command tables of the documentation: one per section, one row per command."""
     commands = all_commands()
     blocks = []
     for section, title in SECTIONS.items():
         rows = [spec for spec in commands if spec.section == section]
-        lines = [f"### {title}", "", "| command | what it does |", "|---|---|"]
+        lines = [f"## {title}", "", "| command | what it does |", "|---|---|"]
         lines += [f"| `{_escape(spec.call)}` | {_escape(spec.summary)}{_condition(spec)} |" for spec in rows]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"

@@ -1,0 +1,114 @@
+"""What the documents take from the code: tables and transcripts between marks such as `<!-- rules -->`.
+
+`scripts/update_docs` writes them anew; `test_docs.py` compares them with what is written.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from gtp_engine.cli import cli
+from gtp_engine.config import Config
+from gtp_engine.config.option import Option
+from gtp_engine.engine import Engine
+from gtp_engine.go.rules import rules_table
+from gtp_engine.gtp.registry import markdown_table
+from gtp_engine.gtp.server import GtpServer
+
+ROOT: Final = Path(__file__).parent.parent
+
+TRANSCRIPT_OPTIONS: Final = {"search.search": "rave", "search.visits": "1000", "search.seed": "1"}
+"""Options of the session in the README: a search without a network repeats itself on every machine."""
+
+
+def documents() -> list[Path]:
+    """Return every Markdown document of the project, sorted by path."""
+    folders = ("docs", "models")
+    return sorted([*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.md"))])
+
+
+def with_generated_parts(text: str) -> str:
+    """Return a document's text with everything between marks generated anew; raises KeyError for an unknown mark."""
+    return re.sub(
+        r"(<!-- (\w+) -->\n)(.*?)(<!-- /\2 -->)",
+        lambda found: found[1] + GENERATORS[found[2]](found[3]).strip() + "\n" + found[4],
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def transcript(old: str) -> str:
+    """Return a GTP session with the commands of `old` (lines that begin with ">") and the engine's replies."""
+    config = Config().with_values(TRANSCRIPT_OPTIONS)
+    engine = Engine(config)
+    server = GtpServer(config, lambda: engine)
+    commands = re.findall(r"^> (.*)$", old, re.MULTILINE)
+    parts = [f"> {command}\n{server.handle_line(command).strip()}\n" for command in commands]
+    engine.close()
+    return "```\n" + "\n".join(parts) + "```"
+
+
+def options_table(_: str) -> str:
+    """Return every option, one table for each section of the configuration."""
+    blocks = []
+    for section in dict.fromkeys(option.section for option in Config.options()):
+        rows = [_option_row(option) for option in Config.options() if option.section == section]
+        (summary, *_) = (getattr(Config(), section).__doc__ or "").splitlines()
+        head = [f"### {section}", "", summary, "", "| flag | default | values | meaning |", "|---|---|---|---|"]
+        blocks.append("\n".join([*head, *rows]))
+    return "\n\n".join(blocks)
+
+
+def _option_row(option: Option) -> str:
+    default = "" if option.default is None else f"`{option.format(option.default)}`"
+    negative = f", `{option.flag.replace('--', '--no-')}`" if option.kind is bool else ""
+    values = "" if option.kind is bool else option.expectation
+    meaning = " ".join(option.help.split())
+    return " | ".join([f"| `{option.flag}`{negative}", default, values, f"{meaning} |"])
+
+
+def commands_table(_: str) -> str:
+    """Return the subcommands of `gtp-engine`, one row for each."""
+    rows = [f"| `{name}` | {_first_sentence(command)} |" for name, command in _commands(cli, "gtp-engine")]
+    return "\n".join(["| command | what it does |", "|---|---|", *rows])
+
+
+def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group and of the groups in it, with the words that call them."""
+    for word in sorted(group.commands):
+        command = group.commands[word]
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{name} {word}")
+        else:
+            yield f"{name} {word}", command
+
+
+def _first_sentence(command: click.Command) -> str:
+    return " ".join((command.help or "").split("\n\n")[0].split())
+
+
+GENERATORS: Final[dict[str, Callable[[str], str]]] = {
+    "transcript": transcript,
+    "rules": lambda _: rules_table(),
+    "commands": lambda _: markdown_table(),
+    "options": options_table,
+    "cli": commands_table,
+}
+"""What fills the space between the marks of this name, given what stood there before."""
+
+
+def main() -> None:
+    """Write the generated parts of all documents."""
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        updated = with_generated_parts(text)
+        if updated != text:
+            path.write_text(updated, encoding="utf-8")
+            print(f"updated {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
