@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         KomiError,
         ModelError,
         RulesError,
-        ScoreError,
         SgfError,
         TengenError,
         TimeSettingsError,
@@ -71,7 +70,6 @@ __all__ = [
     "KomiError",
     "ModelError",
     "RulesError",
-    "ScoreError",
     "SgfError",
     "TimeSettingsError",
 ]
@@ -93,7 +91,7 @@ _MODULES: Final = {
     "Score": "go.scoring",
     "load_evaluator": "nn",
 }
-"""Where each public name is defined, below this package; the names that are missing are errors."""
+"""Where each public name is defined, below this package; the other names are in `errors`."""
 
 
 def __getattr__(name: str) -> Any:

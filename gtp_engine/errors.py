@@ -1,7 +1,7 @@
 """The exception tree: every error the engine raises on purpose.
 
     TengenError
-    ├── InvalidVertexError   (ValueError)   text or coordinates that name no point of the board
+    ├── InvalidVertexError   (ValueError)   text or coordinates that are not a point of the board
     ├── InvalidColorError    (ValueError)   text that is neither black nor white
     ├── InvalidSizeError     (ValueError)   a board size outside the limits
     ├── RulesError           (ValueError)   an unknown rule set, rule or value, or rules that do not go together
@@ -12,34 +12,32 @@
     ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
-    ├── BoardNotEmptyError                  something that needs an empty board was asked for on another
-    ├── CannotUndoError                     more moves to take back than were played
-    └── ScoreError                          a position that cannot be scored
+    ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
+    └── CannotUndoError                     more moves to take back than were played
 
 Errors about a value are also `ValueError`, so that a user of the library may catch either.  An exception outside
-this tree is a bug of the engine, never an answer to the user.
+this tree is a bug of the engine, never a reply to the user.
 
-Messages are one line, in the order *what was given, what was expected, what to do* (`problem` puts them together),
-because they are shown unchanged after GTP's `?` and by the command line.
+Messages are one line, in the order *what was given, what was expected, what to do* (see `problem`), because GTP's `?`
+replies and the command line show them unchanged.
 """
 
 from os import PathLike, fspath
 from typing import Final
 
 SHOWN_VALUE_LENGTH: Final = 60
-"""Longest piece of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
-
+"""Longest part of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
 
 SHOWN_PATH_LENGTH: Final = 1000
-"""Longest path repeated in a message, in characters; longer ones are junk, or nobody's to type."""
+"""Longest path repeated in a message, in characters; a longer one is not a path that a user typed."""
 
 
 class TengenError(Exception):
-    """Base of every error raised on purpose; `str(error)` is one line fit for a user."""
+    """Base of every error raised on purpose; `str(error)` is one line for the user."""
 
 
 class InvalidVertexError(TengenError, ValueError):
-    """The text or the coordinates name no point of the board."""
+    """The text or the coordinates are not a point of the board."""
 
 
 class InvalidColorError(TengenError, ValueError):
@@ -61,8 +59,8 @@ class KomiError(TengenError, ValueError):
 class IllegalMoveError(TengenError, ValueError):
     """The rules forbid the move.
 
-    `reason` is one word for programs: "occupied", "ko", "superko", "suicide", "off-board" or, when the game cannot
-    say more, "illegal".  The message is for people and defaults to the reason.
+    `reason` is one word for programs: "occupied", "ko", "superko", "suicide", "off-board" or, when nothing more is
+    known, "illegal".  The message is for the user and defaults to the reason.
     """
 
     def __init__(self, reason: str, message: str | None = None) -> None:
@@ -70,7 +68,7 @@ class IllegalMoveError(TengenError, ValueError):
         super().__init__(message if message is not None else f"illegal move: {reason}")
 
     def __reduce__(self) -> tuple[type["IllegalMoveError"], tuple[str, str]]:
-        """Keep `reason` and message apart when the error crosses a process boundary."""
+        """Pickle `reason` and message, so that both survive a process boundary."""
         return type(self), (self.reason, str(self))
 
 
@@ -95,15 +93,11 @@ class TimeSettingsError(TengenError, ValueError):
 
 
 class BoardNotEmptyError(TengenError):
-    """Something that needs an empty board was asked for on another."""
+    """An operation that needs an empty board was called on another one."""
 
 
 class CannotUndoError(TengenError):
     """More moves were to be taken back than have been played; handicap and set-up stones are not moves."""
-
-
-class ScoreError(TengenError):
-    """The position cannot be scored."""
 
 
 def shown(value: object, *, length: int = SHOWN_VALUE_LENGTH) -> str:
@@ -119,7 +113,7 @@ def shown(value: object, *, length: int = SHOWN_VALUE_LENGTH) -> str:
 
 
 def shown_path(path: str | PathLike[str]) -> str:
-    """Return a path quoted for a message: whole, as a path cut short is no help; of a huge one its end."""
+    """Return a path quoted for a message: whole, because a shortened path does not help; of a huge one its end."""
     text = fspath(path)
     return shown(text if len(text) <= SHOWN_PATH_LENGTH else "…" + text[-SHOWN_PATH_LENGTH:], length=len(text))
 

@@ -36,7 +36,6 @@ EXPECTED = [
     "KomiError",
     "ModelError",
     "RulesError",
-    "ScoreError",
     "SgfError",
     "TimeSettingsError",
 ]
