@@ -1,13 +1,15 @@
 """The configuration: every option declared once, as a field of a frozen dataclass.
 
-    sections   the options themselves, section by section: add or change one there and nowhere else
-    puct       those of the search with a network
+    sections   the options, section by section: add or change one here and nowhere else
+    puct       the options of the search with a network
+    network    the options of networks
     option     what an option is: type, default, unit, help, bounds, choices; parsing, checking, formatting
-    config     the sections together; TOML files in and out; values set by name
+    config     `Config`, all sections together: TOML files in and out, values set by name
+    katago     KataGo's names of settings, mapped to our options
 
-Command line flags, the TOML file and the values GTP may change are made from `Config.options`.  Not here: what
-the options do, and anything that needs the game (the engine parses `game.rules`).  Pure Python and quick to
-import: the GTP server reads the configuration before it loads numpy.
+Command line flags, the TOML file and the parameters that GTP may change are generated from `Config.options`.  Not here:
+what the options do, and anything that needs the game (the engine parses `game.rules`).  The package is pure Python and
+imports fast, because the GTP server reads the configuration before it loads numpy.
 """
 
 from gtp_engine.config.config import Config

@@ -32,7 +32,7 @@ class Config:
 
     @property
     def wants_network(self) -> bool:
-        """Whether a network has to be loaded: one is named, or the search is one that asks a network."""
+        """Whether a network has to be loaded: one is named, or the search needs one."""
         return self.network.model is not None or self.search.search in ("auto", "puct")
 
     @staticmethod
@@ -51,7 +51,7 @@ class Config:
     @staticmethod
     def from_toml_text(text: str, *, source: str = "configuration") -> "Config":
         """Return the defaults with the values of TOML text; raises ConfigError, its message led by `source`."""
-        import tomllib  # here: only those who have a file pay for it
+        import tomllib  # here: only a command with a config file needs it
 
         try:
             return Config()._with_items(_items(tomllib.loads(text)))
@@ -63,7 +63,7 @@ class Config:
     def with_values(self, values: Mapping[str, Value]) -> "Config":
         """Return the configuration with options set by full name, {"search.visits": 100, "search.seed": "7"}.
 
-        Text is parsed as on the command line, other values are taken as they are.
+        Text is parsed as on the command line, other values are used unchanged.
 
         Raises ConfigError naming the option and what it expects; nothing is set then.
         """
@@ -73,7 +73,7 @@ class Config:
         )
 
     def value(self, key: str) -> Value:
-        """Return the value of the option with this full name; raises ConfigError for an unknown one."""
+        """Return the value of the option with this full name; raises ConfigError for an unknown name."""
         known = find_option(key)
         return cast(Value, getattr(getattr(self, known.section), known.name))
 
@@ -85,7 +85,7 @@ class Config:
     def to_toml(self) -> str:
         """Return the text of a config file with every option, its help and its bounds.
 
-        Options that hold their default are commented out, so a file written by one version takes over the better
+        Options that hold their default are commented out, so that a file written by one version gets the better
         defaults of the next.
         """
         lines = ["# Configuration of the Go engine Tengen.  Remove the # before an option to change it.", ""]
@@ -149,8 +149,8 @@ def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, object]]:
 
 
 def _closest(word: str, names: Iterable[str], *, others: str, prefix: str = "") -> str:
-    """Return advice: the closest of `names` after `prefix`, or else all of them after `others`."""
-    from difflib import get_close_matches  # here: a few milliseconds that only a mistake has to pay
+    """Return advice: the closest of `names` after `prefix`, or else all of them after the words `others`."""
+    from difflib import get_close_matches  # here: importing it takes milliseconds, which only a mistake needs
 
     known = list(names)
     close = get_close_matches(word[:100], known, n=1)

@@ -1,8 +1,8 @@
-"""KataGo's names of settings: what front ends that were written for it send, as options of ours.
+"""KataGo's names of settings, mapped to our options: front ends written for KataGo send them.
 
-They come as parameters of `kata-set-param`, as `overrideSettings` of an analysis query, as `-override-config` and in
+They arrive as parameters of `kata-set-param`, as `overrideSettings` of an analysis query, as `-override-config` and in
 KataGo's config files.  Facts from KataGo 1.17 (`cpp/program/setup.cpp`, `docs/GTP_Extensions.md`,
-`docs/Analysis_Engine.md`); what has no counterpart here is not in the table, and callers say so to whoever sent it.
+`docs/Analysis_Engine.md`).  Settings without a counterpart here are not in the table; callers report them as unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,21 +16,21 @@ from gtp_engine.config.option import Value
 from gtp_engine.errors import ConfigError, problem, shown, shown_path
 
 NO_VISITS_LIMIT: Final = 2**50
-"""What KataGo has for maxVisits where there is no limit; ours is 0."""
+"""KataGo's maxVisits for no limit; ours is 0."""
 
 NO_TIME_LIMIT: Final = 1e20
-"""The same for maxTime, seconds; ours is not set."""
+"""KataGo's maxTime for no limit, in seconds; ours is "not set"."""
 
 ALL_SYMMETRIES: Final = 8
-"""What KataGo has for rootNumSymmetriesToSample where all of them are averaged."""
+"""KataGo's rootNumSymmetriesToSample for the average over all of them."""
 
 _COLORS: Final = {"b": "black", "w": "white"}
-"""What KataGo also takes for a colour."""
+"""The short names of colours that KataGo accepts too."""
 
 
 @dataclass(frozen=True)
 class _Name:
-    """A setting of KataGo's: the options it stands for in GTP and in an analysis server, "" where it means nothing."""
+    """A KataGo setting: the options it stands for in GTP and in an analysis server, "" where it has no counterpart."""
 
     name: str
     gtp: str
@@ -105,14 +105,14 @@ ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class _Form:
-    """How KataGo writes the values of an option: `read` takes its word, in lower case, `show` our value."""
+    """How KataGo writes the values of an option: `read` converts its text (in lower case), `show` our value."""
 
     read: Callable[[str], Value]
     show: Callable[[Value], Value]
 
 
 def _limit(most: float, unlimited: Value) -> _Form:
-    """Return the form of a limit, for which `most` and more stand for none; ours is `unlimited` then."""
+    """Return the form of a limit: KataGo's values from `most` up mean no limit, which is `unlimited` here."""
 
     def read(word: str) -> Value:
         try:
@@ -124,7 +124,7 @@ def _limit(most: float, unlimited: Value) -> _Form:
 
 
 _COLOR_FORM: Final = _Form(lambda word: _COLORS.get(word, word), lambda value: str(value).upper())
-_SYMMETRIES_FORM: Final = _Form(  # more than one; a number may have more digits than int takes
+_SYMMETRIES_FORM: Final = _Form(  # true for more than one; compared as text, as int() refuses very long numbers
     lambda word: word.lstrip("0") not in ("", "1") if word.isdecimal() else word,
     lambda value: ALL_SYMMETRIES if value else 1,
 )
@@ -144,13 +144,13 @@ _FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
 
 
 def shown_as_katago(key: str, value: Value) -> Value:
-    """Return the value of an option as KataGo has it."""
+    """Return the value of an option in KataGo's form."""
     form = _FORMS.get(key)
     return value if form is None else form.show(value)
 
 
 def read_as_katago(key: str, value: object) -> Value:
-    """Return what KataGo has for an option, from text or JSON, as `Config.with_values` takes it; raises ConfigError."""
+    """Return KataGo's value of an option, from text or JSON, as `Config.with_values` takes it; raises ConfigError."""
     if not isinstance(value, bool | int | float | str):
         raise ConfigError(problem(shown(value), expected="a number, true, false or a text"))
     form = _FORMS.get(key)
@@ -158,7 +158,7 @@ def read_as_katago(key: str, value: object) -> Value:
 
 
 def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration of an analysis with settings by KataGo's names, and those names that mean nothing there.
+    """Return the configuration of an analysis with settings by KataGo's names, and the names without a counterpart.
 
     Raises ConfigError naming the setting whose value cannot be used; nothing is set then.
     """
@@ -179,7 +179,7 @@ def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tupl
 
 
 def parse_overrides(text: str) -> dict[str, str]:
-    """Return the settings in "key=value,key=value", as KataGo's `-override-config` takes them; raises ConfigError."""
+    """Return the settings in "key=value,key=value", the form of KataGo's `-override-config`; raises ConfigError."""
     settings = {}
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         name, equals, value = piece.partition("=")
@@ -190,7 +190,7 @@ def parse_overrides(text: str) -> dict[str, str]:
 
 
 def read_katago_config(path: str | PathLike[str]) -> dict[str, str]:
-    """Return the settings in one of KataGo's config files: lines `key = value`, comments after #.
+    """Return the settings in a KataGo config file: lines `key = value`, comments after #.
 
     Raises ConfigError with the file's name when it cannot be read or holds anything else.
     """

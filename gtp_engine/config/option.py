@@ -6,8 +6,8 @@ A section is a frozen dataclass derived from `Section`; each field is declared w
     class SearchConfig(Section, name="search"):
         visits: int = option(0, "Stop a search at this many visits; 0: no limit.", unit="visits", low=0)
 
-Types: bool, int, float, str, each with or without `| None`.  None means "not set", and the help says what happens
-then.  Sections check their values when they are made, so a `SearchConfig` that exists is valid.
+Types: bool, int, float, str, each with or without `| None`.  None means "not set", and the help describes what happens
+then.  Sections check their values when they are created, so every instance is valid.
 """
 
 import json
@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
 from gtp_engine.errors import ConfigError, problem, shown
 
 Value: TypeAlias = bool | int | float | str | None
-"""What an option may hold."""
+"""The value of an option."""
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _METADATA_KEY: Final = "option"
 _TRUE_WORDS: Final = ("true", "yes", "on", "1")
 _FALSE_WORDS: Final = ("false", "no", "off", "0")
 _CONTROL_CHARACTERS: Final = frozenset(map(chr, [*range(32), 127]))
-"""Never part of a text: a name with a line end would break the protocol."""
+"""Never part of a text: a name with a newline would break the protocol."""
 
 _LARGEST_FLOAT: Final = sys.float_info.max
 
@@ -44,10 +44,10 @@ _KIND_NAMES: Final[Mapping[type, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Option:
-    """One option: where it lives, what it may hold, what it means.
+    """One option: its section and name, its allowed values, its meaning.
 
-    `kind` is bool, int, float or str; `optional` says that None is allowed too.  `low` and `high` are inclusive,
-    in `unit`; `choices` lists the only texts allowed.  `help` is one or more sentences for the user.
+    `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
+    `choices` lists the only texts allowed.  `help` is one or more sentences for the user.
     """
 
     section: str
@@ -73,7 +73,7 @@ class Option:
 
     @property
     def expectation(self) -> str:
-        """Return what values are allowed, for messages and help: "an integer from 0 to 1024"."""
+        """Return which values are allowed, for messages and help: "an integer from 0 to 1024"."""
         if self.choices:
             text = " or ".join(self.choices)
         else:
@@ -113,7 +113,7 @@ class Option:
         return self.check(value)
 
     def format(self, value: Value) -> str:
-        """Return `value` as TOML writes it."""
+        """Return `value` in TOML's syntax."""
         if isinstance(value, bool | int | float):
             return json.dumps(value)
         return json.dumps(_NONE_WORD if value is None else value, ensure_ascii=False)
@@ -152,12 +152,12 @@ def option(
 
 
 class Section:
-    """Base of the sections: gives each its name and checks its values; see the module's docstring."""
+    """Base of the sections: gives each section its name and checks its values; see the module docstring."""
 
     section_name: ClassVar[str] = ""
 
     def __init_subclass__(cls, name: str) -> None:
-        """Remember the name of the TOML table."""
+        """Set the name of the TOML table."""
         cls.section_name = name
 
     def __post_init__(self) -> None:
@@ -187,7 +187,7 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
 
 
 def _bound_text(bound: float) -> str:
-    """Return a bound as people write it: "1000000000" also for the float."""
+    """Return a bound as a user would write it: "1000000000" also for the float."""
     return str(int(bound)) if bound == int(bound) else str(bound)
 
 

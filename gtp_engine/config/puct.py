@@ -1,8 +1,8 @@
 """The options of the search with a network (`search.puct`); declared as in `sections`.
 
-Defaults are those KataGo 1.17 plays with over GTP (`cpp/program/setup.cpp`, SETUP_FOR_GTP), its name of the setting
-beside each.  They were tuned there in some hundred thousand games between networks like those played here.  What has
-another source says so.
+Defaults are KataGo 1.17's for GTP (`cpp/program/setup.cpp`, SETUP_FOR_GTP), with KataGo's name of the setting in
+parentheses.  They were tuned there in some hundred thousand games between networks like those used here.  A comment
+names the source of every other default.
 """
 
 from dataclasses import dataclass
@@ -14,141 +14,148 @@ from gtp_engine.config.option import Section, option
 class PuctConfig(Section, name="puct"):
     """How the engine searches with a network."""
 
-    # --- batches; ours: KataGo searches with threads instead ---
+    # --- batches: not in KataGo, which searches with threads instead ---
     eval_batch: int = option(
         0,
-        "Positions the network judges at once; 0: as many as suit this machine.  More are quicker in all, but each is "
-        "chosen knowing less.",
+        "Positions the network evaluates at once; 0: as many as suit this machine.  Larger batches are faster per "
+        "position, but each position is selected knowing fewer results.",
         unit="positions",
         low=0,
         high=4096,
     )
     pipeline: int = option(
         0,
-        "Batches on the way at once: with 2 the next is selected while the network judges the last, without knowing "
-        "its answers.  0: 2 where the network takes large batches (a GPU), else 1, as selecting takes hardly any "
+        "Batches in flight: with 2 the next batch is selected while the network evaluates the last, without knowing "
+        "its results.  0: 2 where the network takes large batches (a GPU), else 1, as selection takes hardly any "
         "time.",
         unit="batches",
         low=0,
         high=4,
     )
-    # An eighth: a search of 8 visits is one at a time, one of 100 by a dozen, as with a dozen threads.
+    # An eighth: a search of 8 visits evaluates one position at a time, one of 100 a dozen, as with a dozen threads.
     in_flight_share: float = option(
         0.125,
-        "Most positions waiting for the network, as a share of the root's visits, so that small searches lose nothing "
-        "by batches.",
+        "Most positions waiting for the network, as a share of the root's visits, so that batches do not weaken short "
+        "searches.",
         low=0,
         high=1,
     )
     virtual_weight: float = option(
         1.0,
-        "Lost visits that a playout on its way stands for (numVirtualLossesPerThread).",
+        "Lost visits that a playout in flight counts as (numVirtualLossesPerThread).",
         unit="visits",
         low=0,
         high=1000,
     )
     # --- exploration ---
     c_puct: float = option(
-        1.0, "Exploration: weight of the prior against what was found (cpuctExploration).", low=0, high=10
+        1.0, "Exploration: weight of the prior against the results of the search (cpuctExploration).", low=0, high=10
     )
-    c_puct_log: float = option(0.45, "Growth of it with the logarithm of visits (cpuctExplorationLog).", low=0, high=10)
+    c_puct_log: float = option(
+        0.45, "Growth of c_puct with the logarithm of visits (cpuctExplorationLog).", low=0, high=10
+    )
     c_puct_base: float = option(
         500.0, "Visits from which that growth counts (cpuctExplorationBase).", unit="visits", low=10, high=1e5
     )
     utility_stdev_prior: float = option(
         0.4,
-        "Standard deviation of the utility below a position, before anything is known (cpuctUtilityStdevPrior).",
+        "Assumed standard deviation of the utility below a position before its first visits (cpuctUtilityStdevPrior).",
         low=1e-8,
         high=10,
     )
     utility_stdev_prior_weight: float = option(
         2.0,
-        "Visits that assumption is worth (cpuctUtilityStdevPriorWeight).",
+        "Visits that this assumption counts as (cpuctUtilityStdevPriorWeight).",
         unit="visits",
         low=0,
         high=100,
     )
     utility_stdev_scale: float = option(
         0.85,
-        "How far exploration follows that deviation, 0: not at all, 1: in proportion (cpuctUtilityStdevScale).",
+        "How much exploration grows with that deviation; 0: not at all, 1: in proportion (cpuctUtilityStdevScale).",
         low=0,
         high=1,
     )
     fpu_reduction: float = option(
         0.2,
-        "Utility that a move not tried yet is taken to be worse than its position, once all likely ones were tried "
-        "(fpuReductionMax).",
+        "How much worse than its position, in utility, a move without visits is assumed to be once all likely moves "
+        "have visits (fpuReductionMax).",
         low=0,
         high=2,
     )
     root_fpu_reduction: float = option(0.1, "The same at the root (rootFpuReductionMax).", low=0, high=2)
     fpu_parent_power: float = option(
         2.0,
-        "That position is judged by the network's word, and by what was found below it with the share of the prior "
-        "tried so far, to this power; 0: only by what was found (fpuParentWeightByVisitedPolicyPow).",
+        "The utility of that position mixes the network's evaluation with the mean of its subtree; the mean has the "
+        "weight of the prior visited so far, to this power; 0: only the mean (fpuParentWeightByVisitedPolicyPow).",
         low=0,
         high=5,
     )
     # --- utility ---
     static_score_weight: float = option(
-        0.1, "Utility of the score, as seen from 0 (staticScoreUtilityFactor).", low=0, high=1
+        0.1, "Weight in the utility of the score relative to 0 (staticScoreUtilityFactor).", low=0, high=1
     )
     dynamic_score_weight: float = option(
-        0.3, "Utility of the score, as seen from what the root expects (dynamicScoreUtilityFactor).", low=0, high=1
+        0.3,
+        "Weight in the utility of the score relative to the score expected at the root (dynamicScoreUtilityFactor).",
+        low=0,
+        high=1,
     )
     dynamic_score_zero_weight: float = option(
-        0.2, "How far that expectation is drawn to 0 (dynamicScoreCenterZeroWeight).", low=0, high=1
+        0.2, "How far that expected score is moved towards 0 (dynamicScoreCenterZeroWeight).", low=0, high=1
     )
     dynamic_score_scale: float = option(
         0.75,
-        "Points, per point of the board's side, by which a score has to change to count (dynamicScoreCenterScale).",
+        "Scale of score differences, in points per line of the board: much smaller ones hardly count "
+        "(dynamicScoreCenterScale).",
         low=0.2,
         high=5,
     )
     # --- averages ---
     value_weight_exponent: float = option(
         0.25,
-        "How much less moves count in a position's average that look worse than others; 0: not (valueWeightExponent).",
+        "How much less the worse moves count in a position's average; 0: all count by their visits "
+        "(valueWeightExponent).",
         low=0,
         high=1,
     )
     noise_pruning_scale: float = option(
         0.15,
-        "Utility by which a move must be worse than likelier ones for most visits beyond its share to be left out of "
-        "the average; 0: none are (noisePruneUtilityScale).",
+        "How much worse than likelier moves, in utility, a move must be for most of the visits beyond its prior's "
+        "share to be left out of the average; 0: none are left out (noisePruneUtilityScale).",
         low=0,
         high=10,
     )
     uncertainty: float = option(
         0.25,
-        "Utility of error at which a judgement counts as one visit; surer ones count more, where the network tells; "
-        "0: all count the same (uncertaintyCoeff).",
+        "Error in utility at which an evaluation counts as one visit; more certain ones count more, where the network "
+        "predicts its error; 0: all count the same (uncertaintyCoeff).",
         low=0,
         high=1,
     )
     uncertainty_exponent: float = option(1.0, "Power of the error in that weight (uncertaintyExponent).", low=0, high=2)
     uncertainty_max_weight: float = option(
-        8.0, "Most visits that one judgement counts for (uncertaintyMaxWeight).", unit="visits", low=1, high=100
+        8.0, "Most visits that one evaluation counts as (uncertaintyMaxWeight).", unit="visits", low=1, high=100
     )
-    # --- what the network is asked ---
+    # --- evaluation ---
     policy_optimism: float = option(
         1.0,
-        "Share of the optimistic policy, for networks that have one; it points out surprises (policyOptimism).",
+        "Share of the optimistic policy, for networks that have one; it finds surprising moves (policyOptimism).",
         low=0,
         high=1,
     )
     root_policy_optimism: float = option(0.2, "The same at the root (rootPolicyOptimism).", low=0, high=1)
     root_average: bool = option(
-        False, "Judge the root in all eight orientations of the board (rootNumSymmetriesToSample 8)."
+        False, "Evaluate the root in all eight orientations of the board (rootNumSymmetriesToSample 8)."
     )
     passing_hacks: bool = option(
         True,
-        "Do not tell the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
+        "Hide from the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
     )
     # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
     playout_doubling_advantage: float = option(
         0.0,
-        "Have the network judge as if one side had 2 to the power of this times the other's playouts: above 0 it "
+        "Have the network evaluate as if one side had 2 to the power of this times the other's playouts: above 0 it "
         "expects that side to outplay the other, below 0 to be outplayed (playoutDoublingAdvantage).",
         unit="doublings",
         low=-3,
@@ -156,23 +163,22 @@ class PuctConfig(Section, name="puct"):
     )
     playout_doubling_advantage_color: str = option(
         "sidetomove",
-        "The side that has them: sidetomove is the one that a move is searched for (playoutDoublingAdvantagePla).",
+        "The side with that advantage: sidetomove is the side that a move is searched for "
+        "(playoutDoublingAdvantagePla).",
         choices=("sidetomove", "black", "white"),
     )
     symmetry_pruning: bool = option(
         True, "Search only one of the moves that mirror each other in a symmetric position (rootSymmetryPruning)."
     )
     # --- choosing a move ---
-    lcb: bool = option(True, "Prefer the move whose worst plausible utility is best (useLcbForSelection).")
-    lcb_stdevs: float = option(
-        5.0, "Standard deviations below the mean that are plausible (lcbStdevs).", low=1, high=12
-    )
+    lcb: bool = option(True, "Prefer the move with the best lower confidence bound of utility (useLcbForSelection).")
+    lcb_stdevs: float = option(5.0, "Standard deviations from the mean to that bound (lcbStdevs).", low=1, high=12)
     lcb_min_share: float = option(
-        0.15, "Visits such a move needs, as a share of the most visited one's (minVisitPropForLCB).", low=0, high=1
+        0.15, "Visits such a move needs, as a share of the most visited move's (minVisitPropForLCB).", low=0, high=1
     )
     ending_bonus: float = option(
         0.5,
-        "Points by which moves where everything is settled are held back, so that games end (rootEndingBonusPoints).",
+        "Penalty for moves in settled areas, so that games end (rootEndingBonusPoints).",
         unit="points",
         low=-1,
         high=1,
@@ -180,12 +186,13 @@ class PuctConfig(Section, name="puct"):
     # --- variety ---
     temperature: float = option(
         0.0,
-        "Play a move with probability visits^(1/temperature); 0: always the best (chosenMoveTemperature, there 0.1).",
+        "Play a move with a probability in proportion to visits^(1/temperature); 0: always the best "
+        "(chosenMoveTemperature, in KataGo 0.1).",
         low=0,
         high=5,
     )
     temperature_early: float = option(
-        0.0, "The same at the first move (chosenMoveTemperatureEarly, there 0.5).", low=0, high=5
+        0.0, "The same at the first move (chosenMoveTemperatureEarly, in KataGo 0.5).", low=0, high=5
     )
     root_temperature: float = option(
         1.0,
@@ -198,7 +205,7 @@ class PuctConfig(Section, name="puct"):
     )
     temperature_halflife: float = option(
         19.0,
-        "Moves on 19x19 after which half the difference to the early temperatures is left; fewer on smaller boards "
+        "Moves on 19x19 that halve the difference to the early temperatures; fewer on smaller boards "
         "(chosenMoveTemperatureHalflife).",
         unit="moves",
         low=0.1,
@@ -206,7 +213,7 @@ class PuctConfig(Section, name="puct"):
     )
     noise: float = option(
         0.0,
-        "Share of Dirichlet noise in the root's prior, for self-play, where KataGo has 0.25; 0: none "
+        "Share of Dirichlet noise in the root's prior, for self-play, where KataGo uses 0.25; 0: none "
         "(rootDirichletNoiseWeight).",
         low=0,
         high=1,
@@ -220,7 +227,7 @@ class PuctConfig(Section, name="puct"):
     # --- the mixture of AlphaGo (Silver et al. 2016): leaf value (1 − λ) v + λ z ---
     rollout_share: float = option(
         0.0,
-        "Share of a rollout's result in a leaf's value beside the network's; AlphaGo had 0.5; 0: no rollouts.",
+        "Share of a rollout's result in a leaf's value beside the network's; AlphaGo used 0.5; 0: no rollouts.",
         low=0,
         high=1,
     )
