@@ -1,6 +1,6 @@
-"""How fast this installation is on this machine: `gtp-engine benchmark`.
+"""The speed of this installation on this machine: `gtp-engine benchmark`.
 
-Three kinds of numbers, each the median of several measurements, and a fourth for a network:
+Three kinds of measurements, each the median of several, and a fourth for a network:
 
     rollouts_per_s    {"9x9": {"uniform": …, "tactical": …}, "19x19": …}   played and counted, on one core
     playouts_per_s    {"9x9": {"rave": …, "uct": …}, "19x19": …}           of a search with all threads
@@ -8,10 +8,10 @@ Three kinds of numbers, each the median of several measurements, and a fourth fo
     network           {"name", "runtime", "board", "evaluations_per_s": {threads: {batch: …}},
                        "playouts_per_s": {batch: …}, "recommended": {"network_threads", "eval_batch"}}
 
-Start-up is that of a real process with compiled code on disk: the time until `name` is answered, and until the first
-move on an empty 19×19 board at 10 visits.  Evaluations are those of positions that the network has not seen, features
-and all; playouts with a network are those of searches from the empty board, with the best number of threads.  Compare
-numbers only of one machine and one run.
+Start-up is measured on a real process with compiled code on disk: the time until `name` is answered, and until the
+first move on an empty 19×19 board at 10 visits.  Evaluations are of positions that are not cached, and include the
+encoding of features.  Playouts with a network are from the empty board, with the best number of threads.  Compare only
+numbers of one machine and one run.
 """
 
 import statistics
@@ -43,17 +43,17 @@ SIZES: Final = (9, 19)
 SEARCHES: Final = ("rave", "uct")
 
 STARTUP_VISITS: Final = 10
-"""Visits of the first move whose time is measured."""
+"""Visits of the first move of a started process."""
 
 CPU_BATCHES: Final = (1, 2, 4, 8, 16)
 GPU_BATCHES: Final = (1, 8, 16, 32, 64, 128)
-"""Numbers of positions together that are measured."""
+"""Batch sizes that are measured."""
 
 GOOD_ENOUGH: Final = 0.95
-"""Share of the best playouts a second at which the smaller batch is recommended: it knows more when it chooses."""
+"""Share of the best playouts per second from which a smaller batch is recommended: it selects knowing more results."""
 
 _ANSWER_SECONDS: Final = 300.0
-"""Longest wait for a started engine, which may have to compile first; then it is ended."""
+"""Longest wait for a started engine, which may have to compile first; then it is killed."""
 
 Report = dict[str, Any]
 """The numbers under stable keys, ready for JSON."""
@@ -66,9 +66,9 @@ class BenchmarkError(TengenError):
 def run_benchmark(
     *, seconds: float, repeats: int, progress: Callable[[str], None], network: NetworkConfig | None = None
 ) -> Report:
-    """Return all numbers; each measurement takes about `seconds`.  `progress` gets a line before each kind.
+    """Return all measurements, each of about `seconds`; `progress` is called with a line before each kind.
 
-    With `network`, how fast that one is run too.
+    With `network`, the speed of that network is measured too.
 
     Raises BenchmarkError when a started engine does not answer, ModelError when there is no such network.
     """
@@ -89,7 +89,7 @@ def run_benchmark(
 
 
 def measure_network(config: NetworkConfig, seconds: float, repeats: int, progress: Callable[[str], None]) -> Report:
-    """Return how fast a network is run with each number of threads and positions, and which to take.
+    """Return the speed of a network for each number of threads and each batch size, and the recommended ones.
 
     Raises ModelError when it cannot be loaded.
     """
@@ -130,7 +130,7 @@ def measure_network(config: NetworkConfig, seconds: float, repeats: int, progres
 def measure_startup(repeats: int) -> dict[str, float]:
     """Return the median seconds from the start of a process to `name` and to the first move; raises BenchmarkError.
 
-    One start before the measured ones makes sure that compiled code is on disk.
+    One start before the measured ones ensures that compiled code is on disk.
     """
     first_move = ("boardsize 19", "genmove b")
     seconds_to_answer(first_move)
@@ -168,7 +168,7 @@ def seconds_to_answer(commands: Sequence[str]) -> float:
 
 
 def format_report(report: Mapping[str, Any]) -> str:
-    """Return the numbers as lines for people."""
+    """Return the measurements as lines of text."""
     machine = report["machine"]
     lines = [
         f"Tengen {report['version']} on {machine['processor']}, {machine['cores']['usable']} cores",
@@ -181,9 +181,9 @@ def format_report(report: Mapping[str, Any]) -> str:
 
 
 def _network_lines(network: Mapping[str, Any]) -> list[str]:
-    """Return the numbers of a network as lines: a column for each number of positions."""
+    """Return the measurements of a network as lines of text: a column for each batch size."""
     evaluations, playouts = network["evaluations_per_s"], network["playouts_per_s"]
-    rows = {"positions together": {batch: batch for batch in playouts}}
+    rows = {"batch size": {batch: batch for batch in playouts}}
     rows |= {f"evaluations/s, {_threads_text(count)}": row for count, row in evaluations.items()}
     rows["playouts/s"] = playouts
     table = [
@@ -203,13 +203,13 @@ def _threads_text(count: str) -> str:
 
 
 def _thread_counts() -> list[int]:
-    """Return the powers of two below the number of cores, and that."""
+    """Return the powers of two below the number of cores, and that number."""
     cores = available_cores()
     return [*(count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores), cores]
 
 
 def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: int, seconds: float) -> float:
-    """Return the positions a second that an evaluator judges in full batches, none of them remembered."""
+    """Return the positions per second that an evaluator evaluates in full batches, none of them cached."""
     game = Game(width, height)
     batch = evaluator.info.batch
     positions, out = new_positions(batch, width, height), new_evaluation(batch, width, height)
@@ -217,16 +217,16 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
         write_game(positions, row, game)
     conditions = conditions_of(game)
     evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)  # loads the kernels
-    judged, started = 0, time.perf_counter()
+    evaluated, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
-        positions.key[:] += 1  # another position, as far as the cache knows
+        positions.key[:] += 1  # new keys, so that the cache takes them for new positions
         evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)
-        judged += batch
-    return judged / (time.perf_counter() - started)
+        evaluated += batch
+    return evaluated / (time.perf_counter() - started)
 
 
 def _network_playouts_per_second(evaluator: "NetworkEvaluator", game: Game, seconds: float, repeats: int) -> float:
-    """Return the median playouts a second of searches, each with a new tree and nothing remembered."""
+    """Return the median playouts per second of searches, each with a new tree and an empty cache."""
     from gtp_engine.search.puct.puct_search import PuctSearch
 
     search = PuctSearch(Config(), evaluator)
@@ -256,7 +256,7 @@ def _rollouts_per_second(size: int, policy: str, seconds: float, repeats: int) -
 
 
 def _playouts_per_second(size: int, algorithm: str, seconds: float, repeats: int) -> float:
-    """Return the median playouts a second of searches from the empty board, each with a new tree."""
+    """Return the median playouts per second of searches from the empty board, each with a new tree."""
     config = Config().with_values({"search.search": algorithm})
     search = RolloutSearch(config.search)
     game = Game(size)

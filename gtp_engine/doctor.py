@@ -1,7 +1,7 @@
-"""What this machine and installation have, and what the first start will do: `gtp-engine doctor`.
+"""A report about this machine and installation, and what the first start will do: `gtp-engine doctor`.
 
-Finds facts and puts them in words; changes nothing and decides nothing.  A part that cannot be examined is
-reported as unknown, a part that is broken as a problem, so that the report itself never fails.
+It collects facts and describes them; it changes nothing and decides nothing.  What cannot be examined is reported as
+unknown, what is broken as a problem, so that the report itself never fails.
 """
 
 import platform
@@ -18,22 +18,22 @@ PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "ri
 """Packages that the engine needs, besides one of `RUNTIMES`."""
 
 RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml")
-"""Packages that are called `onnxruntime` when imported; exactly one may be installed."""
+"""Packages that are imported as `onnxruntime`; exactly one may be installed."""
 
 COMPILE_SECONDS: Final = 40
 """Seconds the first start compiles, rounded up from 28 measured on a server core; for the report, not a limit."""
 
 Findings = dict[str, Any]
-"""What was found, ready for JSON.  Keys are stable; see `examine`."""
+"""The facts, ready for JSON.  Keys are stable; see `examine`."""
 
 
 def examine() -> Findings:
-    """Return what was found on this machine.
+    """Return the facts about this machine and installation.
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
-    first_start), threads (of a search by default), providers (onnxruntime's), network (what runs one where nothing else
-    is asked for: provider, precision, both None if nothing can, and reasons in sentences), shipped (names of the
-    networks that come with the engine), problems (sentences).
+    first_start), threads (of a search by default), providers (onnxruntime's), network (how one is run by default:
+    provider and precision, both None if no provider works, and reasons in sentences), shipped (names of the networks
+    that come with the engine), problems (sentences).
     """
     problems: list[str] = []
     providers = _providers(problems)
@@ -52,7 +52,7 @@ def examine() -> Findings:
 
 
 def format_findings(findings: Mapping[str, Any]) -> str:
-    """Return the findings as lines for people."""
+    """Return the findings as lines of text."""
     cores, kernels = findings["cores"], findings["kernels"]
     usable = f"{cores['usable']} of {cores['online']} usable"
     if findings["cpu_quota"] is not None:
@@ -65,13 +65,13 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "system": findings["platform"],
         "processor": findings["processor"],
         "cores": usable,
-        "threads": f"{findings['threads']} in a search, unless --threads says otherwise",
+        "threads": f"{findings['threads']} in a search, unless set by --threads",
         "memory": "unknown" if memory is None else f"{memory:,} MiB",
-        "instructions": "unknown" if simd is None else " ".join(simd) or "none of those that help",
+        "instructions": "unknown" if simd is None else " ".join(simd) or "no vector instructions of use",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),
-        "plays with": f"{', '.join(findings['shipped']) or 'no network'}, unless --model says otherwise",
+        "plays with": f"{', '.join(findings['shipped']) or 'no network'}, unless set by --model",
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
@@ -81,7 +81,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
 
 
 def _network_text(network: Mapping[str, Any]) -> str:
-    """Return what runs a network, and why."""
+    """Return which provider runs a network in which precision, and why."""
     found = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
     return " ".join([found, *network["reasons"]])
 
@@ -95,7 +95,7 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
             problems.append(f"the package {name} is not installed: run `python -m pip install {name}`")
     if not runtimes:
         problems.append(
-            "no onnxruntime is installed, so no network can be run: run `python -m pip install onnxruntime`"
+            "onnxruntime is not installed, so networks cannot be run: run `python -m pip install onnxruntime`"
         )
     if len(runtimes) > 1:
         first = next(iter(runtimes))
@@ -115,20 +115,20 @@ def _version(package: str) -> str | None:
 
 
 def _kernels(problems: list[str]) -> dict[str, Any]:
-    """Return where compiled code is kept, whether it is there, and what a start will therefore do."""
+    """Return where compiled code is cached, whether it exists, and what the next start will do."""
     try:
         from gtp_engine import _jit
-    except Exception as error:  # a broken numba fails in many ways, and saying so is what this command is for
+    except Exception as error:  # a broken numba fails in many ways, and this command exists to report it
         problems.append(f"numba cannot be used: {type(error).__name__}: {error}")
         return {"directory": None, "compiled": False, "first_start": "fails, see below"}
     directory, wanted = _jit.cache_directory(), _jit.wanted_cache_directory()
     if directory != wanted:
         problems.append(
-            f"{wanted} cannot be written: every start compiles anew; TENGEN_CACHE_DIR can name another place"
+            f"{wanted} cannot be written: every start compiles again; set TENGEN_CACHE_DIR to another folder"
         )
     compiled = _jit.is_cache_filled()
     first_start = (
-        "loads compiled code, a second or two"
+        "loads compiled code in a second or two"
         if compiled
         else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP handshake commands are answered meanwhile. "
         "`gtp-engine warmup` does it now"
@@ -140,14 +140,14 @@ def _providers(problems: list[str]) -> list[str]:
     """Return the execution providers onnxruntime offers."""
     try:
         import onnxruntime
-    except Exception as error:  # as above: a missing system library is an ImportError, a broken wheel anything
+    except Exception as error:  # a missing system library is an ImportError, a broken wheel can raise anything
         problems.append(f"onnxruntime cannot be used: {type(error).__name__}: {error}")
         return []
     return list(onnxruntime.get_available_providers())
 
 
 def _network(providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
-    """Return which of onnxruntime's providers runs a network that is not quantized, and why: each is tried."""
+    """Return which of onnxruntime's providers runs a float32 network, and why; each is tried in order."""
     reasons: list[str] = []
     if providers:
         from gtp_engine.nn.onnx_model import try_provider

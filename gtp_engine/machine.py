@@ -1,6 +1,6 @@
-"""What the machine is: processor, cores, memory, instruction sets; for reports that compare speeds.
+"""Facts about the machine: processor, cores, memory, instruction sets; for reports that compare speeds.
 
-Facts only, from the standard library and Linux's files; what cannot be known is None.  Pure Python.
+They come from the standard library and Linux's files; unknown ones are None.  Pure Python.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any, Final
 _X86_FLAGS: Final = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 _ARM_FLAGS: Final = ("asimd", "asimddp", "bf16", "i8mm", "sve")
 SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
-"""The instruction sets that matter to numba and to network evaluation, as Linux spells them."""
+"""The instruction sets that matter to numba and to network evaluation, by their names in Linux."""
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _CGROUP: Final = Path("/sys/fs/cgroup")
@@ -22,7 +22,7 @@ _MIB: Final = 1 << 20
 def describe_machine() -> dict[str, Any]:
     """Return the facts under stable keys, ready for JSON.
 
-    platform, processor, simd (names out of `SIMD_FLAGS`, or None), cores (online, usable), cpu_quota (cores a
+    Keys: platform, processor, simd (names from `SIMD_FLAGS`, or None), cores (online, usable), cpu_quota (cores that a
     container may use, or None), memory_mib (or None).
     """
     cpuinfo = _read(_CPUINFO)
@@ -44,18 +44,18 @@ def usable_cores() -> int:
 
 
 def available_cores() -> int:
-    """Return the number of cores that are worth a thread each: the usable ones, or a container's quota if lower."""
+    """Return how many threads are worth starting: one for each usable core, or a container's quota if lower."""
     quota = cpu_quota(_read(_CGROUP / "cpu.max"))
     return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
 
 
 def processor_name(cpuinfo: str) -> str:
-    """Return the processor's name from the text of /proc/cpuinfo, or what Python knows where there is none."""
+    """Return the processor's name from the text of /proc/cpuinfo, or Python's name for it if that has none."""
     return _cpuinfo_field(cpuinfo, "model name") or platform.processor() or platform.machine() or "unknown"
 
 
 def simd_flags(cpuinfo: str) -> list[str] | None:
-    """Return those of `SIMD_FLAGS` that the text of /proc/cpuinfo names, or None where it names none at all."""
+    """Return those of `SIMD_FLAGS` in the text of /proc/cpuinfo, or None if it lists no flags."""
     flags = (_cpuinfo_field(cpuinfo, "flags") or _cpuinfo_field(cpuinfo, "Features")).split()
     return [flag for flag in SIMD_FLAGS if flag in flags] if flags else None
 
@@ -69,7 +69,7 @@ def cpu_quota(cpu_max: str) -> float | None:
 
 
 def memory_mib(memory_max: str) -> int | None:
-    """Return the machine's memory in MiB, or a container's limit if it is lower; None where neither is known."""
+    """Return the machine's memory in MiB, or a container's limit if it is lower; None if neither is known."""
     sizes = [int(memory_max)] if memory_max.strip().isdigit() else []
     names = getattr(os, "sysconf_names", {})
     if "SC_PAGE_SIZE" in names and "SC_PHYS_PAGES" in names:
@@ -86,7 +86,7 @@ def _cpuinfo_field(cpuinfo: str, name: str) -> str:
 
 
 def _read(path: Path) -> str:
-    """Return a file's text, or "" where there is no such file."""
+    """Return a file's text, or "" if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

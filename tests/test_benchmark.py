@@ -66,7 +66,7 @@ NETWORK = {
 def test_report_of_a_network_for_people() -> None:
     assert format_report(REPORT | {"network": NETWORK}).splitlines()[6:] == [
         "network b6c96 on 19x19: OpenVINO in bfloat16",
-        "positions together                  1        2",
+        "batch size                          1        2",
         "evaluations/s, 1 thread         305.2    310.0",
         "evaluations/s, 2 threads        600.0    612.3",
         "playouts/s                      580.0    605.0",

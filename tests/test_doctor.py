@@ -41,12 +41,12 @@ def test_report_shows_the_findings() -> None:
     assert findings["kernels"]["directory"] in text
     network = findings["network"]
     assert f"network        {network['provider']} in {network['precision']}. {network['reasons'][0]}" in text
-    assert f"plays with     {findings['shipped'][0]}, unless" in text
+    assert f"plays with     {findings['shipped'][0]}, unless set by --model" in text
     assert text.endswith("No problems found.")
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_first_start_is_foretold(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+def test_first_start_is_predicted(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     monkeypatch.setattr(_jit, "is_cache_filled", lambda: compiled)
     kernels = examine()["kernels"]
     assert (kernels["directory"], kernels["compiled"]) == (str(_jit.cache_directory()), compiled)
@@ -108,7 +108,7 @@ def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.Mon
 
 def test_no_package_to_run_networks_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.doctor.RUNTIMES", ("no-such-package",))
-    assert any("no onnxruntime is installed" in problem for problem in examine()["problems"])
+    assert any("onnxruntime is not installed" in problem for problem in examine()["problems"])
 
 
 def test_a_container_quota_is_shown() -> None:

@@ -1,11 +1,12 @@
-"""The command line: builds a configuration from flags and files, and calls what does the work.
+"""The command line: builds a configuration from flags and files, and calls the code that does the work.
 
-    config_options   flags made from the configuration's options
-    analysis_command `gtp-engine analysis`
-    match_command    `gtp-engine match`
-    models_command   `gtp-engine models`
-    network          the network that a configuration asks for
-    tools            `benchmark`, `doctor`, `warmup`, `config`
+    config_options    flags generated from the configuration's options
+    evaluator_setup   the evaluator that a configuration selects
+    analysis_command  `gtp-engine analysis`
+    match_command     `gtp-engine match`
+    models_command    `gtp-engine models`
+    quantize_command  `gtp-engine models quantize`
+    tools             `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
 this package must stay cheap (no numpy, numba, onnxruntime or rich): commands import what they need when they run.
@@ -40,12 +41,12 @@ class _Failure(click.ClickException):
 
 
 class TengenGroup(click.Group):
-    """The commands, with `gtp` where none is named, and every deliberate error as one sentence and exit code 2."""
+    """The commands: `gtp` is the default, and every TengenError ends in one sentence and exit code 2."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `gtp` in front of flags that come without a command.
+        """Insert `gtp` before flags without a command.
 
-        `--version` alone asks for ours; together with other flags it is the answer to GTP's `version`.
+        `--version` alone prints ours; with other flags it sets the answer to GTP's `version`.
         """
         if args == ["--version"]:
             click.echo(f"gtp-engine {__version__}")
@@ -67,7 +68,7 @@ def cli() -> None:
     """Tengen, a Go engine.
 
     Without a command it speaks GTP on stdin and stdout: give `gtp-engine` to Sabaki, GoGui or any other Go program
-    as the engine's command. Flags after it set up the engine, for example
+    as the engine's command. Flags after it configure the engine, for example
 
         gtp-engine --rules japanese --time-per-move 2
 
@@ -114,6 +115,6 @@ for _command in (
 def main() -> None:
     """Run the command line of this process and exit."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a Windows code page may lack a character of a help text or a table
+        if isinstance(stream, io.TextIOWrapper):  # a Windows code page may lack characters of help texts and tables
             stream.reconfigure(errors="replace")
     cli(prog_name="gtp-engine")

@@ -1,4 +1,4 @@
-"""The command `gtp-engine analysis`, which takes KataGo's spelling of flags too: front ends pass it."""
+"""The command `gtp-engine analysis`; it also accepts KataGo's spelling of flags, which front ends pass."""
 
 import sys
 from collections.abc import Mapping
@@ -20,22 +20,22 @@ KATAGO_FLAGS: Final[Mapping[str, str]] = {
     "-quit-without-waiting": "--quit-without-waiting",
     "-human-model": "--human-model",
 }
-"""Flags of `katago analysis` and what they are here."""
+"""Flags of `katago analysis` and our names for them."""
 
 _HELP: Final = """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
 
-For KaTrain and other programs that use KataGo's analysis engine: give them
+For KaTrain and other programs that use KataGo's analysis engine: enter
 
 \b
     gtp-engine analysis --model NETWORK.onnx
 
 as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) is
-understood as well; a file of settings that does not end in .toml is read as one of KataGo's.
+accepted as well; a config file that does not end in .toml is read as one of KataGo's.
 """
 
 
 class AnalysisCommand(ConfigCommand):
-    """A command that also knows its flags by KataGo's names, with one hyphen."""
+    """A command that also accepts its flags by KataGo's names, with one hyphen."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate KataGo's flags."""
@@ -48,7 +48,7 @@ class AnalysisCommand(ConfigCommand):
     "overrides",
     multiple=True,
     metavar="KEY=VALUE,…",
-    help="Settings by KataGo's names, such as maxVisits=800; those that mean nothing here are named and ignored.",
+    help="Settings by KataGo's names, such as maxVisits=800; unsupported ones are reported and ignored.",
 )
 @click.option(
     "--quit-without-waiting",
@@ -70,15 +70,15 @@ def analysis_command(
 
     config, ignored = _configuration(config_file, overrides, flags)
     if ignored:
-        write_log(f"KataGo's settings that mean nothing here are ignored: {', '.join(ignored)}")
+        write_log(f"Ignored settings of KataGo's, not supported here: {', '.join(ignored)}")
     if human_model is not None:
-        write_log(f"human-like networks are not supported: {human_model} is ignored")
+        write_log(f"Human-like networks are not supported: {human_model} is ignored")
 
     def load() -> Any:
         from gtp_engine.analysis.backend import EngineBackend
 
         backend = EngineBackend(config, evaluator_of(config), write_log)
-        write_log("Started, ready to begin handling requests")  # the words some front ends wait for
+        write_log("Started, ready to begin handling requests")  # some front ends wait for this text
         return backend
 
     version = config.gtp.version or __version__
@@ -88,9 +88,9 @@ def analysis_command(
 def _configuration(
     config_file: str | None, overrides: tuple[str, ...], flags: Mapping[str, object]
 ) -> tuple[Config, list[str]]:
-    """Return the configuration, and the settings of KataGo's that were ignored.
+    """Return the configuration, and the names of KataGo's settings that were ignored.
 
-    Flags win over overrides, these over the file.  Raises ConfigError.
+    Flags take precedence over overrides, and overrides over the file.  Raises ConfigError.
     """
     from gtp_engine.config.katago import parse_overrides, read_katago_config, with_katago_settings
 

@@ -1,7 +1,7 @@
-"""Flags made from the configuration's options, and the configuration made from flags and file.
+"""Flags generated from the configuration's options, and the configuration built from flags and file.
 
 A command decorated with `config_options()` gets a flag for every option (`--visits` for search.visits), grouped by
-section in its help, and `--config FILE`.  A flag wins over the file, the file over the default.
+section in its help, and `--config FILE`.  A flag overrides the file, the file the default.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ConfigOption(click.Option):
-    """A flag made from an option of the configuration; its value stays text until the configuration parses it."""
+    """A flag for an option of the configuration; its value stays text until the configuration parses it."""
 
     def __init__(self, declared: Option) -> None:
         self.declared = declared
@@ -59,7 +59,7 @@ def config_options() -> Callable[[F], F]:
             "--config",
             "config_file",
             metavar="FILE",
-            help="Read options from a TOML file; `gtp-engine config` prints one. Flags win over it.",
+            help="Read options from a TOML file; `gtp-engine config` prints one. Flags override it.",
         )
         return decorator(function)
 
@@ -67,11 +67,11 @@ def config_options() -> Callable[[F], F]:
 
 
 def build_config(config_file: str | None, flags: Mapping[str, object], *, base: Config | None = None) -> Config:
-    """Return the configuration of a command line; `flags` may hold other parameters too.
+    """Return the configuration of a command line; other parameters in `flags` are ignored.
 
     Without a file, flags change `base`, or the defaults.
 
-    Raises ConfigError, and RulesError when game.rules names no rule set: better now than at the first move.
+    Raises ConfigError, and RulesError when game.rules is not a rule set: better now than at the first move.
     """
     from gtp_engine.go.rules import Rules
 
@@ -104,7 +104,7 @@ def _metavar(option: Option) -> str:
 
 
 def _help(option: Option) -> str:
-    """Return the option's help with its bounds and, unless the help says what "not set" means, its default."""
+    """Return the option's help with its bounds and, unless it is unset by default, its default."""
     notes = []
     if option.low is not None and option.high is not None:
         notes.append(f"{_number(option.low)} to {_number(option.high)}")

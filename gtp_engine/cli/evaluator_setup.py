@@ -1,4 +1,4 @@
-"""The network that a command's configuration asks for."""
+"""The evaluator that a command's configuration selects."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ def evaluator_of(config: Config) -> Any:
     if not config.wants_network:
         return None
     from gtp_engine.engine.starting_board import USUAL_BOARD
-    from gtp_engine.nn import load_evaluator  # here: it takes a while, and rollouts do without
+    from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need
     from gtp_engine.streams import write_log
 
     size = config.game.board_size
-    # A network that plays no such board gets ready for its own, which is where the engine then starts.
+    # A network that cannot play this board prepares its own board size, on which the engine then starts.
     board = USUAL_BOARD if size is None else (size, size)
     return load_evaluator(config.network, log=write_log, board=board)

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from gtp_engine.match.records import GameRecord, MatchFolder
     from gtp_engine.match.settings import MatchSettings, Sprt
 
-_RULES_HELP = "Rule set: chinese, japanese, aga, tromp-taylor … The engines are told, where they list a command for it."
-
+_RULES_HELP = "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it."
 
 _HELP = """Let two GTP engines play a match.
 
@@ -21,8 +20,8 @@ gtp-engine match --first "gtp-engine --time-per-move 1" \\
     --second "gnugo --mode gtp --level 10 --chinese-rules" \\
     --size 9 --komi 7 --games 60 --out matches/gnugo-9x9
 
-A match that was interrupted goes on when the same command is given again, and one that is finished prints its
-table. --games may be raised later.
+Run the same command again to continue an interrupted match; a finished match prints its table. --games may be raised
+later.
 
 With --sprt the match ends as soon as the games so far decide between two Elo differences of the first engine:
 
@@ -34,14 +33,14 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 @click.command("match", help=_HELP)
 @click.option("--first", required=True, metavar="COMMAND", help="Command line of the first engine, in quotes.")
 @click.option("--second", required=True, metavar="COMMAND", help="Command line of the second engine.")
-@click.option("--first-name", default="", metavar="NAME", help="What to call it. [default: what it calls itself]")
-@click.option("--second-name", default="", metavar="NAME", help="What to call the second engine.")
+@click.option("--first-name", default="", metavar="NAME", help="Name of the first engine. [default: its own]")
+@click.option("--second-name", default="", metavar="NAME", help="Name of the second engine. [default: its own]")
 @click.option(
     "--out",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Where results, game records and logs go; a match found there is continued.",
+    help="Where results, game records and logs are written; a match found there is continued.",
 )
 @click.option("--games", default=10, show_default=True, type=int, help="Number of games; colours alternate.")
 @click.option(
@@ -49,10 +48,10 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     default=1,
     show_default=True,
     type=int,
-    help="Games played at once, each with its own two processes.",
+    help="Games played at once, each with two engine processes of its own.",
 )
 @click.option("--size", "board_size", default=19, show_default=True, type=int, help="Board size.")
-@click.option("--komi", type=float, help="Points for White. [default: what the rules suggest]")
+@click.option("--komi", type=float, help="Points for White. [default: usual under the rules]")
 @click.option("--rules", default="chinese", show_default=True, help=_RULES_HELP)
 @click.option("--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move.")
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
@@ -66,13 +65,13 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     default=0.5,
     show_default=True,
     metavar="SECONDS",
-    help="Forgiven to each move before it loses on time.",
+    help="Tolerance for each move before it loses on time.",
 )
 @click.option(
     "--forfeit-on-time/--no-forfeit-on-time",
     default=True,
     show_default=True,
-    help="Whether running out of time loses the game or is only counted.",
+    help="Lose the game on time; otherwise overstepped moves are only counted.",
 )
 @click.option(
     "--time-left",
@@ -84,7 +83,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--visits",
     default=0,
     metavar="VISITS",
-    help="Tell both engines their visits for a move (kata-set-param maxVisits).",
+    help="Set the visits of both engines for each move (kata-set-param maxVisits).",
 )
 @click.option(
     "--openings",
@@ -100,29 +99,29 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     help="Begin with this many random moves, the same for both games of a pair.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the random moves.")
-@click.option("--max-moves", default=1000, show_default=True, help="Longer games are stopped and count for nobody.")
+@click.option("--max-moves", default=1000, show_default=True, help="Longer games are stopped and do not count.")
 @click.option(
     "--referee",
     type=click.Choice(["estimate", "board", "players"]),
     default="estimate",
     show_default=True,
-    help="Who counts: our engine, estimating dead stones; the bare board; or the engines where they agree.",
+    help="Who scores: our engine, estimating dead stones; the bare board; or the engines where they agree.",
 )
 @click.option(
     "--reply-timeout",
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="An engine silent for so long is ended and loses.",
+    help="An engine that does not reply for this long is killed and loses.",
 )
 @click.option(
     "--sprt",
     type=(float, float),
     metavar="ELO0 ELO1",
-    help="Stop when the games decide whether the first engine is ELO0 or ELO1 stronger (pairs of games, GSPRT).",
+    help="Stop when the games decide whether the first engine is ELO0 or ELO1 stronger (game pairs, GSPRT).",
 )
-@click.option("--alpha", type=float, help="Probability that --sprt wrongly decides for ELO1. [default: 0.05]")
-@click.option("--beta", type=float, help="Probability that --sprt wrongly decides for ELO0. [default: 0.05]")
+@click.option("--alpha", type=float, help="Probability that --sprt wrongly accepts ELO1. [default: 0.05]")
+@click.option("--beta", type=float, help="Probability that --sprt wrongly accepts ELO0. [default: 0.05]")
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -147,7 +146,7 @@ def match_command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Play the match that the flags describe, or go on with it, and print its result."""
+    """Play the match that the flags describe, or resume it, and print its result."""
     from gtp_engine.go.rules import Rules
     from gtp_engine.match.plot import check_plot, write_plot
     from gtp_engine.match.records import MatchFolder
@@ -174,7 +173,7 @@ def match_command(
 
 
 def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
-    """Return all games of the match after playing those that are missing; an interruption ends the program."""
+    """Play the missing games of the match and return all; an interruption ends the program."""
     from gtp_engine.match.match_progress import MatchProgress
     from gtp_engine.match.runner import run_match
     from gtp_engine.progress import ProgressBar
@@ -183,8 +182,9 @@ def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
         with ProgressBar(total=match.games) as bar:
             return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over)
     except KeyboardInterrupt:
-        kept = len(folder.records())
-        click.echo(f"Interrupted; {kept} games are kept in {folder.path}. The same command goes on.", err=True)
+        played = len(folder.records())
+        text = f"Interrupted; {played} games are kept in {folder.path}. Run the same command again to continue."
+        click.echo(text, err=True)
         sys.exit(130)
 
 
@@ -206,7 +206,7 @@ def _clock(
     overtime_stones: int | None,
     increment: float | None,
 ) -> dict[str, Any]:
-    """Return the clock as MatchSettings has it; raises a usage error for two clocks at once."""
+    """Return the clock as arguments of MatchSettings; raises a usage error for two clocks at once."""
     if time_per_move is None:
         return {
             "main_time": main_time or 0.0,

@@ -1,4 +1,4 @@
-"""The commands `gtp-engine models …`: network files made, described and listed."""
+"""The commands `gtp-engine models …`: import, describe and list network files."""
 
 import textwrap
 from pathlib import Path
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _KATAGO_ENDINGS = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
 
-_GROUP_HELP = """Get networks, and see what they are.
+_GROUP_HELP = """Import, quantize and inspect networks.
 
-The engine plays with ONNX files. KataGo's networks become such files with `import`; some come with KaTrain, a
-program on PyPI, from where `from-wheel` takes them:
+The engine plays with ONNX files. `import` converts KataGo's networks to such files. KaTrain, a program on PyPI,
+contains some of them, which `from-wheel` converts:
 
 \b
 pip download --no-deps katrain==1.20.0     (b10c384h6nbttflrs, a transformer, 38 MB: the best for a CPU)
@@ -46,7 +46,7 @@ def models_command() -> None:  # noqa: D103
     help="File to write. [default: the name of NET, ending in .onnx, in this folder]",
 )
 def import_command(source: Path, target: Path | None) -> None:
-    """Make an ONNX file of the KataGo network NET (.bin.gz or .txt.gz)."""
+    """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
     from gtp_engine.networks.onnx_export import convert_file
 
     _show_conversion(convert_file(source, target or Path(_onnx_name(source.name))))
@@ -64,10 +64,10 @@ def import_command(source: Path, target: Path | None) -> None:
     help="Where to write the ONNX files.",
 )
 def from_wheel_command(package: Path | None, folder: Path) -> None:
-    """Import the KataGo networks in a wheel of KaTrain, or in the one that is installed.
+    """Import the KataGo networks from a KaTrain wheel, or from the installed KaTrain.
 
-    WHEEL is the file that `pip download --no-deps katrain==1.20.0` fetches, or a folder; without it, KaTrain is looked
-    for among the packages installed here. The licence that comes with it is shown.
+    WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
+    package is used. The licence of the networks is printed.
     """
     from gtp_engine.networks.katrain_wheels import installed_katrain, open_package
     from gtp_engine.networks.onnx_export import convert_bytes
@@ -89,7 +89,7 @@ models_command.add_command(quantize_command)
 @models_command.command("info")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 def info_command(file: Path) -> None:
-    """Say what a network file is: an ONNX file, or one of KataGo's."""
+    """Describe a network file: an ONNX file, or one of KataGo's."""
     from gtp_engine.networks.katago_format import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
 
@@ -97,7 +97,7 @@ def info_command(file: Path) -> None:
         network = load_network(file)
         rows = {
             "name": network.name,
-            "format": f"KataGo, model version {network.version}; `gtp-engine models import` makes an ONNX file of it",
+            "format": f"KataGo, model version {network.version}; `gtp-engine models import` converts it to ONNX",
             "parameters": f"{network.parameters:,}",
         }
     else:
@@ -110,7 +110,7 @@ def info_command(file: Path) -> None:
 def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 
-    Without FOLDER: in this one, in its folder `models`, and among those that came with the engine.
+    Without FOLDER: in the current folder, in its folder `models`, and those that came with the engine.
     """
     from gtp_engine.errors import ModelError
     from gtp_engine.nn.metadata import info_of, read_properties
@@ -124,7 +124,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
             text = f"unusable: {error}"
         click.echo(f"{file}  {text}")
     if not files:
-        click.echo("No networks found; `gtp-engine models --help` says how to get one.")
+        click.echo("No networks found; see `gtp-engine models --help` for how to get one.")
 
 
 def _default_folders() -> list[Path]:
@@ -133,7 +133,7 @@ def _default_folders() -> list[Path]:
 
 
 def _onnx_name(name: str) -> str:
-    """Return the name of the ONNX file that is made of a KataGo file."""
+    """Return the name of the ONNX file for a KataGo file."""
     for ending in _KATAGO_ENDINGS:
         if name.endswith(ending):
             return name.removesuffix(ending) + ".onnx"
@@ -146,7 +146,7 @@ def _show_conversion(made: "Conversion") -> None:
 
 
 def _rows(info: "NetworkInfo") -> dict[str, str]:
-    """Return what there is to say about a network, by heading."""
+    """Return the description of a network: a text by heading, without those that are unknown."""
     rows = {
         "name": info.name,
         "kind": info.kind,

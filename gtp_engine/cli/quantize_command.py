@@ -8,16 +8,16 @@ import click
 if TYPE_CHECKING:
     from gtp_engine.networks.quantization import Quantized
 
-_HELP = """Make an 8-bit network of NET, an ONNX file in float32.
+_HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
 
 \b
 gtp-engine models quantize b15c192.onnx
 gtp-engine --model b15c192-int8.onnx
 
-The network plays games against itself, from which positions are taken to calibrate with and others to judge by; then
-every layer is tried. That takes from a minute to half an hour. The table at the end says how far bfloat16 and int8
-are from float32 and how fast each of them is on this machine; whether a quantized network plays better in the same
-time, only `gtp-engine match` can tell.
+The network plays games against itself, which supply positions for calibration and others for validation; then the
+loss of accuracy is measured layer by layer. That takes from a minute to half an hour. The table at the end shows how
+far bfloat16 and int8 are from float32 and how fast each of them is on this machine. Use `gtp-engine match` to find out
+whether the quantized network plays better in the same time.
 """
 
 
@@ -36,7 +36,7 @@ time, only `gtp-engine match` can tell.
     default=384,
     show_default=True,
     type=click.IntRange(min=48, max=100_000),
-    help="Positions to take from games: two thirds to calibrate with, one third to judge by.",
+    help="Positions to take from games: two thirds for calibration, one third for validation.",
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the games.")
 @click.option(
@@ -44,17 +44,17 @@ time, only `gtp-engine match` can tell.
     default=0.1,
     show_default=True,
     type=click.FloatRange(min=0, max=1),
-    help="Largest part of the work that stays in floating point: layers that lose much more accuracy than others.",
+    help="Largest share of the work left in floating point, for the layers that lose most accuracy.",
 )
 @click.option(
     "--provider",
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="What runs the network meanwhile, as in `gtp-engine --provider`.",
+    help="What runs the network for these measurements, as in `gtp-engine --provider`.",
 )
-@click.option("--threads", default=0, type=click.IntRange(min=0), help="Threads for it. [default: one for each core]")
-@click.option("-v", "--verbose", is_flag=True, help="Print what each layer costs.")
+@click.option("--threads", default=0, type=click.IntRange(min=0), help="Its threads. [default: one for each core]")
+@click.option("-v", "--verbose", is_flag=True, help="Print the loss of accuracy of each layer.")
 def quantize_command(  # noqa: D103
     source: Path,
     target: Path | None,
@@ -98,7 +98,7 @@ def _format_comparison(made: "Quantized") -> str:
 
 
 def _format_sensitivities(made: "Quantized") -> str:
-    """Return a table: a line for each layer, in the network's order, with what it costs to quantize it alone."""
+    """Return a table: a line for each layer, in the network's order, with the loss from quantizing it alone."""
     work = sum(entry.layer.work for entry in made.sensitivities)
     lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'win rate error':>16}"]
     for entry in made.sensitivities:

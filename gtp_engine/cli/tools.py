@@ -28,18 +28,18 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
     type=click.IntRange(min=1, max=100),
     help="Measurements of each kind; their median is reported.",
 )
-@click.option("--model", metavar="PATH", help="Measure this network too, and which threads and batch suit it best.")
+@click.option("--model", metavar="PATH", help="Measure this network too, and find its best threads and batch size.")
 @click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")
-@click.option("--precision", default="auto", show_default=True, help="What it calculates with, likewise.")
+@click.option("--precision", default="auto", show_default=True, help="Its number format, as for `gtp-engine gtp`.")
 @_AS_JSON
 def benchmark_command(
     seconds: float, repeats: int, model: str | None, provider: str, precision: str, as_json: bool
 ) -> None:
     """Measure how fast the engine is on this machine.
 
-    Rollouts a second on one core, search playouts a second on all cores, and the time from the start of a process
-    to its first answers. With a network, also its evaluations a second by threads and positions together, and the
-    playouts a second of a search with it. Takes about a minute, with a network two; let nothing else run meanwhile.
+    Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
+    process to its first replies. With a network, also its evaluations per second by threads and batch size, and the
+    playouts per second of a search with it. Takes about a minute, two with a network; run nothing else meanwhile.
     """
     from gtp_engine.benchmark import format_report, run_benchmark
     from gtp_engine.config import NetworkConfig
@@ -56,7 +56,7 @@ def benchmark_command(
 @click.command("doctor")
 @_AS_JSON
 def doctor_command(as_json: bool) -> None:
-    """Say what this machine and installation have.
+    """Describe this machine and installation, and report problems.
 
     That includes what the first start will do and how many threads the search uses.
     Exits with 1 when something is missing or broken.
@@ -71,9 +71,9 @@ def doctor_command(as_json: bool) -> None:
 
 @click.command("warmup")
 def warmup_command() -> None:
-    """Compile the engine now, not at its first start.
+    """Compile the engine now instead of at its first start.
 
-    Never needed, but the first start after an installation would otherwise take up to a minute.
+    Optional: the first start after an installation otherwise takes up to a minute.
     """
     from gtp_engine.engine import Engine
 
@@ -90,7 +90,7 @@ def warmup_command() -> None:
 def config_command(config_file: str | None, **flags: object) -> None:
     """Print a config file with all options.
 
-    Flags given here are set in it: `gtp-engine config --rules japanese > tengen.toml`, then
+    Flags set their options in it: `gtp-engine config --rules japanese > tengen.toml`, then
     `gtp-engine --config tengen.toml`.
     """
     click.echo(build_config(config_file, flags).to_toml())
