@@ -1,5 +1,6 @@
 """The documents are true: examples run, generated parts are up to date, and what they name exists."""
 
+import ast
 import doctest
 import re
 import shlex
@@ -177,6 +178,29 @@ def test_the_flags_named_exist(name: str) -> None:
     """Flags that stand alone, in inline code."""
     named = set(re.findall(r"`(--[a-z-]+)", DOCUMENTS[name]))
     assert named - TRAINING_FLAGS <= all_flags(cli)
+
+
+@each_document
+def test_the_names_imported_exist(name: str) -> None:
+    """Read from the sources, as some of them need PyTorch."""
+    imports = re.findall(r"^(?:>>> |    )?from (gtp_engine[\w.]*) import (.+)$", DOCUMENTS[name], re.MULTILINE)
+    for module, names in imports:
+        for imported in names.split(", "):
+            assert imported in names_of(module), f"{module} has no {imported}"
+
+
+def names_of(module: str) -> set[str]:
+    """Return what a module of the package defines at its top level, or what its `__all__` lists."""
+    path = ROOT / module.replace(".", "/")
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    found = set()
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            found |= {text.value for text in ast.walk(node) if isinstance(text, ast.Constant)}
+    return found
 
 
 # --- the architecture ---
