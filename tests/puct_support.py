@@ -10,7 +10,8 @@ from fake_evaluators import EvaluatorBase
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
 from gtp_engine.go.diagram import parse_diagram
@@ -19,7 +20,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import ROOT, WEIGHT
+from gtp_engine.search.puct.tree import ROOT, WEIGHT, TreeStore
 from gtp_engine.search.report import SearchReport
 
 PLAIN = {
@@ -94,6 +95,14 @@ def board_in(positions: Positions, row: int, ago: int = 0) -> Board:
     return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, n)
 
 
+def rows_of(games: list[Game]) -> Positions:
+    """Return the positions of games on boards of one size, a row for each."""
+    positions = new_positions(len(games), games[0].width, games[0].height)
+    for row, game in enumerate(games):
+        write_game(positions, row, game)
+    return positions
+
+
 def is_allowed(positions: Positions, row: int, point: int, suicide: bool) -> bool:
     board, color = board_in(positions, row), int(positions.to_play[row])
     if board.color[point] != EMPTY or positions.forbidden[row, point]:
@@ -139,12 +148,18 @@ class Searching:
             check_tree(self.searcher)
 
 
+def store_of(searcher: PuctSearch) -> TreeStore:
+    """Return the tree of a search that has run."""
+    assert searcher._tree is not None
+    return searcher._tree.store
+
+
 def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
     """Assert what always holds: nothing is on its way, visits add up, the untried edge in front is the likeliest.
 
     Nodes without moves of their own are visited again and again; so may others be when the tree is full (`repeats`).
     """
-    tree = searcher._store.tree
+    tree = store_of(searcher).tree
     nodes = int(tree.info[0])
     assert not tree.virtual_visits[:nodes].any()
     for node in range(nodes):

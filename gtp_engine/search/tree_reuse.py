@@ -1,15 +1,64 @@
-"""Whether a game is the one that was searched, played on: then its moves lead down the tree that is there."""
+"""Keeping a tree from move to move: where in it the position to search now can be found.
+
+A game that was played on since its last search leads down the tree, move by move, to the new root.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from gtp_engine.go.constants import opponent
 from gtp_engine.go.game import Game
+from gtp_engine.search.limits import Restriction
+
+_ROOT: Final = 0
+"""The root's number in every tree."""
 
 
-def moves_since(root: Game | None, root_color: int, game: Game, color: int) -> list[int] | None:
-    """Return the points (or PASS) played since `root` was searched with `root_color` to play; None if it is not so.
+@dataclass(frozen=True)
+class RootPosition:
+    """What the values in a tree hold for: a position with `color` to play, and what the whole tree was searched with.
 
-    It is not so if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.
+    The tree owns `game`, which must not change.
     """
-    if root is None or not _is_continued(root, game):
+
+    game: Game
+    color: int
+    restrictions: tuple[Restriction, ...] = ()
+    advantage_black: float = 0.0
+    """The playout doubling advantage; only networks know one."""
+
+
+class Children(Protocol):
+    """A tree that can be walked down by moves."""
+
+    def child_by_move(self, node: int, move: int) -> int | None:
+        """Return the node that `move` (a point or PASS) leads to, None if the tree has none."""
+        ...
+
+
+def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
+    """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
+
+    A tree that was searched with another advantage or with other moves left out has other values, so nothing of it
+    fits.
+    """
+    if root is None or (root.restrictions, root.advantage_black) != (wanted.restrictions, wanted.advantage_black):
+        return None
+    moves = moves_since(root.game, root.color, wanted.game, wanted.color)
+    if moves is None:
+        return None
+    node: int | None = _ROOT
+    for move in moves:
+        node = None if node is None else tree.child_by_move(node, move)
+    return node
+
+
+def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int] | None:
+    """Return the points (or PASS) played since `root` with `root_color` to play; None if `game` does not continue it.
+
+    It does not if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.
+    """
+    if not _is_continued(root, game):
         return None
     to_play = root_color
     points = []

@@ -6,14 +6,25 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import AreaEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, is_allowed, search
+from puct_support import (
+    AreaEvaluator,
+    Searching,
+    ShapedEvaluator,
+    board_in,
+    config,
+    game_from,
+    is_allowed,
+    rows_of,
+    search,
+    store_of,
+)
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
@@ -79,13 +90,6 @@ def play_out(
     return results
 
 
-def rows_of(games: list[Game]) -> Positions:
-    positions = new_positions(len(games), games[0].width, games[0].height)
-    for row, game in enumerate(games):
-        write_game(positions, row, game)
-    return positions
-
-
 def network_player(evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1) -> NetworkPlayer:
     rng = new_states(1, seed)[0]
     return NetworkPlayer(evaluator, limit, size=size, width=board, height=board, rng=rng)
@@ -118,7 +122,7 @@ def test_with_the_whole_share_only_rollouts_count(weights: LinearPolicy | None) 
     game = Game(5, 5, Rules.parse("tromp-taylor"), 0.5)
     with Searching(Shaped(), **options) as searcher:
         one = searcher.run(game, Limits(150))
-        tree = searcher._store.tree
+        tree = store_of(searcher).tree
         assert set(tree.own[: one.nodes, 0]) <= {-1.0, 0.0, 1.0}
     other = search(game, 150, Contrary(), **options)
     assert one.moves == other.moves
@@ -131,7 +135,7 @@ def test_a_mixture_lies_between() -> None:
     for share in (0.0, 0.25, 1.0):
         with Searching(AreaEvaluator(), rollout_share=share, seed=4) as searcher:
             searcher.run(game, Limits(1))
-            values.append(float(searcher._store.tree.own[ROOT, 0]))
+            values.append(float(store_of(searcher).tree.own[ROOT, 0]))
     assert values[1] == pytest.approx(0.75 * values[0] + 0.25 * values[2], abs=1e-6)
 
 
@@ -184,7 +188,7 @@ def test_a_rollout_network_that_plays_a_known_sequence_decides_the_mixed_value(c
     evaluator = RolloutEvaluator(script(*middle))
     with Searching(evaluator, rollout_share=share) as searcher:
         report = searcher.run(game, Limits(1))
-        own = searcher._store.tree.own[ROOT].copy()
+        own = store_of(searcher).tree.own[ROOT].copy()
     assert report.raw is not None
     margin = 0.5 if color == BLACK else -1.5
     assert own[VALUE] == pytest.approx((1 - share) * (2 * report.raw.winrate_black - 1) + share * np.sign(margin))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, config, game_from, search
+from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, config, game_from, rows_of, search, store_of
 
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -115,9 +115,7 @@ def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str,
     game = Game(width, height, Rules.parse("chinese"))
     for vertex in stones.split():
         game.play(vertex, BLACK)
-    with Searching() as searcher:
-        searcher.run(game, Limits(1))
-        found = mirrors_of(game, searcher._arrays.root_positions)
+    found = mirrors_of(game, rows_of([game]))
     assert len(found) == mirrors
     for color in (BLACK, WHITE):
         assert len(game.legal_points()) - len(duplicates(game, color, found)) == left
@@ -126,9 +124,7 @@ def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str,
 def test_nothing_mirrors_anything_while_a_ko_is_fought() -> None:
     game = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, rules="chinese")
     game.play("B3")
-    with Searching() as searcher:
-        searcher.run(game, Limits(1))
-        assert mirrors_of(game, searcher._arrays.root_positions) == []
+    assert mirrors_of(game, rows_of([game])) == []
 
 
 def test_black_begins_on_the_right_and_mirrored_moves_are_told_as_well() -> None:
@@ -234,7 +230,7 @@ def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
 
 def leaves_of(searcher: PuctSearch, root: Game) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     """Yield, for every playout of an `AreaEvaluator`'s search, the moves to its leaf and the ownership there."""
-    tree, waiting = searcher._store.tree, [(ROOT, ())]
+    tree, waiting = store_of(searcher).tree, [(ROOT, ())]
     while waiting:
         node, line = waiting.pop()
         first = int(tree.first_edge[node])

@@ -6,7 +6,17 @@ import time
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, check_tree, game_from, search, wait_until
+from puct_support import (
+    PLAIN,
+    AreaEvaluator,
+    Searching,
+    ShapedEvaluator,
+    check_tree,
+    game_from,
+    search,
+    store_of,
+    wait_until,
+)
 from signatures import PUCT_FILE, puct_signature
 from superko_games import game_with_superko
 
@@ -18,6 +28,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE
 from gtp_engine.search.report import SearchReport
+from gtp_engine.search.tree_reuse import RootPosition
 
 
 def visits_of(report: SearchReport) -> list[tuple[int, int]]:
@@ -87,7 +98,7 @@ def test_few_playouts_are_on_the_way_while_the_root_has_few_visits() -> None:
         evaluate = evaluator.evaluate
 
         def watch(positions, count, conditions, out, options):
-            asked.append((int(searcher._store.tree.visits[ROOT]), count))
+            asked.append((int(store_of(searcher).tree.visits[ROOT]), count))
             evaluate(positions, count, conditions, out, options)
 
         evaluator.evaluate = watch
@@ -135,16 +146,14 @@ def test_what_is_kept_is_what_was_found() -> None:
     with Searching(FakeEvaluator(), **PLAIN) as searcher:
         game = Game(7)
         report = searcher.run(game, Limits(500))
-        tree = searcher._store.tree
-        node = searcher._store.child_by_move(ROOT, report.best_point)
+        tree = store_of(searcher).tree
+        node = store_of(searcher).child_by_move(ROOT, report.best_point)
         below = outline(tree, node)
         value = tree.mean[node, VALUE]
-        searcher._store.reroot(node)
-        assert outline(searcher._store.tree, ROOT) == below
-        assert searcher._store.tree.mean[ROOT, VALUE] == value
-        searcher._raw = None
         game.play(report.best_point)
-        searcher._game, searcher._color = game.copy(), game.to_play
+        searcher._tree.move_root(RootPosition(game.copy(), game.to_play))
+        assert outline(store_of(searcher).tree, ROOT) == below
+        assert store_of(searcher).tree.mean[ROOT, VALUE] == value
         searcher.run(game, Limits(100))
 
 
@@ -326,7 +335,7 @@ def test_restrictions_reach_as_deep_as_they_say(color: int) -> None:
 
 def searched_at(searcher, depth: int) -> set[int]:
     """Return the moves that lead from nodes at this depth."""
-    tree, nodes, moves = searcher._store.tree, [ROOT], set()
+    tree, nodes, moves = store_of(searcher).tree, [ROOT], set()
     for _ in range(depth + 1):
         edges = [e for n in nodes for e in range(tree.first_edge[n], tree.first_edge[n] + tree.tried[n])]
         moves = {int(tree.move[edge]) for edge in edges}

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
 from puct_reference import Node, ReferenceSearch, mean_share
-from puct_support import PLAIN, PassingEvaluator, Searching, ShapedEvaluator, board_in, config, game_from, search
+from puct_support import (
+    PLAIN,
+    PassingEvaluator,
+    Searching,
+    ShapedEvaluator,
+    board_in,
+    config,
+    game_from,
+    rows_of,
+    search,
+    store_of,
+)
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -17,6 +28,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.root import new_root
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.tree import (
     OPEN,
@@ -37,7 +49,7 @@ from gtp_engine.search.puct.utility import expected_share, judgement_weight, sco
 
 def compare(searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...] = ()) -> None:
     """Assert that a node and everything below it is as the oracle says."""
-    tree = searcher._store.tree
+    tree = store_of(searcher).tree
     assert tree.visits[node] == expected.visits, path
     found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
     assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
@@ -118,8 +130,8 @@ class RowChecker(FakeEvaluator):
     def evaluate(self, positions, count, conditions, out, options):
         super().evaluate(positions, count, conditions, out, options)
         assert self.searcher is not None
-        assert self.searcher._arrays is not None
-        for batch in self.searcher._arrays.batches:
+        assert self.searcher._tree is not None
+        for batch in self.searcher._tree.buffers.batches:
             if batch.positions is positions:
                 leaves = batch.leaves
                 for row in range(batch.rows):
@@ -180,7 +192,7 @@ def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> 
     game.play(PASS)
     with Searching(symmetry_pruning=False) as searcher:
         report = searcher.run(game, Limits(500))
-        tree, node = searcher._store.tree, searcher._store.child_by_move(ROOT, PASS)
+        tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, PASS)
         assert node is not None
         assert tree.mean[node, VALUE] == value
         assert tree.mean[node, SCORE] == game.score().margin_black
@@ -198,7 +210,7 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
 
 
 def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
-    tree = searcher._store.tree
+    tree = store_of(searcher).tree
     if game.is_over:
         assert tree.mean[node, SCORE] == pytest.approx(game.score().margin_black), game.moves
         assert tree.state[node] != OPEN
@@ -216,8 +228,8 @@ def test_under_territory_rules_the_network_judges_what_two_passes_leave() -> Non
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         game = Game(3, 3, Rules.parse("japanese"))
         searcher.run(game, Limits(200))
-        tree = searcher._store.tree
-        node = searcher._store.child_by_move(searcher._store.child_by_move(ROOT, PASS), PASS)
+        tree = store_of(searcher).tree
+        node = store_of(searcher).child_by_move(store_of(searcher).child_by_move(ROOT, PASS), PASS)
         assert tree.state[node] != OPEN
         assert abs(tree.mean[node, VALUE]) < 1
 
@@ -227,8 +239,8 @@ def test_a_position_before_the_second_pass_is_no_end() -> None:
     game.play(PASS)  # takes the button
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         searcher.run(game, Limits(50))
-        node = searcher._store.child_by_move(ROOT, PASS)
-        assert searcher._store.tree.state[node] == OPEN
+        node = store_of(searcher).child_by_move(ROOT, PASS)
+        assert store_of(searcher).tree.state[node] == OPEN
 
 
 # --- both sides alike
@@ -305,9 +317,12 @@ def test_sure_judgements_count_more() -> None:
 
 def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], **values: object):
     """Return what `choose` sees of a root whose moves have these visits and utilities, for Black."""
+    game = Game(5)
     with Searching(FakeEvaluator(), symmetry_pruning=False, **values) as searcher:
-        searcher.run(Game(5), Limits(len(visits) + 1))
-        tree, root, numbers = searcher._store.tree, searcher._root, searcher._params
+        searcher.run(game, Limits(len(visits) + 1))
+        tree, numbers = store_of(searcher).tree, params(5, **values)
+        no_bonus = np.zeros(game.board.color.size)
+        root = new_root(game, BLACK, rows_of([game]), restrictions=(), duplicates=(), bonus=no_bonus)
         tree.tried[ROOT] = len(visits)
         for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
             edge = int(tree.first_edge[ROOT]) + i

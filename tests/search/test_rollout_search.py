@@ -208,7 +208,8 @@ def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
 
 def tried_at(searcher: RolloutSearch, depth: int) -> set[int]:
     """Return the moves that playouts took from nodes at this depth."""
-    store, nodes = searcher._store, [ROOT]
+    assert searcher._tree is not None
+    store, nodes = searcher._tree.store, [ROOT]
     for _ in range(depth):
         nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
     children = (child for node in nodes for child in store.children(node))

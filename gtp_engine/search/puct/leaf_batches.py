@@ -70,11 +70,11 @@ class Batch:
             self.leaves.margin[row] = margin - params.komi + self.leaves.button[row]
 
 
-class Arrays:
+class Buffers:
     """The arrays of a search on boards of this size, with `batches` batches of `size` playouts."""
 
     def __init__(self, width: int, height: int, *, batches: int, size: int, seed: int | None) -> None:
-        self.board_size: Final = (width, height)
+        self.batch_size: Final = size
         self.batches: Final = [Batch(size, width, height) for _ in range(batches)]
         self.root_positions: Final = new_positions(1, width, height)
         self.root_evaluation: Final = new_evaluation(1, width, height)

@@ -15,8 +15,8 @@ from gtp_engine.search.puct.leaf_rollouts import Results, Running, begin, cut_of
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
+from gtp_engine.search.rollouts.policy_choice import chosen_weights, kernel_policy
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
-from gtp_engine.search.rollouts.rollout_search import chosen_weights, kernel_policy
 
 
 class Player(Protocol):

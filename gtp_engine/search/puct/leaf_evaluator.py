@@ -1,0 +1,52 @@
+"""What the evaluation thread does with a batch of leaves: the network evaluates them, then rollouts play them out."""
+
+from collections.abc import Callable
+from typing import Final
+
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.search.puct.evaluation_thread import Job, Worker
+from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.puct.rollout_players import Player
+
+
+class LeafEvaluator:
+    """Evaluates positions of one search under its conditions; without a `player` no rollouts are played."""
+
+    def __init__(self, worker: Worker, evaluator: Evaluator, player: Player | None, conditions: Conditions) -> None:
+        self._worker: Final = worker
+        self._evaluator: Final = evaluator
+        self._player: Final = player
+        self._conditions: Final = conditions
+
+    @property
+    def info(self) -> EvaluatorInfo:
+        """The description of the evaluator."""
+        return self._evaluator.info
+
+    def submit(
+        self,
+        positions: Positions,
+        count: int,
+        evaluation: Evaluation,
+        results: Results | None,
+        options: EvaluationOptions,
+    ) -> Job:
+        """Return the job that writes `evaluation` and `results` for the first `count` rows of `positions`.
+
+        Without `results` the positions are not played out.
+        """
+        player, conditions = self._player, self._conditions
+
+        def evaluate(is_dropped: Callable[[], bool]) -> None:
+            self._evaluator.evaluate(positions, count, conditions, evaluation, options)
+            if player is not None and results is not None:
+                player.play_out(positions, count, conditions, results, is_dropped)
+
+        return self._worker.submit(evaluate)
+
+    def wait(self, job: Job, seconds: float | None = None) -> bool:
+        """Return whether a job is done, after waiting for it; see `Worker.wait`."""
+        return self._worker.wait(job, seconds)

@@ -1,0 +1,83 @@
+"""The tree that a search keeps from move to move, with all arrays that searching boards of its size needs."""
+
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.search.puct.expand import Ownership, new_ownership
+from gtp_engine.search.puct.leaf_batches import Buffers
+from gtp_engine.search.puct.rollout_players import new_player
+from gtp_engine.search.puct.tree import OPEN, ROOT, TreeStore
+from gtp_engine.search.report import RawEvaluation
+from gtp_engine.search.tree_reuse import RootPosition, find_position
+
+
+class ReusableTree:
+    """A tree for boards of one size whose root follows a game; empty until `move_root`.
+
+    `batches` batches of `batch_size` playouts can be on their way at once.  Raises ConfigError if rollouts should be
+    played by a network that is not loaded.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        evaluator: Evaluator,
+        width: int,
+        height: int,
+        *,
+        batches: int,
+        batch_size: int,
+        seed: int | None,
+    ) -> None:
+        self.board_size: Final = (width, height)
+        self.store: Final = TreeStore(config.search.max_memory, width * height + 1)
+        self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
+        self.player: Final = new_player(
+            config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng
+        )
+        self.ownership = new_ownership(width, height, with_moves=False)
+        """Sums of the ownership at the leaves, since the root is the root."""
+        self.raw: RawEvaluation | None = None
+        """What the network returned for the root; None until the root has been evaluated as a root."""
+        self._position: RootPosition | None = None
+
+    def move_root(self, position: RootPosition) -> None:
+        """Make `position` the root: down the tree if the game was played on there, otherwise of an empty tree."""
+        if not self._follow(position):
+            self.store.clear()
+            self._forget_root()
+        self._position = position
+
+    def collect_move_ownership(self) -> None:
+        """From now on, sum up the ownership below each root move too."""
+        if self.ownership.moves.shape[0] == 1:
+            self.ownership = _with_moves(self.ownership)
+
+    def _follow(self, position: RootPosition) -> bool:
+        """Return whether the root could be moved to `position` in the tree.
+
+        Not if the game was over at its root: a tree searched after the game ended counts passes differently.
+        """
+        node = find_position(self.store, self._position, position)
+        if node is None or self.store.tree.state[node] != OPEN:
+            return False
+        if node != ROOT:
+            if self._position is not None and self._position.game.is_over:
+                return False
+            self.store.reroot(node)
+            self._forget_root()
+        return True
+
+    def _forget_root(self) -> None:
+        """Drop what is known about the old root."""
+        self.raw = None
+        self.ownership = new_ownership(*self.board_size, with_moves=False)
+
+
+def _with_moves(ownership: Ownership) -> Ownership:
+    """Return the same sums with arrays for each root move's; the samples so far are missing in these."""
+    n = ownership.total.size
+    return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)), move_squares=np.zeros((n, n)))

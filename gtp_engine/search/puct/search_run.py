@@ -1,0 +1,261 @@
+"""One search of one position: playouts in batches until a limit is reached.
+
+The searching thread selects and backs up; the evaluation thread evaluates.  While a batch is being evaluated, the
+searching thread reports, selects the next batch if the pipeline has one free, and stops waiting once the search is
+cancelled: batches under way are then taken back from the tree, and their evaluations are dropped when they come (the
+evaluator's cache keeps them).
+
+With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
+does not depend on time.
+"""
+
+import time
+from collections import deque
+from math import inf
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.go.constants import BLACK
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.expand import (
+    abandon,
+    add_ownership,
+    back_up,
+    expand_and_back_up,
+    judge_and_expand,
+    say_what_was_judged,
+)
+from gtp_engine.search.puct.leaf_batches import Batch
+from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
+from gtp_engine.search.puct.leaf_rollouts import mix_rollouts
+from gtp_engine.search.puct.leaves import Root
+from gtp_engine.search.puct.means import update_means
+from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
+from gtp_engine.search.puct.reusable_tree import ReusableTree
+from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy
+from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.select import select_batch
+from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_priors
+from gtp_engine.search.puct.tree_report import View, progress_of, report_of
+from gtp_engine.search.puct.utility import Params, utility_per_point
+from gtp_engine.search.report import RawEvaluation, SearchReport
+from gtp_engine.search.tree_reuse import RootPosition
+
+_WATCH_INTERVAL: Final = 0.005
+"""Least seconds between two calls of the watcher, which would slow fast networks down, and between two looks at the
+clock while a slow one is waited for."""
+
+
+class SearchRun:
+    """A search of `position`, the root of `tree`, whose network evaluation is `raw`; `start` is when it began.
+
+    `cancel` is checked between batches and while waiting for one.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        leaf_evaluator: LeafEvaluator,
+        tree: ReusableTree,
+        position: RootPosition,
+        raw: RawEvaluation,
+        limits: Limits,
+        cancel: CancelToken,
+        start: float,
+    ) -> None:
+        self._config: Final = config.puct
+        self._leaf_evaluator: Final = leaf_evaluator
+        self._tree: Final = tree
+        self._position: Final = position
+        self._raw: Final = raw
+        self._limits: Final = limits
+        self._cancel: Final = cancel
+        self._start: Final = start
+        store, positions = tree.store.tree, tree.buffers.root_positions
+        is_known = store.state[ROOT] != NEW
+        self._params: Final[Params] = params_of(
+            config,
+            position.game,
+            limits,
+            expected_score=float(store.mean[ROOT, SCORE]) if is_known else raw.score_black,
+            has_score=leaf_evaluator.info.has_score,
+            has_ownership=leaf_evaluator.info.has_ownership,
+            has_errors=raw.winloss_error >= 0.0,
+        )
+        can_prune = config.puct.symmetry_pruning and not limits.restrictions
+        self._mirrors: Final[list[Mirror]] = mirrors_of(position.game, positions) if can_prune else []
+        self._duplicates: Final = duplicates(position.game, position.color, self._mirrors)
+        self._root: Final[Root] = new_root(
+            position.game,
+            position.color,
+            positions,
+            restrictions=limits.restrictions,
+            duplicates=self._duplicates,
+            bonus=self._ending_bonus(),
+        )
+        self._playouts = 0
+        self._next_watch = 0.0
+        self._next_report = 0.0 if limits.reporting is not None else inf
+
+    # --- the root ---
+
+    def _ending_bonus(self) -> NDArray[np.float64]:
+        """Return, float64[n], what is added to the utility of the root's moves at the end of a game, as Black's."""
+        game, color, raw = self._position.game, self._position.color, self._raw
+        points = ending_points(game, color, raw.ownership_black, self._config.ending_bonus)
+        sign = 1.0 if color == BLACK else -1.0
+        return sign * points * utility_per_point(raw.score_black, self._params)
+
+    def add_root_evaluation(self) -> None:
+        """Add the evaluation of the root: as the first playout, or instead of the one it had as a leaf."""
+        tree, buffers = self._tree.store.tree, self._tree.buffers
+        evaluation = buffers.root_evaluation
+        if tree.state[ROOT] == NEW:
+            batch = buffers.batches[0]
+            self._select(batch, 1)
+            self._expand_and_back_up(batch, 1, evaluation)
+            self._playouts += 1
+            return
+        if self._params.rollout_share == 0.0:
+            say_what_was_judged(tree, ROOT, evaluation, 0, self._params)
+            update_means(tree, ROOT, self._root.color, self._params, buffers.means_work)
+        if self._params.has_ownership:
+            add_ownership(self._tree.ownership, 0, float(tree.own[ROOT, WEIGHT]), evaluation.ownership_black[0])
+
+    def set_root_priors(self, random: np.random.Generator) -> None:
+        """Flatten the root's prior and add noise, as configured."""
+        tree = self._tree.store.tree
+        first = int(tree.first_edge[ROOT])
+        legal = tree.move[first : first + int(tree.edges[ROOT])]
+        set_priors(tree, ROOT, root_policy(self._raw.policy, legal, self._config, self._position.game, random))
+
+    # --- playouts ---
+
+    def run_to_limits(self) -> None:
+        """Do playouts until a limit is reached or the search is cancelled."""
+        free, on_way = list(self._tree.buffers.batches), deque[Batch]()
+        if progress_of(self._view(), 0, 0.0).choices == 0:
+            return  # every move was left out
+        try:
+            while not (self._cancel.is_cancelled or self._has_all_visits()):
+                self._report_if_due()
+                if self._watcher_stops():
+                    break
+                while free:
+                    count = self._next_count(sum(batch.playouts for batch in on_way))
+                    if count <= 0 or not self._send(free[-1], count):
+                        break
+                    on_way.append(free.pop())
+                if not on_way or not self._wait(on_way[0]):
+                    break
+                free.append(on_way[0])
+                self._receive(on_way.popleft())
+        finally:
+            for batch in on_way:
+                abandon(self._tree.store.tree, batch.leaves, batch.rows)
+
+    def _next_count(self, on_way: int) -> int:
+        """Return how many playouts the next batch should hold while `on_way` are on their way."""
+        visits, limit = int(self._tree.store.tree.visits[ROOT]), self._limits.visits
+        share = max(1, int(self._config.in_flight_share * visits))
+        count = min(self._tree.buffers.batch_size, share - on_way)
+        return count if limit is None else min(count, limit - visits - on_way)
+
+    def _select(self, batch: Batch, count: int) -> None:
+        """Fill a batch with `count` playouts, or as many as can be selected."""
+        self._tree.store.make_room(count)  # which may replace the tree's arrays
+        tree, buffers = self._tree.store.tree, self._tree.buffers
+        leaves, positions, work, rng = batch.leaves, batch.positions, buffers.path_work, buffers.rng
+        select_batch(tree, self._root, self._params, leaves, positions, count, work, rng, batch.filled)
+
+    def _send(self, batch: Batch, count: int) -> bool:
+        """Return whether a batch was selected and sent; not if every leaf is on its way already."""
+        self._select(batch, count)
+        if batch.playouts == 0:
+            abandon(self._tree.store.tree, batch.leaves, batch.rows)
+            return False
+        batch.subtract_tax(self._tree.store.tree, self._params, self._position.game.rules)
+        batch.job = None
+        if batch.asked > 0:
+            options = EvaluationOptions(optimism=self._config.policy_optimism)
+            batch.job = self._leaf_evaluator.submit(
+                batch.positions, batch.asked, batch.evaluation, batch.results, options
+            )
+        return True
+
+    def _wait(self, batch: Batch) -> bool:
+        """Return whether a batch was evaluated before the search was cancelled; reports meanwhile."""
+        if batch.job is None:
+            return True
+        while not self._leaf_evaluator.wait(batch.job, _WATCH_INTERVAL):
+            if self._cancel.is_cancelled:
+                return False
+            self._report_if_due()
+        return True
+
+    def _receive(self, batch: Batch) -> None:
+        """Add an evaluated batch to the tree."""
+        self._expand_and_back_up(batch, batch.rows, batch.evaluation)
+        self._playouts += batch.playouts
+
+    def _expand_and_back_up(self, batch: Batch, rows: int, evaluation: Evaluation) -> None:
+        """Add the first `rows` rows of a batch to the tree."""
+        tree, params, work = self._tree.store.tree, self._params, self._tree.buffers.means_work
+        leaves, positions, ownership = batch.leaves, batch.positions, self._tree.ownership
+        if self._tree.player is None:
+            expand_and_back_up(tree, params, leaves, rows, positions, evaluation, ownership, work)
+            return
+        judge_and_expand(tree, params, leaves, rows, positions, evaluation)
+        mix_rollouts(tree, params, leaves, rows, evaluation, batch.results)
+        back_up(tree, params, leaves, rows, evaluation, ownership, work)
+
+    # --- limits and reports ---
+
+    def _has_all_visits(self) -> bool:
+        """Return whether the root has the visits that the limits allow."""
+        return self._limits.visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._limits.visits)
+
+    def _watcher_stops(self) -> bool:
+        """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
+        seconds = self._seconds()
+        if self._limits.watcher is None or seconds < self._next_watch:
+            return False
+        self._next_watch = seconds + _WATCH_INTERVAL
+        return self._limits.watcher(progress_of(self._view(), self._playouts, seconds))
+
+    def _report_if_due(self) -> None:
+        """Report when the interval is over, for the first time as soon as a move was tried."""
+        seconds, reporting = self._seconds(), self._limits.reporting
+        if reporting is not None and seconds >= self._next_report and self._tree.store.tree.visits[ROOT] > 1:
+            reporting.receive(report_of(self._view(), self._playouts, seconds))
+            self._next_report = seconds + reporting.interval
+
+    def final_report(self, random: np.random.Generator) -> SearchReport:
+        """Return what was found; the move to play is drawn with the configured temperature and comes first."""
+        game, config = self._position.game, self._config
+        temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
+        return report_of(self._view(), self._playouts, self._seconds(), temperature, random)
+
+    def _seconds(self) -> float:
+        """Return how long the search has taken so far."""
+        return time.perf_counter() - self._start
+
+    def _view(self) -> View:
+        """Return what reports are made from."""
+        return View(
+            tree=self._tree.store.tree,
+            root=self._root,
+            params=self._params,
+            config=self._config,
+            raw=self._raw,
+            ownership=self._tree.ownership,
+            mirrors=self._mirrors,
+            duplicates=self._duplicates,
+            memory=self._tree.store.memory,
+        )
