@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gtp_engine.analysis.query import Query, Turn
+from gtp_engine.search.cancellation import CancelToken
 
 PATIENCE: Final = 1.0
 """Seconds of search after which an analysis is long: what people look at most of is answered within it."""
@@ -36,16 +37,22 @@ Errand = Callable[[], None]
 class Job:
     """One position to analyse: turn `turn` of `query`, with what has come of it so far.
 
-    `searched` are the seconds of search it has had, `started` is the time (of `time.monotonic`) of its first slice.
+    `cancel` ends its searches; `searched` are the seconds of search it has had, `started` is the time (of
+    `time.monotonic`) of its first slice.
     """
 
     def __init__(self, query: Query, turn: Turn, arrival: int) -> None:
         self.query: Final = query
         self.turn: Final = turn
         self.order: Final = (-turn.priority, arrival)
-        self.is_terminated = False
+        self.cancel: Final = CancelToken()
         self.searched = 0.0
         self.started: float | None = None
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether the controller has ended the job, or the session has."""
+        return self.cancel.is_cancelled
 
     @property
     def is_long(self) -> bool:
@@ -88,7 +95,7 @@ class Schedule:
             removed = [job for job in self._waiting if is_meant(job)]
             self._waiting = [job for job in self._waiting if not is_meant(job)]
             for job in (*removed, *filter(is_meant, self._begun)):
-                job.is_terminated = True
+                job.cancel.cancel()
             self._changed.notify()
             return removed
 

@@ -72,7 +72,8 @@ class _Search:
     deadline: float
     next_report: float
     report: SearchReport | None = None
-    is_told_to_stop: bool = field(default=False, init=False)
+    is_suspended: bool = field(default=False, init=False)
+    """Whether the last slice was ended although the limits of the query were not reached."""
 
 
 class Worker:
@@ -139,20 +140,19 @@ class Worker:
         def watch(_: Progress) -> bool:
             now = time.monotonic()
             job.searched = searched_before + now - start
-            search.is_told_to_stop = (
-                job.is_terminated
-                or now >= min(search.deadline, search.next_report)
-                or (now - start >= SLICE and self._schedule.has_rivals(job))
+            search.is_suspended = now >= min(search.deadline, search.next_report) or (
+                now - start >= SLICE and self._schedule.has_rivals(job)
             )
-            return search.is_told_to_stop
+            return search.is_suspended
 
-        search.is_told_to_stop = False
+        search.is_suspended = False
         limits = Limits(
             visits=query.config.analysis.analysis_visits,
             watcher=watch,
             restrictions=query.restrictions,
             wide_root_noise=query.config.analysis.wide_root_noise,
             move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
+            cancel=job.cancel,
         )
         return completed(search.searcher.run(search.game, limits), search.game)
 
@@ -160,7 +160,7 @@ class Worker:
         """Return whether a search is done, because of its limits or because it was told so."""
         return (
             search.job.is_terminated
-            or not search.is_told_to_stop
+            or not search.is_suspended
             or report.visits >= search.job.query.config.analysis.analysis_visits
             or time.monotonic() >= search.deadline
         )

@@ -29,6 +29,7 @@ from gtp_engine.engine.useful_moves import (
 )
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.time_manager import TimeBudget
 
@@ -44,6 +45,7 @@ def decide(
     budget: TimeBudget,
     start: float,
     request: Request,
+    cancel: CancelToken,
     resignation: Resignation | None,
     cleanup: bool,
 ) -> Choice:
@@ -54,10 +56,10 @@ def decide(
     watcher = TimeWatcher(
         _search_budget(game, budget), thinker.config, thinker.thresholds, late=time.perf_counter() - start
     )
-    report = thinker.search_move(game, color, watcher, request)
+    report = thinker.search_move(game, color, watcher, request, cancel)
     if resignation is not None and resignation.is_due(game, report):
         return Choice(PASS, report, resign=True)
-    confirm = partial(thinker.confirm, game, deadline=start + budget.maximum)
+    confirm = partial(thinker.confirm, game, deadline=start + budget.maximum, cancel=cancel)
     return Choice(choose_move(game, report, confirm, thinker.thresholds, cleanup=cleanup), report)
 
 

@@ -1,10 +1,11 @@
 """The engine's interface for protocols, the command line and programs; no text except SGF.
 
 A genmove: budget from the clock → `decision.decide` → play.  The controller's moves and our own go through the same
-`Game.play`.  All methods are for one thread, except `stop`.
+`Game.play`.
 
-Background jobs (pondering after our own move, `start_analysis`, `start_genmove`) work on a copy of the game; a method
-that needs a search ends them first.
+All methods are for one thread.  A method that searches takes a cancel token, by which any thread ends its searches
+early; they return what they have found.  Background jobs (pondering after our own move, `start_analysis`,
+`start_genmove`) work on a copy of the game; the next method that searches ends them first.
 """
 
 import random
@@ -36,6 +37,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.time_manager import TimeBudget, budget
@@ -67,7 +69,7 @@ class Engine:
         self._background: Final = Background(self._log)
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
-        self._thinker: Final = Thinker(self.config, evaluator, self._background.cancelled)
+        self._thinker: Final = Thinker(self.config, evaluator)
         self._resignation: Final = Resignation(self.config.play)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._thinker)
@@ -172,14 +174,20 @@ class Engine:
         self._resigned = EMPTY
 
     def genmove(
-        self, color: int, *, play: bool = True, cleanup: bool = False, request: Request | None = None
+        self,
+        color: int,
+        *,
+        play: bool = True,
+        cleanup: bool = False,
+        request: Request | None = None,
+        cancel: CancelToken | None = None,
     ) -> Choice:
         """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
 
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
-        engine ponders after a move that it has played.
+        engine ponders after a move that it has played, until `cancel` or the next search.
         """
-        start = time.perf_counter()
+        start, cancel = time.perf_counter(), cancel or CancelToken()
         self._background.end()
         resignation = self._resignation if play and not cleanup else None
         choice = decide(
@@ -189,6 +197,7 @@ class Engine:
             budget=self._budget(color),
             start=start,
             request=request or Request(),
+            cancel=cancel,
             resignation=resignation,
             cleanup=cleanup,
         )
@@ -199,14 +208,16 @@ class Engine:
                 self.game.play(Move(color, choice.point))
             self._clocks[color].spend(time.perf_counter() - start)
             if self.config.time.ponder and not choice.resign and not self.game.is_over:
-                self.ponder()
+                self.ponder(cancel)
         return choice
 
-    def start_genmove(self, color: int, request: Request, done: Callable[[Choice], None]) -> None:
-        """Choose a move for `color` in the background, without playing it; `done` gets it, unless stopped before."""
+    def start_genmove(
+        self, color: int, request: Request, done: Callable[[Choice], None], cancel: CancelToken | None = None
+    ) -> None:
+        """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
         start, game, budget = time.perf_counter(), self.game.copy(), self._budget(color)
 
-        def choose() -> None:
+        def choose(cancel: CancelToken) -> None:
             choice = decide(
                 game,
                 color,
@@ -214,44 +225,37 @@ class Engine:
                 budget=budget,
                 start=start,
                 request=request,
+                cancel=cancel,
                 resignation=None,
                 cleanup=False,
             )
             self._log(describe(game, choice))
-            if not self._background.cancelled.is_set():
+            if not cancel.is_cancelled:
                 done(choice)
 
-        self._background.start(choose)
-
-    def stop(self) -> None:
-        """End running searches at once, also in the background; may be called from any thread.
-
-        They return what they have; this does not wait for them.
-        """
-        self._background.cancel()
-        self._thinker.stop()
+        self._background.start(choose, cancel or CancelToken())
 
     # --- searching and evaluating the position ---
 
-    def analyze(self, color: int | None = None, request: Request | None = None) -> SearchReport:
-        """Search the position for `color` (default: the side to play) until `stop`; `request` receives reports."""
+    def analyze(self, cancel: CancelToken, color: int | None = None, request: Request | None = None) -> SearchReport:
+        """Search the position for `color` (default: the side to play) until cancelled; `request` receives reports."""
         self._background.end()
-        return self._thinker.analyze(self.game.copy(), self._color(color), request or Request())
+        return self._thinker.analyze(self.game.copy(), self._color(color), request or Request(), cancel)
 
-    def start_analysis(self, color: int | None, request: Request) -> None:
-        """Do the same in the background, until `stop` or another search; reports come from the background thread."""
-        game, to_play = self.game.copy(), self._color(color)
-        self._background.start(lambda: self._thinker.analyze(game, to_play, request))
+    def start_analysis(self, color: int | None, request: Request, cancel: CancelToken | None = None) -> None:
+        """Do the same in the background, until `cancel` or the next search; reports come from the background thread."""
+        analyze = partial(self._thinker.analyze, self.game.copy(), self._color(color), request)
+        self._background.start(analyze, cancel or CancelToken())
 
-    def ponder(self) -> None:
-        """Search the position in the background until the next search, which reuses the tree."""
-        self._background.start(partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT))
+    def ponder(self, cancel: CancelToken | None = None) -> None:
+        """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
+        self._background.start(partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT), cancel or CancelToken())
 
-    def timed_search(self, seconds: float, color: int | None = None) -> SearchReport:
+    def timed_search(self, seconds: float, color: int | None = None, cancel: CancelToken | None = None) -> SearchReport:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report."""
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.thresholds)
-        return self._thinker.search_move(self.game, self._color(color), watcher, Request())
+        return self._thinker.search_move(self.game, self._color(color), watcher, Request(), cancel or CancelToken())
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -277,19 +281,19 @@ class Engine:
 
     # --- results ---
 
-    def score(self) -> Score:
+    def score(self, cancel: CancelToken | None = None) -> Score:
         """Return the score of the position, estimated as far as the game is not finished; see `Scorer.score`."""
         self._background.end()
-        return self._scorer.score(self.game)
+        return self._scorer.score(self.game, cancel or CancelToken())
 
-    def final_status(self) -> dict[int, str]:
+    def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
         self._background.end()
-        return self._scorer.statuses(self.game)
+        return self._scorer.statuses(self.game, cancel or CancelToken())
 
-    def chains_by_status(self, status: str) -> list[list[int]]:
+    def chains_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
-        return groups_with_status(self.game, self.final_status(), status)
+        return groups_with_status(self.game, self.final_status(cancel), status)
 
     # --- records ---
 
@@ -304,11 +308,11 @@ class Engine:
         self._komi_is_given |= record.komi is not None
         return color
 
-    def to_sgf(self) -> str:
+    def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""
         if self._resigned != EMPTY:
             return format_sgf(self.game, result="W+R" if self._resigned == BLACK else "B+R")
-        return format_sgf(self.game, result=str(self.score()) if self.game.is_over else "")
+        return format_sgf(self.game, result=str(self.score(cancel)) if self.game.is_over else "")
 
     # --- settings and resources ---
 

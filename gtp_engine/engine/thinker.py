@@ -2,10 +2,10 @@
 
 The game search keeps its tree from move to move.  The separate search starts afresh for every position; it confirms the
 end of a game and estimates dead stones, without the bias of a playout doubling advantage.  Both share one evaluator, if
-there is one, so only one of them runs at a time.  Methods are for one thread at a time, except `stop`.
+there is one, so only one of them runs at a time.  All methods are for one thread at a time; any other thread ends a
+search by its cancel token.
 """
 
-import threading
 import time
 from dataclasses import replace
 from typing import Final
@@ -22,6 +22,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.go.constants import opponent
 from gtp_engine.go.game import Game
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.searcher import Searcher
@@ -31,14 +32,12 @@ from gtp_engine.time_manager import TimeBudget
 class Thinker:
     """Searches for an engine; with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
 
-    `cancelled` ends every search while it is set.  Raises ConfigError if the configuration requires a network and there
-    is none.
+    Raises ConfigError if the configuration requires a network and there is none.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator | None, cancelled: threading.Event) -> None:
+    def __init__(self, config: Config, evaluator: Evaluator | None) -> None:
         self.config = config
         self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
-        self._cancelled: Final = cancelled
         self._game_search, self._separate_search = self._new_searches()
 
     @property
@@ -54,33 +53,37 @@ class Thinker:
         if self.evaluator is not None:
             self.evaluator.prepare(width, height)
 
-    def search_move(self, game: Game, color: int, watcher: TimeWatcher, request: Request) -> SearchReport:
-        """Search for a move of `color` until `watcher` or the configured number of visits ends it."""
+    def search_move(
+        self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
+    ) -> SearchReport:
+        """Search for a move of `color` until `watcher`, `cancel` or the configured number of visits ends it."""
         limits = Limits(
             visits=self.config.search.visits or None,
-            watcher=lambda progress: self._cancelled.is_set() or watcher(progress),
+            watcher=watcher,
             reporting=request.reporting,
             restrictions=request.restrictions,
             move_ownership=request.move_ownership,
+            cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)
 
-    def analyze(self, game: Game, color: int, request: Request) -> SearchReport:
-        """Search until `stop` or `cancelled`, with reports as requested, the first as soon as a move has been tried."""
+    def analyze(self, game: Game, color: int, request: Request, cancel: CancelToken) -> SearchReport:
+        """Search until cancelled, with reports as requested, the first as soon as a move has been tried."""
         limits = Limits(
-            watcher=lambda progress: self._cancelled.is_set(),
             reporting=request.reporting,
             restrictions=request.restrictions,
             wide_root_noise=request.wide_root_noise,
             move_ownership=request.move_ownership,
+            cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)
 
-    def ponder(self, game: Game, seconds: float) -> None:
+    def ponder(self, game: Game, seconds: float, cancel: CancelToken) -> None:
         """Search the position, with the opponent to play, for at most `seconds`; the tree keeps what it finds."""
         limits = Limits(
-            watcher=lambda progress: self._cancelled.is_set() or progress.seconds >= seconds,
+            watcher=lambda progress: progress.seconds >= seconds,
             behalf_of=opponent(game.to_play),
+            cancel=cancel,
         )
         self._game_search.run(game, limits)
 
@@ -89,15 +92,13 @@ class Thinker:
         self._separate_search.clear()
         return self._separate_search.run(game, limits, to_play=to_play)
 
-    def confirm(self, game: Game, to_play: int, *, deadline: float) -> SearchReport | None:
+    def confirm(self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken) -> SearchReport | None:
         """Return a short search with a new tree that ends by `deadline` (of time.perf_counter), None after it."""
         seconds = deadline - time.perf_counter()
         if seconds <= 0:
             return None
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds)
-        visits = self.thresholds.confirm_visits
-        limits = Limits(visits, lambda progress: self._cancelled.is_set() or watcher(progress))
-        return self.search_afresh(game, to_play, limits)
+        return self.search_afresh(game, to_play, Limits(self.thresholds.confirm_visits, watcher, cancel=cancel))
 
     def evaluate(self, game: Game, color: int, symmetries: tuple[int, ...], optimism: float | None) -> Evaluation:
         """Return the network's evaluation, see `evaluate_game`; raises ConfigError without a network."""
@@ -106,11 +107,6 @@ class Thinker:
         return evaluate_game(
             self.evaluator, game, color, config=self.config.puct, symmetries=symmetries, optimism=optimism
         )
-
-    def stop(self) -> None:
-        """End running searches at once, from any thread; they return what they have."""
-        self._game_search.stop()
-        self._separate_search.stop()
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""

@@ -14,6 +14,7 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import Command, GtpError, decode_line, encode_reply, parse_line
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
 from gtp_engine.gtp.reply import Reply, Send
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ FIRST_LINE_TIMEOUT: Final = 2.0
 class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
-    `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose; `reply` is that
-    to the command that is being run, for handlers that send more than their text.
+    `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.  `reply` and
+    `cancel` are the reply and the cancel token of the running command (else the last one): handlers use `reply` to send
+    more than their text, and pass `cancel` on to whatever searches.
+
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
-    need the engine.  An exception it raises fails the command, not the session.  `log` takes lines for the user.
+    need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
     """
 
     def __init__(
@@ -47,7 +50,8 @@ class GtpServer:
         self.log = log
         self.finished = False
         self.explanation = ""
-        self.reply = _nobody()
+        self.reply = _ended_reply()
+        self.cancel = CancelToken()
         self._engine_provider = engine_provider
         self._engine: Engine | None = None
 
@@ -58,33 +62,32 @@ class GtpServer:
             self._engine = self._engine_provider()
         return self._engine
 
-    def stop(self) -> None:
-        """End a running search; may be called from any thread, does nothing while the engine is loading."""
-        if self._engine is not None:
-            self._engine.stop()
-
     def interrupt(self) -> None:
-        """End what goes on between two commands, because a line has come: a reply without end at once, pondering soon.
+        """End what the last command left running, because a line has come: a streaming reply at once, pondering soon.
 
         Does not wait for a search to end; a command that needs one does.
         """
         self.reply.interrupt()
-        self.stop()
+        self.cancel.cancel()
 
-    def answer(self, raw: bytes, send: Send) -> None:
-        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come."""
+    def answer(self, raw: bytes, send: Send, cancel: CancelToken | None = None) -> None:
+        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come.
+
+        `cancel` ends the command's searches early, from any thread, even before the command has begun.
+        """
         line = decode_line(raw)
         if len(raw) > MAX_LINE_BYTES:
             self.interrupt()
             self._refuse_too_long(line, send)
         else:
-            self.answer_line(line, send)
+            self.answer_line(line, send, cancel)
 
-    def answer_line(self, line: str, send: Send) -> None:
+    def answer_line(self, line: str, send: Send, cancel: CancelToken | None = None) -> None:
         """Answer one line; nothing is sent where GTP gives no reply (an empty line, a comment)."""
         self.interrupt()
         command = parse_line(line)
         if command is not None:
+            self.cancel = cancel or CancelToken()
             self._execute(command, Reply(send, command.id))
 
     def handle_bytes(self, raw: bytes) -> bytes:
@@ -149,8 +152,8 @@ class GtpServer:
         reply.end(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False)
 
 
-def _nobody() -> Reply:
-    """Return a reply that has ended, for before the first command."""
+def _ended_reply() -> Reply:
+    """Return a reply that has ended, for the time before the first command."""
     reply = Reply(lambda text: None)
     reply.end()
     return reply

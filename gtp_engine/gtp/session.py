@@ -18,14 +18,16 @@ import os
 import queue
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.transcript import Transcript
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
 
 if TYPE_CHECKING:
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
 
 QUEUED_LINES: Final = 10_000
 """Lines read ahead of the command that is running; beyond this the controller has to wait."""
-
-INTERRUPT_INTERVAL: Final = 0.05
-"""Seconds between two calls of Engine.stop while an interrupted command is still running."""
 
 LOADER_JOIN: Final = 0.2
 """Seconds the end of the process waits for an engine that is still loading before it leaves without it."""
@@ -103,44 +102,51 @@ class EngineLoader:
         self._result.set_exception(EngineUnavailableError(f"engine not available: {reason}"))
 
 
-class InterruptSignal:
-    """Carries `# interrupt` from the reader to the engine.
+class ReceivedLine(NamedTuple):
+    """A line from the controller, and the token that cancels its command."""
 
-    The comment concerns the commands sent before it.  It is pending from the moment it is read until the main
-    thread meets it in the queue; meanwhile `stop` is called again and again, because the command that it
-    concerns may not have begun its search yet.
+    raw: bytes
+    cancel: CancelToken
+
+
+class LineQueue:
+    """The lines that were read and not answered yet; the reader thread puts them in, the main thread takes them out.
+
+    `# interrupt` concerns every command sent before it, the running one and those that wait; their tokens are
+    cancelled as soon as the comment is read, so it does not matter whether their searches have begun.
     """
 
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self._stop = stop
-        self._pending = 0
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
+    def __init__(self) -> None:
+        self._lines: Final[queue.Queue[ReceivedLine | None]] = queue.Queue(QUEUED_LINES)
+        self._lock: Final = threading.Lock()
+        self._unanswered: Final[deque[CancelToken]] = deque()
 
-    def raised(self) -> None:
-        """Note that the comment was read (reader thread)."""
+    def put(self, raw: bytes) -> None:
+        """Append a line; waits while the queue is full."""
+        cancel = CancelToken()
         with self._lock:
-            self._pending += 1
-            first = self._pending == 1
-        if first:
-            threading.Thread(target=self._keep_stopping, name="interrupt", daemon=True).start()
+            self._unanswered.append(cancel)
+        self._lines.put(ReceivedLine(raw, cancel))
 
-    def met(self) -> None:
-        """Note that everything sent before the comment has been answered (main thread)."""
+    def end(self) -> None:
+        """Append the end of the session."""
+        self._lines.put(None)
+
+    def next(self) -> ReceivedLine | None:
+        """Return the next line, waiting for it; None at the end of the session."""
+        return self._lines.get()
+
+    def answered(self) -> None:
+        """Note that the oldest line has been answered."""
         with self._lock:
-            self._pending -= 1
+            self._unanswered.popleft()
 
-    def close(self) -> None:
-        """Stop nothing any more: the session is over."""
-        self._closed.set()
-
-    def _keep_stopping(self) -> None:
-        while not self._closed.is_set():
-            with self._lock:
-                if self._pending == 0:
-                    return
-                self._stop()
-            self._closed.wait(INTERRUPT_INTERVAL)
+    def cancel_all(self) -> None:
+        """Cancel the commands of all lines that have not been answered."""
+        with self._lock:
+            unanswered = tuple(self._unanswered)
+        for cancel in unanswered:
+            cancel.cancel()
 
 
 class ReplyWriter:
@@ -151,7 +157,7 @@ class ReplyWriter:
         self._transcript: Final = transcript
         self._lock: Final = threading.Lock()
         self.is_closed = False
-        """Whether the controller has gone, so that nobody is left to tell."""
+        """Whether the controller has gone."""
 
     def __call__(self, text: str) -> None:
         """Write a piece, or drop it when the controller has gone."""
@@ -178,45 +184,36 @@ def run_session(
     unbuffered; it is flushed after every reply.  The reader thread may still be blocked in a read of `stdin` when this
     returns.
     """
-    lines: queue.Queue[bytes | None] = queue.Queue(QUEUED_LINES)
-    interrupt = InterruptSignal(server.stop)
+    lines = LineQueue()
     is_over = threading.Event()
 
     def read() -> None:
         try:
             for raw in read_lines(stdin):
                 if is_interrupt(raw):
-                    interrupt.raised()
+                    lines.cancel_all()
                 lines.put(raw)
         finally:
-            lines.put(None)
-        if wait_for_hangup(stdout, is_over):  # the controller is dead: nobody waits for the end of a search
-            interrupt.raised()
+            lines.end()
+        if wait_for_hangup(stdout, is_over):  # the controller is dead: no search has to be finished
+            lines.cancel_all()
 
     if loader is not None:
-        loader.when_refused(lambda: lines.put(None))
+        loader.when_refused(lines.end)
     threading.Thread(target=read, name="stdin reader", daemon=True).start()
     try:
-        _answer_lines(server, lines, interrupt, ReplyWriter(stdout, transcript), transcript)
+        _answer_lines(server, lines, ReplyWriter(stdout, transcript), transcript)
     finally:
         is_over.set()
-        interrupt.close()
 
 
-def _answer_lines(
-    server: GtpServer,
-    lines: "queue.Queue[bytes | None]",
-    interrupt: InterruptSignal,
-    write: ReplyWriter,
-    transcript: Transcript | None,
-) -> None:
-    """Answer lines from the queue until `quit`, None in the queue, or a closed stdout."""
-    while not server.finished and not write.is_closed and (raw := lines.get()) is not None:
-        if is_interrupt(raw):
-            interrupt.met()
+def _answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None) -> None:
+    """Answer lines from the queue until `quit`, the end of the queue, or a closed stdout."""
+    while not server.finished and not write.is_closed and (line := lines.next()) is not None:
         if transcript:
-            transcript.received(decode_line(raw))
-        server.answer(raw, write)
+            transcript.received(decode_line(line.raw))
+        server.answer(line.raw, write, line.cancel)
+        lines.answered()
     server.interrupt()
 
 

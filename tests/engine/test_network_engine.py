@@ -17,6 +17,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting, Restriction
 from gtp_engine.search.report import SearchReport
 
@@ -349,12 +350,13 @@ def test_without_the_option_nothing_goes_on() -> None:
 def test_an_analysis_goes_on_until_it_is_stopped() -> None:
     engine = make(FakeEvaluator())
     reports: list[SearchReport] = []
-    engine.start_analysis(WHITE, Request(Reporting(0.01, reports.append)))
+    cancel = CancelToken()
+    engine.start_analysis(WHITE, Request(Reporting(0.01, reports.append)), cancel)
     wait_until(lambda: len(reports) > 3)
     engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
     seen = len(reports)
     wait_until(lambda: len(reports) > seen + 3)
-    engine.stop()
+    cancel.cancel()
     wait_until(lambda: threading.active_count() <= threads_without_search())
     assert all(report.to_play == WHITE for report in reports)
     assert reports[-1].visits > reports[0].visits
@@ -369,13 +371,14 @@ def threads_without_search() -> int:
 def test_a_blocking_analysis_returns_what_it_found() -> None:
     engine = make(FakeEvaluator())
     reports: list[SearchReport] = []
+    cancel = CancelToken()
 
     def receive(report: SearchReport) -> None:
         reports.append(report)
         if len(reports) == 3:
-            engine.stop()
+            cancel.cancel()
 
-    report = engine.analyze(request=Request(Reporting(0.01, receive)))
+    report = engine.analyze(cancel, request=Request(Reporting(0.01, receive)))
     assert report.visits >= reports[-1].visits
     engine.close()
 
@@ -390,14 +393,39 @@ def test_a_search_in_the_background_chooses_without_playing() -> None:
     engine.close()
 
 
-def test_a_cancelled_search_tells_nothing() -> None:
+def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
     engine = make(SlowEvaluator(0.1), search__visits=100)
     choices: list[int] = []
-    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point))
-    engine.stop()
+    cancel = CancelToken()
+    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point), cancel)
+    cancel.cancel()
     engine.clear_cache()  # waits for it
     assert choices == []
-    assert engine.genmove(BLACK, play=False).report.visits > 1, "what was cancelled is over"
+    assert engine.genmove(BLACK, play=False).report.visits > 1, "the next command has a token of its own"
+    engine.close()
+
+
+def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
+    engine = make(FakeEvaluator(), search__visits=0, time__time_per_move=60)
+    cancel = CancelToken()
+    cancel.cancel()
+    start = time.perf_counter()
+    assert engine.genmove(BLACK, cancel=cancel).point != PASS
+    engine.timed_search(60.0, cancel=cancel)
+    engine.score(cancel)
+    engine.analyze(cancel)
+    assert time.perf_counter() - start < 10
+    engine.close()
+
+
+def test_a_cancellation_ends_all_searches_of_a_command() -> None:
+    """An estimated score needs two searches; the second one begins after the cancellation."""
+    evaluator = SlowEvaluator(0.2)
+    engine = make(evaluator)
+    cancel = CancelToken()
+    threading.Timer(0.1, cancel.cancel).start()
+    engine.score(cancel)
+    assert evaluator.rows <= 4, "of 8 visits in each search"
     engine.close()
 
 

@@ -1,6 +1,5 @@
 """The searches of an engine: which thresholds they use."""
 
-import threading
 from dataclasses import replace
 
 import pytest
@@ -20,4 +19,4 @@ def test_few_visits_suffice_only_with_a_networks_ownership(
 ) -> None:
     evaluator = FakeEvaluator(has_ownership=has_ownership)
     config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
-    assert Thinker(config, evaluator, threading.Event()).thresholds is thresholds
+    assert Thinker(config, evaluator).thresholds is thresholds

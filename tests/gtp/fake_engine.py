@@ -2,33 +2,35 @@
 
 import threading
 
+from gtp_engine.search.cancellation import CancelToken
+
 
 class FakeEngine:
-    """Counts what is asked of it; `clear_cache` fails, `set_random_seed` blocks until `stop`."""
+    """Counts the calls; `clear_cache` fails, `score` blocks until its token is cancelled."""
 
     def __init__(self) -> None:
         self.komi = 7.5
-        self.stopped = threading.Event()
+        self.cancelled = 0
         self.searching = threading.Event()
         self.closed = False
 
     def set_komi(self, komi: float) -> None:
         self.komi = komi
 
-    def set_seed(self, seed: int) -> None:
-        """Play the part of a long search: only `stop` ends it."""
+    def score(self, cancel: CancelToken) -> str:
+        """Play the part of a long search: only a cancellation ends it."""
+        ended = threading.Event()
         self.searching.set()
-        assert self.stopped.wait(10), "nobody stopped the search"
+        with cancel.calling(ended.set):
+            assert ended.wait(10), "the search was not cancelled"
+        self.cancelled += 1
+        return "0"
 
     def get_seed(self) -> int:
-        return int(self.stopped.is_set())
+        return self.cancelled
 
     def clear_cache(self) -> None:
         raise ZeroDivisionError("a bug\nin two lines")
-
-    def stop(self) -> None:
-        if self.searching.is_set():
-            self.stopped.set()
 
     def close(self) -> None:
         self.closed = True

@@ -15,7 +15,7 @@ from gtp_engine import streams
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import BROKEN, INTERRUPT_INTERVAL, REFUSED, EngineLoader, run_session
+from gtp_engine.gtp.session import BROKEN, REFUSED, EngineLoader, run_session
 from gtp_engine.gtp.transcript import Transcript
 from gtp_engine.streams import read_lines
 
@@ -148,18 +148,35 @@ def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         yield reader, writer
 
 
+def started(server: GtpServer, reader: BinaryIO, stdout: BinaryIO) -> threading.Thread:
+    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
+    thread.start()
+    return thread
+
+
+def wait_for_end(thread: threading.Thread) -> None:
+    thread.join(JOIN_TIMEOUT)
+    assert not thread.is_alive()
+
+
 def test_interrupt_reaches_the_running_command(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
-    server = make_server(lambda: engine)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
-    thread.start()
-    writer.write(b"1 set_random_seed 5\n2 get_random_seed\n")
+    thread = started(make_server(lambda: engine), reader, stdout)
+    writer.write(b"1 final_score\n2 get_random_seed\n")
     assert engine.searching.wait(JOIN_TIMEOUT)
     writer.write(b"# interrupt\n3 quit\n")
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
-    assert stdout.getvalue() == b"=1 \n\n=2 1\n\n=3 \n\n"
+    wait_for_end(thread)
+    assert stdout.getvalue() == b"=1 0\n\n=2 1\n\n=3 \n\n"
+
+
+def test_interrupt_concerns_commands_that_have_not_begun(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    reader, writer = pipe
+    engine, stdout = FakeEngine(), io.BytesIO()
+    thread = started(make_server(lambda: engine), reader, stdout)
+    writer.write(b"1 final_score\n2 final_score\n3 final_score\n# interrupt\n4 get_random_seed\n5 quit\n")
+    wait_for_end(thread)
+    assert stdout.getvalue() == b"=1 0\n\n=2 0\n\n=3 0\n\n=4 3\n\n=5 \n\n"
 
 
 def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[BinaryIO, BinaryIO]) -> None:
@@ -170,34 +187,28 @@ def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[Bina
         assert loaded.wait(JOIN_TIMEOUT)
         return engine
 
-    server = make_server(provide)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
-    thread.start()
-    writer.write(b"set_random_seed 5\n# interrupt\nquit\n")
+    thread = started(make_server(provide), reader, stdout)
+    writer.write(b"final_score\n# interrupt\nquit\n")
     time.sleep(0.1)
     loaded.set()
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
-    assert stdout.getvalue() == b"= \n\n= \n\n"
+    wait_for_end(thread)
+    assert stdout.getvalue() == b"= 0\n\n= \n\n"
 
 
 def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     engine, stdout = FakeEngine(), io.BytesIO()
-    server = make_server(lambda: engine)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
-    thread.start()
+    thread = started(make_server(lambda: engine), reader, stdout)
     writer.write(b"get_komi\n# interrupt\n")
-    time.sleep(3 * INTERRUPT_INTERVAL)
-    writer.write(b"set_random_seed 5\n")
+    time.sleep(0.1)
+    writer.write(b"final_score\n")
     assert engine.searching.wait(JOIN_TIMEOUT)
-    time.sleep(3 * INTERRUPT_INTERVAL)
-    assert not engine.stopped.is_set()
-    engine.stop()
+    time.sleep(0.1)
+    assert not engine.cancelled
+    writer.write(b"# interrupt\n")
     writer.close()
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
-    assert stdout.getvalue() == b"= 7.5\n\n= \n\n"
+    wait_for_end(thread)
+    assert stdout.getvalue() == b"= 7.5\n\n= 0\n\n"
 
 
 def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[BinaryIO, BinaryIO]) -> None:

@@ -155,7 +155,7 @@ def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:
     server = make_server(broken)
     assert server.handle_line("1 get_komi") == "?1 engine not available: no numba\n\n"
     assert server.handle_line("2 name") == "=2 Tengen\n\n"
-    server.stop()
+    server.interrupt()
 
 
 @pytest.mark.parametrize("spec", all_commands(), ids=lambda spec: spec.name)

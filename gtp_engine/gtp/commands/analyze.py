@@ -54,7 +54,7 @@ def kata_genmove_analyze(server: "GtpServer", args: Args) -> str:
 def kata_search(server: "GtpServer", args: Args) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
-    choice = server.engine.genmove(color, play=False)
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
     return _remember(server, choice)
 
 
@@ -71,7 +71,7 @@ def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
     engine, reply = server.engine, server.reply
     reply.interrupted = "cancelled"
     request = _request(engine, AnalysisOptions())
-    engine.start_genmove(color, request, lambda choice: reply.end(_remember(server, choice)))
+    engine.start_genmove(color, request, lambda choice: reply.end(_remember(server, choice)), server.cancel)
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
@@ -89,7 +89,7 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
     reply.interrupted = "play cancelled"
     reply.open()
-    engine.start_genmove(color, request, done)
+    engine.start_genmove(color, request, done, server.cancel)
 
 
 @command("stop", "", "End an analysis or pondering, as every other line does too.", needs_engine=False, extra_ok=True)
@@ -142,7 +142,7 @@ def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
     writer = _writer(engine, options, is_kata=is_kata)
     request = _request(engine, options, lambda report: reply.line(writer.line(report)), is_analysis=True)
     reply.open()
-    engine.start_analysis(options.color, request)
+    engine.start_analysis(options.color, request, server.cancel)
 
 
 def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: bool) -> str:
@@ -153,7 +153,7 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
-    choice = engine.genmove(color, play=play, request=request)
+    choice = engine.genmove(color, play=play, request=request, cancel=server.cancel)
     reply.line(writer.line(choice.report))
     return f"play {_remember(server, choice)}"
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
 
-LOOK_SECONDS: Final = 1.0
-"""Seconds of a search that somebody at the board waits for."""
+SEARCH_SECONDS: Final = 1.0
+"""Duration of a search whose result a user at the board is waiting for."""
 
 TOP_MOVES: Final = 10
 """Most moves shown at once."""
@@ -28,7 +28,7 @@ def policy(server: "GtpServer", args: Args) -> str:
 @command("tengen-ownership", "", "Map: who will own each point after a second of search, 1 for Black, -1 for White.")
 def ownership(server: "GtpServer", args: Args) -> str:
     """Return a number from −1 to 1 for every point."""
-    report = server.engine.timed_search(LOOK_SECONDS)
+    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     return _number_board(server.engine.game, report.ownership_black)
 
 
@@ -37,7 +37,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
     """Return vertices and numbers, the best move first, the winrates those of the side to play."""
     from gtp_engine.search.report import winrate_of  # here: it needs numpy, which comes with the engine
 
-    game, report = server.engine.game, server.engine.timed_search(LOOK_SECONDS)
+    game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
         f"{show_vertex(game, move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
         for move in report.moves[:TOP_MOVES]
@@ -49,7 +49,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
 def principal_variation(server: "GtpServer", args: Args) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
-    report = server.engine.timed_search(LOOK_SECONDS, color)
+    report = server.engine.timed_search(SEARCH_SECONDS, color, server.cancel)
     return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
 
 
@@ -60,7 +60,7 @@ def winrate(server: "GtpServer", args: Args) -> str:
     from gtp_engine.search.rollout_scores import completed  # here: these need numpy, which comes with the engine
 
     game = server.engine.game
-    report = completed(server.engine.timed_search(LOOK_SECONDS), game)
+    report = completed(server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel), game)
     return "\n".join(
         [
             f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",

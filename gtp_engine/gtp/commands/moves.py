@@ -93,6 +93,6 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
     """Let the engine choose a move, keep an explanation of it, and return the move as text."""
     engine = server.engine
-    choice = engine.genmove(color, play=play, cleanup=cleanup)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel)
     server.explanation = explain(engine.game, choice)
     return show_move(engine.game, choice)

@@ -17,7 +17,7 @@ STATUSES: Final = ("alive", "seki", "dead")
 @command("final_score", "", "The score: B+3.5, W+0.5 or 0; dead stones are estimated.")
 def final_score(server: "GtpServer", args: Args) -> str:
     """Return the score of the position under the game's rules."""
-    return str(server.engine.score())
+    return str(server.engine.score(server.cancel))
 
 
 @command(
@@ -29,7 +29,7 @@ def final_score(server: "GtpServer", args: Args) -> str:
 def final_status(server: "GtpServer", args: Args) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine
-    return engine.final_status()[read_point(engine.game, args[0])]
+    return engine.final_status(server.cancel)[read_point(engine.game, args[0])]
 
 
 @command(
@@ -44,4 +44,4 @@ def final_status_list(server: "GtpServer", args: Args) -> str:
     if status not in STATUSES:
         raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))
     engine = server.engine
-    return "\n".join(show_vertices(engine.game, chain) for chain in engine.chains_by_status(status))
+    return "\n".join(show_vertices(engine.game, chain) for chain in engine.chains_by_status(status, server.cancel))

@@ -38,7 +38,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
 @command("printsgf", "[FILE]", "Print the game as a record, or write it to a file.", extra_ok=True)
 def printsgf(server: "GtpServer", args: Args) -> str:
     """Return the game as SGF; with a file name other than "-", write it there."""
-    text = server.engine.to_sgf()
+    text = server.engine.to_sgf(server.cancel)
     name = _unquote(args.text)
     if name in ("", "-"):
         return text
