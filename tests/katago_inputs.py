@@ -7,8 +7,7 @@ from board_helpers import fingerprint
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Positions, new_positions
-from gtp_engine.go.board import view_storage
+from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, view_board
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -51,9 +50,7 @@ def encode(
 
 
 def _fingerprints(positions: Positions) -> list[tuple[bytes, ...]]:
-    n = positions.forbidden.shape[1]
-    rows = zip(positions.storage[0], positions.hash[0], strict=True)
-    return [fingerprint(view_storage(storage, hash, positions.zobrist, n)) for storage, hash in rows]
+    return [fingerprint(view_board(positions, 0, ago)) for ago in range(BOARDS)]
 
 
 def draw(planes: NDArray[np.float32], characters: dict[int, str]) -> str:

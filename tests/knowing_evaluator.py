@@ -7,9 +7,9 @@ from fake_evaluators import UniformEvaluator
 
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Conditions, Positions, view_board
 from gtp_engine.go.benson import new_life_work, pass_alive_map
-from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board, view_storage
+from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 
 SURE = 0.97
@@ -27,9 +27,7 @@ class KnowingEvaluator(UniformEvaluator):
         """Write the answers."""
         super().evaluate(positions, count, conditions, out, options)
         for row in range(count):
-            board = view_storage(
-                positions.storage[row, 0], positions.hash[row, 0], positions.zobrist, positions.forbidden.shape[1]
-            )
+            board = view_board(positions, row)
             owners = np.zeros(board.color.size, dtype=np.int32)
             size = int(board.info[WIDTH]), int(board.info[HEIGHT])
             pass_alive_map(board, conditions.suicide, new_life_work(*size), owners)

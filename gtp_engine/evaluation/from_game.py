@@ -1,4 +1,4 @@
-"""From a game to what an evaluator is given: a row of positions, and the rules as numbers."""
+"""From a game to what an evaluator receives: a row of positions, and the rules as numbers."""
 
 from typing import Final
 
@@ -17,8 +17,8 @@ from gtp_engine.evaluation.positions import (
     SITUATIONAL_SUPERKO,
     Conditions,
     Positions,
-    set_key,
 )
+from gtp_engine.evaluation.row_kernels import finish_row
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points
@@ -31,14 +31,14 @@ TAX: Final = {Tax.NONE: NO_TAX, Tax.SEKI: SEKI_TAX, Tax.ALL: GROUP_TAX}
 
 def advantage_black(config: PuctConfig, color: int) -> float:
     """Return the configured playout doubling advantage as Black's, in a search on behalf of `color`."""
-    having = {"black": BLACK, "white": WHITE}.get(config.playout_doubling_advantage_color, color)
-    return config.playout_doubling_advantage if having == BLACK else -config.playout_doubling_advantage
+    holder = {"black": BLACK, "white": WHITE}.get(config.playout_doubling_advantage_color, color)
+    return config.playout_doubling_advantage if holder == BLACK else -config.playout_doubling_advantage
 
 
 def conditions_of(
     game: Game, *, playout_doubling_advantage_black: float = 0.0, passing_hacks: bool = False
 ) -> Conditions:
-    """Return the rules of a game as it stands; the other two are what `Conditions` says."""
+    """Return the rules of a game and the points it has granted; the two options are fields of `Conditions`."""
     rules = game.rules
     return Conditions(
         komi=game.komi + rules.handicap_points(game.handicap) - game.button_black,
@@ -59,7 +59,6 @@ def write_game(positions: Positions, row: int, game: Game, to_play: int | None =
     _write_boards(positions, row, game, color)
     passes, first = _passes(game)
     recent = game.moves[first:][: -HISTORY - 1 : -1]
-    positions.to_play[row] = color
     positions.points[row] = [move.point for move in recent] + [NULL_POINT] * (HISTORY - len(recent))
     positions.colors[row] = [move.color for move in recent] + [0] * (HISTORY - len(recent))
     positions.forbidden[row] = 0
@@ -67,18 +66,17 @@ def write_game(positions: Positions, row: int, game: Game, to_play: int | None =
         if game.board.color[point] == EMPTY and game.illegal_reason(point, color) in ("ko", "superko"):
             positions.forbidden[row, point] = 1
     is_open = passes == 0 or color != game.to_play
-    positions.pass_ends[row] = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
-    positions.button[row] = 0
-    set_key(positions, row)
+    pass_ends = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
+    finish_row(positions, row, color, pass_ends, 0)
 
 
 def _has_free_button(game: Game) -> bool:
-    """Return whether the rules have a button and nobody has taken it."""
+    """Return whether the rules have a button and neither side has taken it."""
     return game.rules.has_button and game.button_black == 0.0
 
 
 def _write_boards(positions: Positions, row: int, game: Game, color: int) -> None:
-    """Fill a row's boards; a ko ban is left out where the other side moved next, as it lifts the ban."""
+    """Fill a row's boards; a ko ban is left out where the other side moved next, which lifts the ban."""
     past = game.copy()
     past.undo(min(BOARDS - 1, len(game.moves)))
     board = clone(past.board)
@@ -98,8 +96,8 @@ def _write_boards(positions: Positions, row: int, game: Game, color: int) -> Non
 def _passes(game: Game) -> tuple[int, int]:
     """Return how many passes by turns end the game so far, and the number of the first move that counts as history.
 
-    A pass that took the button does not count.  Two passes end a game; where it goes on, its history begins with the
-    last of them.  A side that passes twice in a row passes once, as KataGo sees it.
+    A pass that took the button does not count.  Two passes end a game; if it continues, its history begins with the
+    last of them.  A side that passes twice in a row counts as passing once, as in KataGo.
     """
     has_button = game.rules.has_button
     passes = first = 0

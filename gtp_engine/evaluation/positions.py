@@ -1,14 +1,15 @@
-"""A batch of positions as an evaluator is given them: boards, the last moves, what ko forbids, the rules.
+"""A batch of positions as an evaluator receives them: boards, the last moves, what ko forbids, the rules.
 
-The search's kernels fill the rows at its leaves, `write_game` fills one from a game.  Encoders turn rows into a
-network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
+The search's kernels fill rows at its leaves (`row_kernels`), `from_game` fills one from a game.  Encoders turn rows
+into a network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
 
-A row tells of the past what a network may know.  Moves are left out by ending the history early, with NULL_POINT and
-colour 0 from there on: everything before the passes that ended a game which nevertheless goes on, or all moves if the
-position is to be judged for itself.  To have a network judge a pass as if the game went on, end the history before the
-first move and set `pass_ends` to 0 (KataGo's "conservative pass" at the root of a search).
+A row holds as much of the past as networks read.  Moves are left out by ending the history early, with NULL_POINT and
+colour 0 from there on: everything before the passes that ended a game which nevertheless continues, or all moves if the
+position is to be evaluated without its past.  To have a network evaluate a pass as if the game continued, end the
+history before the first move and set `pass_ends` to 0 (KataGo's "conservative pass" at the root of a search).
 """
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,12 +18,15 @@ from numpy.typing import NDArray
 from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
+    HEIGHT,
     KO_COLOR,
     KO_POINT,
+    WIDTH,
     Board,
     IntArray,
     padded_length,
     storage_length,
+    view_storage,
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, WHITE
@@ -32,22 +36,22 @@ BOARDS: Final = 3
 """Boards of a row: the position, and those one and two moves ago."""
 
 HISTORY: Final = 8
-"""Moves of a row, most recent first: as many as the AlphaGo planes "turns since" tell apart."""
+"""Moves of a row, most recent first: as many as the AlphaGo planes "turns since" distinguish."""
 
 SIMPLE_KO: Final = 0
 POSITIONAL_SUPERKO: Final = 1
 SITUATIONAL_SUPERKO: Final = 2
-"""What `Conditions.superko` says."""
+"""Values of `Conditions.superko`."""
 
 NO_TAX: Final = 0
 SEKI_TAX: Final = 1
 GROUP_TAX: Final = 2
-"""What `Conditions.tax` says."""
+"""Values of `Conditions.tax`."""
 
 GOES_ON: Final = 0
 ENDS: Final = 1
 IS_OVER: Final = 2
-"""What `Positions.pass_ends` says."""
+"""Values of `Positions.pass_ends`."""
 
 _MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B: Final = np.uint64(0x94D049BB133111EB)
@@ -63,29 +67,29 @@ class Positions(NamedTuple):
     zobrist: NDArray[np.uint64]  # shared by all boards
     to_play: IntArray  # [B] BLACK or WHITE
     points: IntArray  # [B, HISTORY] the last moves, most recent first: a point, PASS, or NULL_POINT before the first
-    colors: IntArray  # [B, HISTORY] who made them; 0 before the first
+    colors: IntArray  # [B, HISTORY] the colours that made them; 0 before the first
     forbidden: NDArray[np.uint8]  # [B, n] 1 where ko or superko, nothing else, forbids `to_play` to play
     pass_ends: IntArray  # [B] GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have ended it
-    button: IntArray  # [B] who took the button since the conditions were noted (BLACK or WHITE), 0 if nobody did
-    key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); set by `set_key`
+    button: IntArray  # [B] the side that took the button since the conditions were written, 0 if neither has
+    key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); written by `set_key`
 
 
 class Conditions(NamedTuple):
-    """What is the same for all rows: the rules, as scalars (`nn` encodes them, `search` obeys them)."""
+    """What all rows have in common: the rules, as scalars (`nn` encodes them, `search` obeys them)."""
 
-    komi: float  # points White gets beside what counts: komi, handicap bonus, a button taken (− if Black has it)
+    komi: float  # points White gets beside the area: komi, handicap bonus, a button taken (− if Black has it)
     superko: int  # SIMPLE_KO, POSITIONAL_SUPERKO or SITUATIONAL_SUPERKO
-    suicide: bool  # whether chains of several stones may be played without liberty
+    suicide: bool  # whether a move may take the last liberty of its own chain of several stones
     territory: bool  # territory scoring, else area
-    tax: int  # NO_TAX, SEKI_TAX (no points in seki) or GROUP_TAX (besides, two points less for each living group)
+    tax: int  # NO_TAX, SEKI_TAX (no points in seki) or GROUP_TAX (also two points less for each living group)
     has_free_button: bool  # the button has not been taken yet
-    playout_doubling_advantage_black: float = 0.0  # Black's, −3 to 3, see `PuctConfig`; networks are told the mover's
-    friendly_pass: bool = False  # area rules under which one may pass before all dead stones are taken
-    passing_hacks: bool = False  # do not tell a network that a pass ends the game where that would lose or draw it
+    playout_doubling_advantage_black: float = 0.0  # −3 to 3, see `PuctConfig`; networks read the mover's
+    friendly_pass: bool = False  # area rules under which players may pass before all dead stones are taken
+    passing_hacks: bool = False  # hide from networks that a pass ends the game where that would lose or draw it
 
 
 def new_positions(batch: int, width: int, height: int) -> Positions:
-    """Return room for `batch` rows on boards of this size."""
+    """Return `batch` rows of zeros for boards of this size."""
     n = padded_length(width, height)
     return Positions(
         storage=np.zeros((batch, BOARDS, storage_length(width, height)), dtype=np.int32),
@@ -99,6 +103,31 @@ def new_positions(batch: int, width: int, height: int) -> Positions:
         button=np.zeros(batch, dtype=np.int32),
         key=np.zeros(batch, dtype=np.uint64),
     )
+
+
+def board_size(positions: Positions) -> tuple[int, int]:
+    """Return width and height of the boards in `positions`, whose first row must be filled."""
+    info = positions.storage[0, 0]
+    return int(info[WIDTH]), int(info[HEIGHT])
+
+
+def take_rows(positions: Positions, rows: Sequence[int] | NDArray[np.int64]) -> Positions:
+    """Return a copy of some rows, in this order."""
+    copies = {name: array[rows] for name, array in positions._asdict().items() if name != "zobrist"}
+    return Positions(zobrist=positions.zobrist, **copies)
+
+
+def put_row(target: Positions, place: int, source: Positions, row: int) -> None:
+    """Make row `place` of `target` equal to a row of `source` (`row_kernels.copy_row` is the same for kernels)."""
+    for name, array in target._asdict().items():
+        if name != "zobrist":
+            array[place] = getattr(source, name)[row]
+
+
+def view_board(positions: Positions, row: int, ago: int = 0) -> Board:
+    """Return the board of a row, `ago` (0, 1 or 2) moves ago, as views, for Python code."""
+    n = positions.forbidden.shape[1]
+    return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, n)
 
 
 @inlined_kernel
@@ -120,7 +149,7 @@ def _mix(key: np.uint64, value: Any) -> Any:
 
 @kernel
 def set_key(positions: Positions, row: int) -> None:
-    """Compute `key` of a row from everything else in it, prisoners included (under territory rules they are points)."""
+    """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules)."""
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
     key |= np.uint64(positions.button[row]) << np.uint64(16)
     captured = board_of(positions, row, wide(0)).info

@@ -6,8 +6,8 @@ Letters as in `decode`: B rows of a batch, of which K are to be looked at.
 import numpy as np
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.go.board import HEIGHT, WIDTH, IntArray
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.go.board import IntArray
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.encoder import Encoder
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
@@ -56,12 +56,6 @@ class Network:
             self._spatial = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
             self._globals = np.zeros((batch, self._encoder.globals), dtype=np.float32)
             self._shape = shape
-
-
-def board_size(positions: Positions) -> tuple[int, int]:
-    """Return width and height of the boards in `positions`, whose first row is filled."""
-    info = positions.storage[0, 0]
-    return int(info[WIDTH]), int(info[HEIGHT])
 
 
 def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:

@@ -16,7 +16,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions
+from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
@@ -27,7 +27,7 @@ from gtp_engine.nn.decode import (
     decode_value,
     finish_rows,
 )
-from gtp_engine.nn.encoded_network import Network, board_size
+from gtp_engine.nn.encoded_network import Network
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table

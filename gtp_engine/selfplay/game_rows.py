@@ -9,7 +9,7 @@ from typing import Final
 
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions
-from gtp_engine.evaluation.row_kernels import shift_row
+from gtp_engine.evaluation.row_kernels import advance_row
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko
 
@@ -41,7 +41,7 @@ class GameRows:
     def _shift(self, row: int, game: Game) -> None:
         rules, last = game.rules, game.last_move
         assert last is not None, "the game has grown"
-        shift_row(
+        advance_row(
             self._positions,
             row,
             game.board,

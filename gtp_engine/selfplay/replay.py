@@ -20,9 +20,8 @@ from gtp_engine.evaluation.positions import (
     SITUATIONAL_SUPERKO,
     Positions,
     board_of,
-    set_key,
 )
-from gtp_engine.evaluation.row_kernels import Keys, write_forbidden
+from gtp_engine.evaluation.row_kernels import Keys, end_history, finish_row, write_forbidden, write_move
 from gtp_engine.go.area import owners_into
 from gtp_engine.go.board import (
     KO_COLOR,
@@ -35,7 +34,7 @@ from gtp_engine.go.board import (
     merge,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 
 
 class GameMoves(NamedTuple):
@@ -85,10 +84,11 @@ def _copy_to_row(positions: Positions, row: int, ago: int, board: Board, mover: 
 @spliced_kernel
 def _write_history(positions: Positions, row: int, moves: GameMoves, begin: int, last: int) -> None:
     """Write the last moves of a row, which are those before number `last`; the game's first move has number `begin`."""
-    for i in range(HISTORY):
-        number = last - 1 - i
-        positions.points[row, i] = moves.points[number] if number >= begin else NULL_POINT
-        positions.colors[row, i] = moves.colors[number] if number >= begin else 0
+    length = min(last - begin, wide(HISTORY))
+    for ago in range(length):
+        number = last - 1 - ago
+        write_move(positions, row, ago, wide(moves.points[number]), wide(moves.colors[number]))
+    end_history(positions, row, length)
 
 
 @kernel
@@ -140,13 +140,11 @@ def _replay(
         if number < last:
             _play(board, wide(moves.points[number]), mover)
     _write_history(positions, row, moves, begin, last)
-    positions.to_play[row] = to_play
     passed = count > 0 and moves.points[last - 1] == PASS and moves.colors[last - 1] != to_play
-    positions.pass_ends[row] = ENDS if passed else GOES_ON
-    positions.button[row] = 0
     known = wide(count + 1) if superko != SIMPLE_KO else wide(0)
-    write_forbidden(positions, row, bool(moves.suicide[game]), superko == SITUATIONAL_SUPERKO, work.keys[:known])
-    set_key(positions, row)
+    is_situational = superko == SITUATIONAL_SUPERKO
+    write_forbidden(positions, row, to_play, bool(moves.suicide[game]), is_situational, work.keys[:known])
+    finish_row(positions, row, to_play, wide(ENDS) if passed else wide(GOES_ON), wide(0))
 
 
 @spliced_kernel

@@ -15,15 +15,14 @@ from dataclasses import fields
 from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
-from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions
+from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size, take_rows
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.decode import clear_rows, decode_katago_value, decode_ownership, decode_policy, finish_rows
-from gtp_engine.nn.encoded_network import board_size, new_encoder
+from gtp_engine.nn.encoded_network import new_encoder
 from gtp_engine.nn.encoder import Encoder
 from gtp_engine.nn.metadata import NetworkInfo, Scales
 from gtp_engine.nn.onnx_model import RawOutputs
@@ -59,14 +58,7 @@ class GroupedRows:
             rows = [row for row, of_row in enumerate(conditions) if of_row == common]
             part = new_evaluation(len(rows), *board_size(positions))
             self._evaluator.evaluate(take_rows(positions, rows), len(rows), common, part, DEFAULT_OPTIONS)
-            for array, values in zip(out, part, strict=True):
-                array[rows] = values
-
-
-def take_rows(positions: Positions, rows: Sequence[int] | NDArray[np.int64]) -> Positions:
-    """Return a copy of some rows."""
-    copies = {name: array[rows] for name, array in positions._asdict().items() if name != "zobrist"}
-    return Positions(zobrist=positions.zobrist, **copies)
+            put_rows(out, rows, part)
 
 
 class RawModel(Protocol):

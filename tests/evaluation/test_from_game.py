@@ -18,10 +18,10 @@ from gtp_engine.evaluation.positions import (
     SEKI_TAX,
     SIMPLE_KO,
     SITUATIONAL_SUPERKO,
-    Positions,
     set_key,
+    view_board,
 )
-from gtp_engine.go.board import KO_POINT, Board, view_storage
+from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
@@ -29,11 +29,6 @@ from gtp_engine.go.rules import Rules
 
 CHINESE = Rules.parse("chinese")
 KO_GAME = ". X O .\nX . X O\n. X O .\n. . . ."
-
-
-def board_ago(positions: Positions, ago: int) -> Board:
-    n = positions.forbidden.shape[1]
-    return view_storage(positions.storage[0, ago], positions.hash[0, ago], positions.zobrist, n)
 
 
 def stones(game: Game) -> list[int]:
@@ -47,29 +42,29 @@ class TestBoards:
         for ago in range(BOARDS):
             past = game.copy()
             past.undo(ago)
-            board = board_ago(positions, ago)
+            board = view_board(positions, 0, ago)
             assert [int(board.color[p]) for p in board_points(4, 3)] == stones(past)
             assert board.hash[0] == np.uint64(past.hash)
 
     @pytest.mark.parametrize("moves", [(), ("A1",), ("A1", "B2")])
     def test_of_a_young_game_repeat_the_first(self, moves: tuple[str, ...]):
         positions = row_of(play(Game(3, 3, CHINESE), *moves))
-        counts = [int((board_ago(positions, ago).color == BLACK).sum()) for ago in range(BOARDS)]
+        counts = [int((view_board(positions, 0, ago).color == BLACK).sum()) for ago in range(BOARDS)]
         assert counts == [(len(moves) - ago + 1) // 2 if ago <= len(moves) else 0 for ago in range(BOARDS)]
         assert not np.shares_memory(positions.storage[0, 0], positions.storage[0, 1])
 
     def test_keep_the_ko(self):
         game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
         mouth = parse_vertex("C3", width=4, height=4)
-        assert board_ago(row_of(game), 0).info[KO_POINT] == mouth
+        assert view_board(row_of(game), 0).info[KO_POINT] == mouth
         assert row_of(game).forbidden[0].nonzero()[0].tolist() == [mouth]
-        assert board_ago(row_of(play(game, "A1")), 1).info[KO_POINT] == mouth
+        assert view_board(row_of(play(game, "A1")), 0, 1).info[KO_POINT] == mouth
 
     def test_have_no_ko_where_the_other_side_moves_next(self):
         game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
-        assert board_ago(row_of(game, WHITE), 0).info[KO_POINT] == NULL_POINT
+        assert view_board(row_of(game, WHITE), 0).info[KO_POINT] == NULL_POINT
         assert not row_of(game, WHITE).forbidden.any()
-        assert board_ago(row_of(play(game, "W A1")), 1).info[KO_POINT] == NULL_POINT
+        assert view_board(row_of(play(game, "W A1")), 0, 1).info[KO_POINT] == NULL_POINT
 
 
 class TestHistory:

@@ -13,8 +13,7 @@ from board_helpers import COLOR, fingerprint, game_from, random_moves, rows, ver
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Positions, new_positions
-from gtp_engine.go.board import Board, view_storage
+from gtp_engine.evaluation.positions import new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import action_to_point, board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
@@ -374,20 +373,15 @@ def test_exchanging_the_colours_changes_the_colour_plane_alone(size: tuple[int, 
     assert np.array_equal(planes[48], 1 - others[48])
 
 
-def stored_board(positions: Positions, row: int) -> Board:
-    n = positions.forbidden.shape[1]
-    return view_storage(positions.storage[row, 0], positions.hash[row, 0], positions.zobrist, n)
-
-
 def test_rows_are_written_alone_and_boards_restored() -> None:
     positions = new_positions(3, 9, 9)
     game = replayed(some_moves((9, 9)), (9, 9))
     for row in range(3):
         write_game(positions, row, game)
-    before = [fingerprint(stored_board(positions, row)) for row in range(3)]
+    before = [fingerprint(view_board(positions, row)) for row in range(3)]
     spatial = np.full((3, 48, 9, 9), np.nan, dtype=np.float32)
     symmetries, no_globals = np.array([0, 5, 0], dtype=np.int32), np.zeros((3, 0), dtype=np.float32)
     AlphaGoEncoder(9, 9).encode(positions, 1, 2, conditions_of(game), symmetries, spatial, no_globals)
     assert np.isnan(spatial[[0, 2]]).all()
     assert np.array_equal(spatial[1], encode(game, symmetry=5)[:48])
-    assert [fingerprint(stored_board(positions, row)) for row in range(3)] == before
+    assert [fingerprint(view_board(positions, row)) for row in range(3)] == before

@@ -12,14 +12,14 @@ from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_positions, take_rows
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.encoded_network import Network
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.selfplay.rows_evaluator import GroupedRows, NetworkRows, take_rows
+from gtp_engine.selfplay.rows_evaluator import GroupedRows, NetworkRows
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 

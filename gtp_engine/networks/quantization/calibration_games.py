@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions, put_row, take_rows
 from gtp_engine.selfplay.policy_games import PolicyGames
-from gtp_engine.selfplay.rows_evaluator import GroupedRows, take_rows
+from gtp_engine.selfplay.rows_evaluator import GroupedRows
 
 Progress = Callable[[int, int], None]
 """Called with how many games have ended, and of how many."""
@@ -53,7 +53,7 @@ def sample_games(
             place = _place_in_reservoir(len(played.game.moves), per_game, rng)
             if place is not None:
                 slot = played.number * per_game + place
-                _copy_row(kept, slot, batch_of_games.positions, row)
+                put_row(kept, slot, batch_of_games.positions, row)
                 conditions[slot] = batch_of_games.conditions[row]
         ended += len(batch_of_games.play())
         if progress is not None:
@@ -70,9 +70,3 @@ def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int 
     """
     place = index if index < size else int(rng.integers(index + 1))
     return place if place < size else None
-
-
-def _copy_row(target: Positions, row: int, source: Positions, source_row: int) -> None:
-    for name, array in target._asdict().items():
-        if name != "zobrist":
-            array[row] = getattr(source, name)[source_row]

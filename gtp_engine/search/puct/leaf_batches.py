@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.board import STRIDE, view_storage
+from gtp_engine.evaluation.positions import new_positions, view_board
+from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules, Tax
 from gtp_engine.go.scoring import score_area
@@ -62,9 +62,7 @@ class Batch:
             node = self.leaves.path[row, self.leaves.depth[row]]
             if tree.state[node] == CLOSED:
                 continue
-            slot, length = int(self.leaves.slot[row]), self.positions.forbidden.shape[1]
-            stored = self.positions.storage[slot, 0], self.positions.hash[slot, 0], self.positions.zobrist
-            board = view_storage(*stored, length)
+            board = view_board(self.positions, int(self.leaves.slot[row]))
             points = score_area(board.color, int(board.info[STRIDE]), rules)
             margin = points[BLACK] - points[WHITE]
             self.leaves.margin[row] = margin - params.komi + self.leaves.button[row]

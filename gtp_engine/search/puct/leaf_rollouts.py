@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import BOARDS, ENDS, GOES_ON, HISTORY, Positions, board_of, set_key
+from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions, board_of
+from gtp_engine.evaluation.row_kernels import copy_row, finish_row, forbid_ko, shift_row
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import (
     EMPTY_COUNT,
-    KO_COLOR,
-    KO_POINT,
     Board,
     IntArray,
     clear_ko,
@@ -29,7 +28,7 @@ from gtp_engine.go.board import (
     padded_length,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.search.puct.expand import leaf_node, say
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
@@ -101,7 +100,7 @@ def play_out_all(
 def begin(positions: Positions, count: int, running: Running) -> None:
     """Begin a rollout from each of the first `count` rows of `positions`."""
     for slot in range(wide(count)):
-        _copy_row(positions, slot, running.positions, slot)
+        copy_row(running.positions, slot, positions, slot)
         running.slot[slot] = slot
         running.passes[slot] = 0
 
@@ -122,7 +121,7 @@ def play_moves(running: Running, count: int, results: Results, rng: State) -> in
         _count(running, row, results)
         count -= 1
         if row < count:
-            _copy_row(running.positions, wide(count), running.positions, row)
+            copy_row(running.positions, row, running.positions, wide(count))
             running.slot[row] = running.slot[count]
             running.passes[row] = running.passes[count]
     return count
@@ -140,22 +139,6 @@ def _count(running: Running, row: int, results: Results) -> None:
     """Count a row."""
     slot = wide(running.slot[row])
     results.margin[slot] = area_margin(board_of(running.positions, row, wide(0)), running.queue, results.owner[slot])
-
-
-@kernel
-def _copy_row(source: Positions, row: int, target: Positions, place: int) -> None:
-    """Copy a row with everything in it."""
-    for ago in range(BOARDS):
-        copy_board(board_of(target, place, wide(ago)), board_of(source, row, wide(ago)))
-    for ago in range(HISTORY):
-        target.points[place, ago] = source.points[row, ago]
-        target.colors[place, ago] = source.colors[row, ago]
-    for point in range(source.forbidden.shape[1]):
-        target.forbidden[place, point] = source.forbidden[row, point]
-    target.to_play[place] = source.to_play[row]
-    target.pass_ends[place] = source.pass_ends[row]
-    target.button[place] = source.button[row]
-    target.key[place] = source.key[row]
 
 
 @spliced_kernel
@@ -192,8 +175,7 @@ def _play(running: Running, row: int, move: int) -> None:
     """Make a move in a row; the button is left alone, as in other rollouts."""
     positions = running.positions
     color = wide(positions.to_play[row])
-    for ago in range(BOARDS - 1, 0, -1):
-        copy_board(board_of(positions, row, wide(ago)), board_of(positions, row, wide(ago) - 1))
+    shift_row(positions, row, move, color)
     board = board_of(positions, row, wide(0))
     if move == PASS:
         clear_ko(board)
@@ -201,20 +183,10 @@ def _play(running: Running, row: int, move: int) -> None:
     else:
         play_assume_legal(board, move, color)
         running.passes[row] = 0
-    for ago in range(HISTORY - 1, 0, -1):
-        positions.points[row, ago] = positions.points[row, ago - 1]
-        positions.colors[row, ago] = positions.colors[row, ago - 1]
-    positions.points[row, 0] = move
-    positions.colors[row, 0] = color
-    color = BLACK + WHITE - color
-    positions.to_play[row] = color
-    positions.pass_ends[row] = ENDS if running.passes[row] == 1 else GOES_ON
-    for point in range(positions.forbidden.shape[1]):
-        positions.forbidden[row, point] = 0
-    ko = wide(board.info[KO_POINT])
-    if ko != NULL_POINT and board.info[KO_COLOR] == color:
-        positions.forbidden[row, ko] = 1
-    set_key(positions, row)
+    to_play = BLACK + WHITE - color
+    forbid_ko(positions, row, to_play)
+    pass_ends = wide(ENDS) if running.passes[row] == 1 else wide(GOES_ON)
+    finish_row(positions, row, to_play, pass_ends, wide(positions.button[row]))
 
 
 # --- into the tree ---

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, Positions, board_of, set_key
+from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, Positions, board_of
+from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
 from gtp_engine.go.board import (
     EMPTY_COUNT,
-    KO_COLOR,
-    KO_POINT,
     Board,
     IntArray,
     clear_ko,
@@ -24,7 +23,7 @@ from gtp_engine.go.board import (
     padded_length,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.search.superko import position_key, would_repeat
 
 MAX_DEPTH: Final = 500
@@ -157,36 +156,35 @@ def write_rest(
 ) -> None:
     """Write the rest of a row whose boards are there: the last moves, what ko forbids, whether a pass ends the game."""
     slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
-    positions.to_play[slot] = color
     mover = BLACK + WHITE - color
     for ago in range(HISTORY):
         if ago < depth:
-            positions.points[slot, ago] = leaves.moves[row, depth - 1 - ago]
-            positions.colors[slot, ago] = mover
+            write_move(positions, slot, wide(ago), wide(leaves.moves[row, depth - 1 - ago]), mover)
             mover = BLACK + WHITE - mover
         else:
-            positions.points[slot, ago] = root.positions.points[0, ago - depth]
-            positions.colors[slot, ago] = root.positions.colors[0, ago - depth]
-    _write_passes(root, leaves, row, positions)
+            before = ago - depth
+            point, player = wide(root.positions.points[0, before]), wide(root.positions.colors[0, before])
+            write_move(positions, slot, wide(ago), point, player)
+    pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
+    if depth > 0 and pass_ends == IS_OVER:
+        end_history(positions, slot, wide(1))  # a game that continues after two passes begins with the second one
     _write_forbidden(root, superko, suicide, positions, slot, color, depth, work)
-    set_key(positions, slot)
+    taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))
+    finish_row(positions, slot, color, pass_ends, taker)
 
 
 @spliced_kernel
-def _write_passes(root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
-    """Write what follows from passes: who has the button, whether a pass ends the game, or the game is over."""
-    slot, passes, button = wide(leaves.slot[row]), leaves.passes[row], leaves.button[row]
-    positions.button[slot] = 0 if button == 0.0 else (BLACK if button > 0.0 else WHITE)
-    positions.pass_ends[slot] = GOES_ON
+def _pass_ends(root: Root, leaves: Leaves, row: int) -> int:
+    """Return what the passes of a row mean, as in `Positions.pass_ends`: for the root, what it was given."""
+    passes = wide(leaves.passes[row])
+    pass_ends = wide(GOES_ON)
     if wide(leaves.depth[row]) == 0:
-        positions.pass_ends[slot] = root.positions.pass_ends[0]
-    elif passes == 1 and not (root.free_button and button == 0.0):
-        positions.pass_ends[slot] = ENDS
+        pass_ends = wide(root.positions.pass_ends[0])
+    elif passes == 1 and not (root.free_button and leaves.button[row] == 0.0):
+        pass_ends = wide(ENDS)
     elif passes >= 2:
-        positions.pass_ends[slot] = IS_OVER
-        for ago in range(1, HISTORY):  # a game that goes on after two passes begins with the second one
-            positions.points[slot, ago] = NULL_POINT
-            positions.colors[slot, ago] = 0
+        pass_ends = wide(IS_OVER)
+    return pass_ends
 
 
 @spliced_kernel
@@ -198,14 +196,10 @@ def _write_forbidden(
     A move that stays on the board can recreate a position only where that colour had a stone before; one that does not,
     the suicide of several stones, has no empty point beside it.
     """
-    board, forbidden = board_of(positions, slot, wide(0)), positions.forbidden
-    for point in range(forbidden.shape[1]):
-        forbidden[slot, point] = 0
-    ko = board.info[KO_POINT]
-    if ko != NULL_POINT and board.info[KO_COLOR] == color:
-        forbidden[slot, ko] = 1
+    forbid_ko(positions, slot, color)
     if superko == 0:
         return
+    board = board_of(positions, slot, wide(0))
     for i in range(board.info[EMPTY_COUNT]):
         point = wide(board.empties[i])
         if (
@@ -213,4 +207,4 @@ def _write_forbidden(
             and is_legal(board, point, color, suicide)
             and would_repeat(board, point, color, superko, root.history, work.keys, depth)
         ):
-            forbidden[slot, point] = 1
+            positions.forbidden[slot, point] = 1

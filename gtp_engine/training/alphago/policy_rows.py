@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size, take_rows
 from gtp_engine.go.constants import PASS
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.alphago_planes import planes_of
-from gtp_engine.nn.encoded_network import board_size
 from gtp_engine.nn.symmetry import cell_table
-from gtp_engine.selfplay.rows_evaluator import RawModel, RowsEvaluator, take_rows
+from gtp_engine.selfplay.rows_evaluator import RawModel, RowsEvaluator
 
 _NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5
@@ -130,8 +129,7 @@ class SwitchedRows:
             if rows.size:
                 part = new_evaluation(len(rows), *board_size(positions))
                 player.evaluate_rows(take_rows(positions, rows), [conditions[row] for row in rows.tolist()], part)
-                for array, values in zip(out, part, strict=True):
-                    array[rows] = values
+                put_rows(out, rows, part)
 
 
 def sensible(planes: FloatArray) -> NDArray[np.bool_]:
