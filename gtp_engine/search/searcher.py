@@ -10,7 +10,7 @@ from gtp_engine.search.report import SearchReport
 class Searcher(Protocol):
     """Searches positions of one game after the other, and keeps what it knows of the game between calls.
 
-    `run` is called by one thread at a time; `stop` may be called from any other.
+    One thread at a time uses it; any other ends a running search by the cancel token in its limits.
     """
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
@@ -19,10 +19,6 @@ class Searcher(Protocol):
         `to_play` defaults to the side whose turn it is.  Ends at the limits; a search that was cancelled before it
         began still returns a move.
         """
-        ...
-
-    def stop(self) -> None:
-        """End a running search soon; without one, do nothing.  Prefer `Limits.cancel`, which cannot come too early."""
         ...
 
     def clear(self) -> None:

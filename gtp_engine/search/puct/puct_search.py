@@ -32,8 +32,7 @@ _LARGE_BATCH: Final = 16
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
-    `run` is called by one thread at a time; `stop` may be called from any other.  Raises ConfigError if rollouts should
-    be played by a network that is not loaded.
+    One thread at a time uses it.  Raises ConfigError if rollouts should be played by a network that is not loaded.
     """
 
     def __init__(self, config: Config, evaluator: Evaluator) -> None:
@@ -43,7 +42,6 @@ class PuctSearch:
         self.batch: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._worker: Final = Worker("evaluator")
-        self._cancel = CancelToken()
         self._seed = config.search.seed
         self._random = np.random.default_rng(self._seed)
         self._tree: ReusableTree | None = None
@@ -55,16 +53,12 @@ class PuctSearch:
         before, so that there is a move to choose.  Raises what the evaluator raises.
         """
         start = time.perf_counter()
-        self._cancel = limits.cancel or CancelToken()
+        cancel = limits.cancel or CancelToken()
         self._worker.drain()
-        with self._cancel.calling(self._worker.wake):
-            run = self._begin(game, game.to_play if to_play is None else to_play, limits, start)
+        with cancel.calling(self._worker.wake):
+            run = self._begin(game, game.to_play if to_play is None else to_play, limits, cancel, start)
             run.run_to_limits()
         return run.final_report(self._random)
-
-    def stop(self) -> None:
-        """End a running search at once, save for the evaluation of its root; without one, do nothing."""
-        self._cancel.cancel()
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
@@ -81,7 +75,7 @@ class PuctSearch:
         """End the thread after the call it is in; the search cannot be used afterwards."""
         self._worker.close()
 
-    def _begin(self, game: Game, color: int, limits: Limits, start: float) -> SearchRun:
+    def _begin(self, game: Game, color: int, limits: Limits, cancel: CancelToken, start: float) -> SearchRun:
         """Return the search of a position, whose root has been evaluated and is in the tree."""
         puct = self.config.puct
         advantage = advantage_black(puct, color if limits.behalf_of is None else limits.behalf_of)
@@ -96,7 +90,7 @@ class PuctSearch:
             raw = tree.raw = self._evaluate_root(tree, leaf_evaluator)
         if limits.move_ownership:
             tree.collect_move_ownership()
-        run = SearchRun(self.config, leaf_evaluator, tree, position, raw, limits, self._cancel, start)
+        run = SearchRun(self.config, leaf_evaluator, tree, position, raw, limits, cancel, start)
         if is_new:
             run.add_root_evaluation()
         run.set_root_priors(self._random)

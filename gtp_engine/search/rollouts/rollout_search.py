@@ -27,8 +27,8 @@ class RolloutSearch:
     `linear_policy` plays the rollouts if the configuration asks for it.  By default the tactical policy does, which is
     faster and not weaker at the same number of playouts.
 
-    `run` is called by one thread at a time; `stop` may be called from any other.  Raises ConfigError if the
-    configuration asks for a rollout policy that is not available.
+    One thread at a time uses it.  Raises ConfigError if the configuration asks for a rollout policy that is not
+    available.
     """
 
     def __init__(self, config: SearchConfig, linear_policy: LinearPolicy | None = None) -> None:
@@ -37,7 +37,6 @@ class RolloutSearch:
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
         self._pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
-        self._cancel = CancelToken()
         self._seed = config.seed
         self._tree: ReusableRolloutTree | None = None
 
@@ -49,7 +48,7 @@ class RolloutSearch:
         rollouts may play them.
         """
         start = time.perf_counter()
-        self._cancel = cancel = limits.cancel or CancelToken()
+        cancel = limits.cancel or CancelToken()
         color = game.to_play if to_play is None else to_play
         position = RootPosition(game.copy(), color, limits.restrictions)
         tree = self._fitting_tree(game.width, game.height)
@@ -57,10 +56,6 @@ class RolloutSearch:
         run = RolloutRun(self.config, tree, position, self._pool, self.threads, limits, cancel, start)
         run.run_to_limits()
         return run.report()
-
-    def stop(self) -> None:
-        """End a running search after its current batch; without one, do nothing."""
-        self._cancel.cancel()
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
