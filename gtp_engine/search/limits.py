@@ -46,13 +46,13 @@ class Restriction:
     depth: int = 1
 
 
-def left_out_until(restrictions: Iterable[Restriction], n: int) -> NDArray[np.int32]:
+def avoid_until_depths(restrictions: Iterable[Restriction], n: int) -> NDArray[np.int32]:
     """Return, int32[3, n] by colour and padded point or PASS, the depth from which on a move is no longer left out."""
-    until = np.zeros((3, n), dtype=np.int32)
+    avoid_until = np.zeros((3, n), dtype=np.int32)
     for restriction in restrictions:
         points = list(restriction.points)
-        until[restriction.color, points] = np.maximum(until[restriction.color, points], restriction.depth)
-    return until
+        avoid_until[restriction.color, points] = np.maximum(avoid_until[restriction.color, points], restriction.depth)
+    return avoid_until
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.leaf_rollouts import Results, new_results
-from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, new_player
+from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, new_rollout_player
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM
@@ -50,7 +50,7 @@ INDIFFERENT = LinearPolicy(
 
 
 class RolloutEvaluator(AreaEvaluator):
-    """Has a rollout network that likes allowed points as told, and the pass; remembers how many rows it was asked."""
+    """Has a rollout network that likes allowed points as given, and the pass; counts how many rows it was asked."""
 
     def __init__(self, likes: Likes = lambda positions, row, point: 1.0, batch: int = 4, **facts: Any) -> None:
         super().__init__(batch, has_rollout_policy=True, **facts)
@@ -319,7 +319,7 @@ def test_weights_of_a_linear_policy_come_first(
 ) -> None:
     size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
     for each in (evaluator, ExclusiveEvaluator(evaluator)):
-        found = new_player(config(rollout_policy=policy, rollout_share=0.5), each, **size)
+        found = new_rollout_player(config(rollout_policy=policy, rollout_share=0.5), each, **size)
         assert type(found) is player
         assert (getattr(found, "_linear", None) is not None) == is_linear
 
@@ -368,8 +368,8 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_asked() -> None:
 def test_the_setting_says_who_plays_rollouts(policy: str, has_network: bool, player: type) -> None:
     evaluator = RolloutEvaluator() if has_network else AreaEvaluator()
     size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
-    assert type(new_player(config(rollout_policy=policy, rollout_share=0.5), evaluator, **size)) is player
-    assert new_player(config(rollout_policy=policy), evaluator, **size) is None
+    assert type(new_rollout_player(config(rollout_policy=policy, rollout_share=0.5), evaluator, **size)) is player
+    assert new_rollout_player(config(rollout_policy=policy), evaluator, **size) is None
 
 
 def test_a_rollout_network_that_is_not_there_is_refused() -> None:

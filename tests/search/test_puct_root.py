@@ -132,13 +132,13 @@ def test_black_begins_on_the_right_and_mirrored_moves_are_told_as_well() -> None
     with Searching(FakeEvaluator()) as searcher:
         report = searcher.run(game, Limits(300, move_ownership=True))
     searched = [move for move in report.moves if move.symmetry_of is None]
-    told = {move.point: move for move in report.moves}
-    assert len(told) == len(report.moves)
+    reported = {move.point: move for move in report.moves}
+    assert len(reported) == len(report.moves)
     assert sum(move.visits for move in searched) == 299
     assert all(move.point % 10 >= 5 for move in searched if move.point != PASS)
     for move in report.moves:
         if move.symmetry_of is not None:
-            original = told[move.symmetry_of]
+            original = reported[move.symmetry_of]
             assert (move.visits, move.pv_visits) == (original.visits, original.pv_visits)
             assert move.pv[0] == move.point
             assert sorted(move.ownership_black) == pytest.approx(sorted(original.ownership_black))
@@ -261,11 +261,11 @@ def check_means(mean: np.ndarray | None, stdev: np.ndarray | None, samples: list
 def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
     with Searching(ShapedEvaluator()) as searcher:
         report = searcher.run(Game(5), Limits(60, move_ownership=True))
-    told = {move.point: move for move in report.moves}
+    reported = {move.point: move for move in report.moves}
     mirrored = [move for move in report.moves if move.symmetry_of is not None]
     assert mirrored
     for move in mirrored:
-        original = told[move.symmetry_of]
+        original = reported[move.symmetry_of]
         for field in ("ownership_black", "ownership_stdev"):
             assert getattr(move, field)[move.point] == getattr(original, field)[original.point]
             assert sorted(getattr(move, field)) == sorted(getattr(original, field))

@@ -219,7 +219,7 @@ def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
 
         def cancel() -> None:
             nonlocal cancelled
-            wait_until(lambda: searcher._worker._unfinished[-1:] and not searcher._worker._unfinished[-1].is_done)
+            wait_until(lambda: searcher._thread._unfinished[-1:] and not searcher._thread._unfinished[-1].is_done)
             cancelled = time.perf_counter()
             token.cancel()
 
@@ -387,16 +387,16 @@ def test_the_root_is_asked_in_its_own_way() -> None:
         assert of_root not in evaluator.options[calls:]
 
 
-class ToldEvaluator(FakeEvaluator):
-    """Remembers the playout doubling advantages it is told, Black's."""
+class AdvantageRecorder(FakeEvaluator):
+    """Collects the playout doubling advantages of its calls, Black's."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: set[float] = set()
+        self.advantages: set[float] = set()
 
     def evaluate(self, positions, count, conditions, out, options):
         super().evaluate(positions, count, conditions, out, options)
-        self.told.add(conditions.playout_doubling_advantage_black)
+        self.advantages.add(conditions.playout_doubling_advantage_black)
 
 
 @pytest.mark.parametrize(
@@ -414,10 +414,10 @@ def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
     side: str, to_play: int, behalf_of: int | None, black: float
 ) -> None:
     """In the whole tree it stays with one colour, whoever is to play."""
-    evaluator = ToldEvaluator()
+    evaluator = AdvantageRecorder()
     options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}
     search(Game(5), Limits(50, behalf_of=behalf_of), evaluator, to_play=to_play, **options)
-    assert evaluator.told == {black}
+    assert evaluator.advantages == {black}
 
 
 @pytest.mark.parametrize(("side", "is_kept"), [("sidetomove", False), ("black", True)])
@@ -435,12 +435,12 @@ def test_a_tree_with_the_advantage_on_the_other_side_is_dropped(side: str, is_ke
 
 
 def test_without_advantage_nothing_is_told_and_pondering_is_like_any_search() -> None:
-    evaluator = ToldEvaluator()
+    evaluator = AdvantageRecorder()
     with Searching(evaluator) as searcher:
         game = Game(7)
         searcher.run(game, Limits(50))
         assert searcher.run(game, Limits(80, behalf_of=WHITE)).playouts == 30
-    assert evaluator.told == {0.0}
+    assert evaluator.advantages == {0.0}
 
 
 def test_an_evaluator_without_ownership_leaves_none() -> None:

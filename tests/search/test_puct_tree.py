@@ -31,7 +31,7 @@ from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import new_root
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.tree import (
-    OPEN,
+    EXPANDED,
     ROOT,
     SCORE,
     UTILITY,
@@ -42,7 +42,7 @@ from gtp_engine.search.puct.tree import (
     promote_untried,
     try_edge,
 )
-from gtp_engine.search.puct.utility import expected_share, judgement_weight, score_utility, utility_per_point
+from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
 
 # --- the oracle
 
@@ -213,7 +213,7 @@ def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
     tree = store_of(searcher).tree
     if game.is_over:
         assert tree.mean[node, SCORE] == pytest.approx(game.score().margin_black), game.moves
-        assert tree.state[node] != OPEN
+        assert tree.state[node] != EXPANDED
         return 1
     first, checked = int(tree.first_edge[node]), 0
     for edge in range(first, first + int(tree.tried[node])):
@@ -230,7 +230,7 @@ def test_under_territory_rules_the_network_judges_what_two_passes_leave() -> Non
         searcher.run(game, Limits(200))
         tree = store_of(searcher).tree
         node = store_of(searcher).child_by_move(store_of(searcher).child_by_move(ROOT, PASS), PASS)
-        assert tree.state[node] != OPEN
+        assert tree.state[node] != EXPANDED
         assert abs(tree.mean[node, VALUE]) < 1
 
 
@@ -240,7 +240,7 @@ def test_a_position_before_the_second_pass_is_no_end() -> None:
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         searcher.run(game, Limits(50))
         node = store_of(searcher).child_by_move(ROOT, PASS)
-        assert store_of(searcher).tree.state[node] == OPEN
+        assert store_of(searcher).tree.state[node] == EXPANDED
 
 
 # --- both sides alike
@@ -283,7 +283,7 @@ def test_the_share_of_a_score_is_that_of_fine_integration(score: float, stdev: f
     for center, scale in ((0.0, 38.0), (5.0, 14.25), (-2.0, 4.0)):
         if stdev <= 3 * scale:
             exact = mean_share(score, stdev, center, scale)
-            assert expected_share(score, stdev, center, scale) == pytest.approx(exact, abs=1e-3)
+            assert expected_score_value(score, stdev, center, scale) == pytest.approx(exact, abs=1e-3)
 
 
 def test_the_utility_of_a_score_grows_and_is_odd() -> None:
@@ -304,12 +304,12 @@ def test_utility_per_point_is_the_slope() -> None:
 
 def test_sure_judgements_count_more() -> None:
     numbers = params()
-    weights = [judgement_weight(0.0, error, 0.0, numbers) for error in (0.0, 0.1, 0.25, 0.5, 1.0)]
+    weights = [evaluation_weight(0.0, error, 0.0, numbers) for error in (0.0, 0.1, 0.25, 0.5, 1.0)]
     assert weights == sorted(weights, reverse=True)
     assert weights[0] == pytest.approx(8.0)
     assert weights[2] == pytest.approx(0.25 / (0.25 + 0.25 / 8))
-    assert judgement_weight(0.0, -1.0, -1.0, numbers) == 1.0
-    assert judgement_weight(0.0, 0.5, 3.0, params(uncertainty=0)) == 1.0
+    assert evaluation_weight(0.0, -1.0, -1.0, numbers) == 1.0
+    assert evaluation_weight(0.0, 0.5, 3.0, params(uncertainty=0)) == 1.0
 
 
 # --- choosing

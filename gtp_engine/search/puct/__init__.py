@@ -14,6 +14,6 @@ root        the root's moves: temperature, noise, restrictions, held-back moves 
 mirrors     moves that mirror each other in a symmetric position
 choose      from visits and utilities to the order of the root's moves
 report      SearchReport and Progress from a tree
-worker      the thread that calls the evaluator
+thread      the thread that calls the evaluator
 search      PuctSearch, which puts them together
 """

@@ -50,7 +50,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
     first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     edges = slice(first, first + tried)
     nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
-    kept = (tree.visits[nodes] > 0) & (root.until[root.color, points] <= 0)
+    kept = (tree.visits[nodes] > 0) & (root.avoid_until[root.color, points] <= 0)
     nodes, points = nodes[kept], points[kept]
     means = tree.mean[nodes]
     sign = 1.0 if root.color == BLACK else -1.0
@@ -88,16 +88,16 @@ def selection_weights(moves: RootMoves, tree: Tree, params: Params, config: Puct
     explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + _PRIOR_SHARE * moves.priors
     best = int(np.argmax(explored))
     most = float(weights[best])
-    weights = _in_retrospect(moves, weights, best, exploration(tree, ROOT, float(weights.sum()), params))
+    weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, float(weights.sum()), params))
     if config.lcb:
-        _prefer_sure(moves, weights, config.lcb_min_share * most)
+        _prefer_best_lower_bound(moves, weights, config.lcb_min_share * most)
     if weights.max() <= 0.0:
         return moves.priors
     weights[weights < min(_LEAST_WEIGHT, float(weights.max()) * _LEAST_SHARE)] = 0.0
     return weights
 
 
-def _in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling: float) -> Floats:
+def _reduced_in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling: float) -> Floats:
     """Return the weights that moves would get now that their utilities are known, none larger than before."""
     reached = scaling * moves.priors[best] / (1.0 + weights[best]) + moves.utilities[best]
     gap = reached - moves.utilities
@@ -108,7 +108,7 @@ def _in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling: float)
     return reduced
 
 
-def _prefer_sure(moves: RootMoves, weights: Floats, least: float) -> None:
+def _prefer_best_lower_bound(moves: RootMoves, weights: Floats, least: float) -> None:
     """Raise the weight of the move with the best lower bound among those with the weight `least` at least.
 
     A move that is worse by its bound would have to be so many times less certain to be as good: as the standard

@@ -31,7 +31,7 @@ class Job:
         self.is_done = True
 
 
-class Worker:
+class EvaluationThread:
     """Runs jobs one after the other in a thread of its own, which starts with the first job.
 
     One thread at a time submits jobs and waits for them; any thread may call `wake`.  Simple queues, because a handover
@@ -41,7 +41,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name: Final = name
         self._jobs: Final[SimpleQueue[Job | None]] = SimpleQueue()
-        self._news: Final[SimpleQueue[None]] = SimpleQueue()
+        self._wakeups: Final[SimpleQueue[None]] = SimpleQueue()
         self._unfinished: list[Job] = []
         self._thread: threading.Thread | None = None
 
@@ -62,7 +62,7 @@ class Worker:
         """
         if not job.is_done:
             try:
-                self._news.get(timeout=seconds)
+                self._wakeups.get(timeout=seconds)
             except Empty:
                 return job.is_done
         if job.error is not None:
@@ -71,7 +71,7 @@ class Worker:
 
     def wake(self) -> None:
         """Have the waiting thread look again."""
-        self._news.put(None)
+        self._wakeups.put(None)
 
     def drain(self) -> None:
         """Drop the jobs that have not begun, and wait for the one that has; what they raise is forgotten."""
@@ -79,10 +79,10 @@ class Worker:
             job.is_dropped = True
         for job in self._unfinished:
             while not job.is_done:
-                self._news.get()
+                self._wakeups.get()
         self._unfinished = []
-        while not self._news.empty():
-            self._news.get()
+        while not self._wakeups.empty():
+            self._wakeups.get()
 
     def close(self) -> None:
         """End the thread after the job that is running; there may be more after that, in a new thread."""
@@ -95,4 +95,4 @@ class Worker:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             job.run()
-            self._news.put(None)
+            self._wakeups.put(None)

@@ -20,26 +20,26 @@ from gtp_engine.go.board import (
     padded_length,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, OVER, Leaves
+from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, TERMINAL, Leaves
 from gtp_engine.search.puct.means import MeansWork, update_means
-from gtp_engine.search.puct.select import release
+from gtp_engine.search.puct.select import remove_virtual_visits
 from gtp_engine.search.puct.tree import (
-    CLOSED,
     EDGES,
+    EXPANDED,
     LEAD,
     NEW,
     NO_RESULT,
-    OPEN,
     PENDING,
     SCORE,
     SCORE_SQUARE,
+    UNEXPANDABLE,
     UTILITY,
     VALUE,
     WEIGHT,
     Tree,
     promote_untried,
 )
-from gtp_engine.search.puct.utility import Params, judgement_weight, score_utility
+from gtp_engine.search.puct.utility import Params, evaluation_weight, score_utility
 
 
 class Ownership(NamedTuple):
@@ -73,13 +73,13 @@ def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
 
 
 @spliced_kernel
-def _expand(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
+def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
     """Give `node` an edge for every legal move, or none if there is no room."""
     board, color = board_of(positions, slot, wide(0)), wide(positions.to_play[slot])
     area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     first = wide(tree.info[EDGES])
     if first + area + 1 > tree.move.size:
-        tree.state[node] = CLOSED
+        tree.state[node] = UNEXPANDABLE
         return
     edge, stride = first, wide(board.info[STRIDE])
     for point in range(stride, stride + area + wide(board.info[HEIGHT])):
@@ -96,12 +96,12 @@ def _expand(tree: Tree, node: int, positions: Positions, evaluation: Evaluation,
     tree.info[EDGES] = edge + 1
     tree.first_edge[node] = first
     tree.edges[node] = edge + 1 - first
-    tree.state[node] = OPEN
+    tree.state[node] = EXPANDED
     promote_untried(tree, node)
 
 
 @inlined_kernel
-def say(
+def write_own_values(
     tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
 ) -> None:
     """Note what is said of a position, without its weight."""
@@ -115,22 +115,22 @@ def say(
 
 
 @kernel
-def say_what_was_judged(tree: Tree, node: int, evaluation: Evaluation, slot: int, params: Params) -> None:
+def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot: int, params: Params) -> None:
     """Note what the evaluator said of a node's position."""
     score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
     lead = np.float64(evaluation.lead_black[slot])
-    say(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
+    write_own_values(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
     winloss_error, score_error = evaluation.winloss_error[slot], evaluation.score_error[slot]
-    weight = judgement_weight(score, np.float64(winloss_error), np.float64(score_error), params)
+    weight = evaluation_weight(score, np.float64(winloss_error), np.float64(score_error), params)
     tree.own[node, WEIGHT] = weight
 
 
 @spliced_kernel
-def say_result(tree: Tree, node: int, margin: float, params: Params) -> None:
+def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Note that the game is over at a node and Black wins by `margin` points (negative: loses)."""
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
-    say(tree, node, value, 0.0, margin, 0.0, margin, params)
-    tree.own[node, WEIGHT] = params.sure_weight
+    write_own_values(tree, node, value, 0.0, margin, 0.0, margin, params)
+    tree.own[node, WEIGHT] = params.certain_weight
 
 
 # --- the path ---
@@ -194,7 +194,7 @@ def leaf_node(leaves: Leaves, row: int) -> int:
 
 
 @kernel
-def judge_and_expand(
+def expand_leaves(
     tree: Tree, params: Params, leaves: Leaves, rows: int, positions: Positions, evaluation: Evaluation
 ) -> None:
     """Note what `evaluation` says of the positions of the first `rows` rows, and give their nodes edges."""
@@ -202,11 +202,11 @@ def judge_and_expand(
         if wide(leaves.kind[row]) != EVALUATE:
             continue
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
-        say_what_was_judged(tree, node, evaluation, slot, params)
+        write_network_evaluation(tree, node, evaluation, slot, params)
         if leaves.passes[row] >= 2:
-            tree.state[node] = CLOSED  # the rules leave the rest to the players' agreement
+            tree.state[node] = UNEXPANDABLE  # the rules leave the rest to the players' agreement
         else:
-            _expand(tree, node, positions, evaluation, slot, params.suicide)
+            _add_edges(tree, node, positions, evaluation, slot, params.suicide)
 
 
 @kernel
@@ -223,16 +223,16 @@ def back_up(
     for row in range(rows):
         kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
         if kind == COLLISION:
-            release(tree, leaves, row)
+            remove_virtual_visits(tree, leaves, row)
             continue
         move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
         if kind == EVALUATE and (params.has_ownership or params.rollout_share > 0.0):
             owned = evaluation.ownership_black[leaves.slot[row]]
             add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), owned)
-        elif kind == OVER:
-            if tree.state[node] != CLOSED:
-                say_result(tree, node, leaves.margin[row], params)
-                tree.state[node] = CLOSED
+        elif kind == TERMINAL:
+            if tree.state[node] != UNEXPANDABLE:
+                _write_result(tree, node, leaves.margin[row], params)
+                tree.state[node] = UNEXPANDABLE
             _add_final_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), leaves.owner[row])
         _back_up_path(tree, leaves, row, params, work)
 
@@ -253,7 +253,7 @@ def expand_and_back_up(
     The two parts are kernels of their own for searches that mix rollouts in between: who does not should not have to
     wait at the first start until the rollouts are compiled.
     """
-    judge_and_expand(tree, params, leaves, rows, positions, evaluation)
+    expand_leaves(tree, params, leaves, rows, positions, evaluation)
     back_up(tree, params, leaves, rows, evaluation, ownership, work)
 
 
@@ -261,7 +261,7 @@ def expand_and_back_up(
 def abandon(tree: Tree, leaves: Leaves, rows: int) -> None:
     """Take the first `rows` rows back as if they had never been selected."""
     for row in range(rows):
-        release(tree, leaves, row)
+        remove_virtual_visits(tree, leaves, row)
         node = leaves.path[row, leaves.depth[row]]
         if leaves.kind[row] == EVALUATE and tree.state[node] == PENDING:
             tree.state[node] = NEW

@@ -12,9 +12,9 @@ from gtp_engine.go.rules import Rules, Tax
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.puct.evaluation_thread import Job
 from gtp_engine.search.puct.leaf_rollouts import new_results
-from gtp_engine.search.puct.leaves import OVER, new_leaves, new_path_work
+from gtp_engine.search.puct.leaves import TERMINAL, new_leaves, new_path_work
 from gtp_engine.search.puct.means import new_means_work
-from gtp_engine.search.puct.tree import CLOSED, Tree
+from gtp_engine.search.puct.tree import UNEXPANDABLE, Tree
 from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.rng import new_states
 
@@ -42,7 +42,7 @@ class Batch:
         return int(self.filled[0])
 
     @property
-    def asked(self) -> int:
+    def evaluations(self) -> int:
         """The number of positions to be judged."""
         return int(self.filled[1])
 
@@ -58,9 +58,9 @@ class Batch:
         """
         if rules.tax is Tax.NONE:
             return
-        for row in np.flatnonzero(self.leaves.kind[: self.rows] == OVER).tolist():
+        for row in np.flatnonzero(self.leaves.kind[: self.rows] == TERMINAL).tolist():
             node = self.leaves.path[row, self.leaves.depth[row]]
-            if tree.state[node] == CLOSED:
+            if tree.state[node] == UNEXPANDABLE:
                 continue
             board = view_board(self.positions, int(self.leaves.slot[row]))
             points = score_area(board.color, int(board.info[STRIDE]), rules)

@@ -7,16 +7,18 @@ from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.search.puct.evaluation_thread import Job, Worker
+from gtp_engine.search.puct.evaluation_thread import EvaluationThread, Job
 from gtp_engine.search.puct.leaf_rollouts import Results
-from gtp_engine.search.puct.rollout_players import Player
+from gtp_engine.search.puct.rollout_players import RolloutPlayer
 
 
 class LeafEvaluator:
     """Evaluates positions of one search under its conditions; without a `player` no rollouts are played."""
 
-    def __init__(self, worker: Worker, evaluator: Evaluator, player: Player | None, conditions: Conditions) -> None:
-        self._worker: Final = worker
+    def __init__(
+        self, thread: EvaluationThread, evaluator: Evaluator, player: RolloutPlayer | None, conditions: Conditions
+    ) -> None:
+        self._thread: Final = thread
         self._evaluator: Final = evaluator
         self._player: Final = player
         self._conditions: Final = conditions
@@ -45,8 +47,8 @@ class LeafEvaluator:
             if player is not None and results is not None:
                 player.play_out(positions, count, conditions, results, is_dropped)
 
-        return self._worker.submit(evaluate)
+        return self._thread.submit(evaluate)
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
-        """Return whether a job is done, after waiting for it; see `Worker.wait`."""
-        return self._worker.wait(job, seconds)
+        """Return whether a job is done, after waiting for it; see `EvaluationThread.wait`."""
+        return self._thread.wait(job, seconds)

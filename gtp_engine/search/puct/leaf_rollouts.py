@@ -30,7 +30,7 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.eyes import is_eye
-from gtp_engine.search.puct.expand import leaf_node, say
+from gtp_engine.search.puct.expand import leaf_node, write_own_values
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
 from gtp_engine.search.puct.tree import LEAD, NO_RESULT, SCORE, SCORE_SQUARE, VALUE, WEIGHT, Tree
 from gtp_engine.search.puct.utility import Params
@@ -69,7 +69,7 @@ def new_results(size: int, width: int, height: int) -> Results:
 
 
 @kernel
-def play_out_all(
+def play_out_batch(
     positions: Positions,
     count: int,
     policy: int,
@@ -215,7 +215,7 @@ def _mix_value(tree: Tree, node: int, margin: float, params: Params) -> None:
     mixed = kept * own[node, VALUE] + share * value
     stdev = sqrt(max(0.0, square - score * score))
     lead = kept * own[node, LEAD] + share * margin
-    say(tree, node, mixed, kept * own[node, NO_RESULT], score, stdev, lead, params)
+    write_own_values(tree, node, mixed, kept * own[node, NO_RESULT], score, stdev, lead, params)
     own[node, WEIGHT] = kept * own[node, WEIGHT] + share
 
 

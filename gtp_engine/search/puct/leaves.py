@@ -31,9 +31,9 @@ MAX_DEPTH: Final = 500
 
 EVALUATE: Final = 0
 """A row whose position the evaluator judges."""
-OVER: Final = 1
+TERMINAL: Final = 1
 """A row in which the game is over, so that the rules judge it."""
-AGAIN: Final = 2
+REVISIT: Final = 2
 """A row that ends at a node judged before which gets no moves: what was said of it counts once more."""
 COLLISION: Final = 3
 """A row that ends at a node being judged for another row: no playout, but while it lasts walks go elsewhere."""
@@ -48,8 +48,8 @@ class Root(NamedTuple):
     free_button: bool  # whether the next pass takes the button
     history: NDArray[np.uint64]  # [any] sorted: keys of positions that may not occur again
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
-    until: IntArray  # [3, n] until[color, move]: the move is left out at depths below this
-    deepest: int  # the largest of these
+    avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
+    deepest_avoided: int  # the largest of these
     bonus: NDArray[np.float64]  # [n] what is added to the utility of the root's moves once they were tried
 
 
@@ -60,7 +60,7 @@ class Leaves(NamedTuple):
     moves: NDArray[np.int16]  # [B, MAX_DEPTH] moves between them
     depth: IntArray  # [B] index of the leaf in its path
     color: IntArray  # [B] to play at the leaf
-    kind: IntArray  # [B] EVALUATE, OVER, AGAIN or COLLISION
+    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT or COLLISION
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0

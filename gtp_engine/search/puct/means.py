@@ -31,7 +31,7 @@ _LEAST_PRIOR: Final = 1e-30
 _VISITS_PER_VARIANCE: Final = 1.5
 """A child's utility is taken to have the variance 1 / (1.5 sqrt(weight)) in value weighting (KataGo's)."""
 
-_QUICK_EXPONENT: Final = 0.25
+_FAST_EXPONENT: Final = 0.25
 """The usual exponent of value weighting, for which there is something quicker than a power."""
 
 _LEAST_VARIANCE: Final = 1e-8
@@ -52,7 +52,7 @@ def new_means_work(moves: int) -> MeansWork:
 
 
 @spliced_kernel
-def _chance(z: float) -> float:
+def _student_cdf(z: float) -> float:
     """Return the probability that a variable with Student's t distribution, 3 degrees of freedom, is below z."""
     x = z / sqrt(3.0)
     return 0.5 + (x / (1.0 + x * x) + atan(x)) / pi
@@ -79,7 +79,7 @@ def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWo
 
 
 @spliced_kernel
-def _weigh_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
+def _weight_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
     """Shift weight from children that look worse than the mean; the sum stays `total`."""
     mean = 0.0
     for i in range(count):
@@ -90,8 +90,8 @@ def _weigh_by_value(count: int, total: float, exponent: float, work: MeansWork) 
         weight = work.weights[i]
         if weight > 0.0:
             stdev = sqrt(_LEAST_VARIANCE + 1.0 / (_VISITS_PER_VARIANCE * sqrt(weight)))
-            chance = _chance((work.utilities[i] - mean) / stdev) + _LEAST_CHANCE
-            work.weights[i] = weight * (sqrt(sqrt(chance)) if exponent == _QUICK_EXPONENT else pow(chance, exponent))
+            chance = _student_cdf((work.utilities[i] - mean) / stdev) + _LEAST_CHANCE
+            work.weights[i] = weight * (sqrt(sqrt(chance)) if exponent == _FAST_EXPONENT else pow(chance, exponent))
             new_total += work.weights[i]
     for i in range(count):
         work.weights[i] *= total / new_total
@@ -115,7 +115,7 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
         if params.noise_pruning_scale > 0.0:
             total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
         if params.value_weight_exponent > 0.0:
-            _weigh_by_value(count, total, params.value_weight_exponent, work)
+            _weight_by_value(count, total, params.value_weight_exponent, work)
     weight = own_visits * np.float64(own[node, WEIGHT])
     total += weight
     for column in range(WEIGHT):

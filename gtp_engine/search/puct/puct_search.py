@@ -15,10 +15,10 @@ from gtp_engine.evaluation.from_game import advantage_black, conditions_of, writ
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.evaluation_thread import Worker
+from gtp_engine.search.puct.evaluation_thread import EvaluationThread
 from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.reusable_tree import ReusableTree
-from gtp_engine.search.puct.rollout_players import check_rollouts
+from gtp_engine.search.puct.rollout_players import check_rollout_policy
 from gtp_engine.search.puct.search_run import SearchRun
 from gtp_engine.search.puct.tree import NEW, ROOT
 from gtp_engine.search.puct.tree_report import raw_evaluation
@@ -36,12 +36,12 @@ class PuctSearch:
     """
 
     def __init__(self, config: Config, evaluator: Evaluator) -> None:
-        check_rollouts(config, evaluator)
+        check_rollout_policy(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
         self.batch: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
-        self._worker: Final = Worker("evaluator")
+        self._thread: Final = EvaluationThread("evaluator")
         self._seed = config.search.seed
         self._random = np.random.default_rng(self._seed)
         self._tree: ReusableTree | None = None
@@ -54,15 +54,15 @@ class PuctSearch:
         """
         start = time.perf_counter()
         cancel = limits.cancel or CancelToken()
-        self._worker.drain()
-        with cancel.calling(self._worker.wake):
+        self._thread.drain()
+        with cancel.calling(self._thread.wake):
             run = self._begin(game, game.to_play if to_play is None else to_play, limits, cancel, start)
             run.run_to_limits()
         return run.final_report(self._random)
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
-        self._worker.drain()
+        self._thread.drain()
         self._random = np.random.default_rng(self._seed)
         self._tree = None
 
@@ -73,7 +73,7 @@ class PuctSearch:
 
     def close(self) -> None:
         """End the thread after the call it is in; the search cannot be used afterwards."""
-        self._worker.close()
+        self._thread.close()
 
     def _begin(self, game: Game, color: int, limits: Limits, cancel: CancelToken, start: float) -> SearchRun:
         """Return the search of a position, whose root has been evaluated and is in the tree."""
@@ -83,7 +83,7 @@ class PuctSearch:
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position)
         conditions = conditions_of(game, playout_doubling_advantage_black=advantage, passing_hacks=puct.passing_hacks)
-        leaf_evaluator = LeafEvaluator(self._worker, self.evaluator, tree.player, conditions)
+        leaf_evaluator = LeafEvaluator(self._thread, self.evaluator, tree.player, conditions)
         write_game(tree.buffers.root_positions, 0, game, color)
         raw, is_new = tree.raw, tree.raw is None
         if raw is None:

@@ -8,8 +8,8 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.puct.expand import Ownership, new_ownership
 from gtp_engine.search.puct.leaf_batches import Buffers
-from gtp_engine.search.puct.rollout_players import new_player
-from gtp_engine.search.puct.tree import OPEN, ROOT, TreeStore
+from gtp_engine.search.puct.rollout_players import new_rollout_player
+from gtp_engine.search.puct.tree import EXPANDED, ROOT, TreeStore
 from gtp_engine.search.report import RawEvaluation
 from gtp_engine.search.tree_reuse import RootPosition, find_position
 
@@ -35,7 +35,7 @@ class ReusableTree:
         self.board_size: Final = (width, height)
         self.store: Final = TreeStore(config.search.max_memory, width * height + 1)
         self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
-        self.player: Final = new_player(
+        self.player: Final = new_rollout_player(
             config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng
         )
         self.ownership = new_ownership(width, height, with_moves=False)
@@ -62,7 +62,7 @@ class ReusableTree:
         Not if the game was over at its root: a tree searched after the game ended counts passes differently.
         """
         node = find_position(self.store, self._position, position)
-        if node is None or self.store.tree.state[node] != OPEN:
+        if node is None or self.store.tree.state[node] != EXPANDED:
             return False
         if node != ROOT:
             if self._position is not None and self._position.game.is_over:

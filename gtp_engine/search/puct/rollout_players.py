@@ -11,7 +11,7 @@ from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import new_board, padded_length
-from gtp_engine.search.puct.leaf_rollouts import Results, Running, begin, cut_off, play_moves, play_out_all
+from gtp_engine.search.puct.leaf_rollouts import Results, Running, begin, cut_off, play_moves, play_out_batch
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
@@ -19,7 +19,7 @@ from gtp_engine.search.rollouts.policy_choice import chosen_weights, kernel_poli
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
 
 
-class Player(Protocol):
+class RolloutPlayer(Protocol):
     """Plays positions out; one thread calls it at a time, the one that calls the evaluator."""
 
     def play_out(
@@ -37,7 +37,7 @@ class Player(Protocol):
         ...
 
 
-def check_rollouts(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
+def check_rollout_policy(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
     """Return the weights that rollouts are to be played with, None for none.
 
     Raises ConfigError if rollouts should be played by a network, or weights, that are not there.
@@ -53,14 +53,14 @@ def check_rollouts(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
     return weights
 
 
-def new_player(
+def new_rollout_player(
     config: Config, evaluator: Evaluator, *, size: int, width: int, height: int, rng: State
-) -> Player | None:
+) -> RolloutPlayer | None:
     """Return who plays out up to `size` positions at once; None where the search mixes no rollouts in.
 
-    Raises ConfigError as `check_rollouts` does.
+    Raises ConfigError as `check_rollout_policy` does.
     """
-    weights = check_rollouts(config, evaluator)
+    weights = check_rollout_policy(config, evaluator)
     if config.puct.rollout_share == 0.0:
         return None
     limit, has_network = config.puct.rollout_limit, evaluator.info.has_rollout_policy
@@ -96,9 +96,9 @@ class KernelPlayer:
         results: Results,
         is_dropped: Callable[[], bool],
     ) -> None:
-        """Write how the positions end; see `Player`."""
+        """Write how the positions end; see `RolloutPlayer`."""
         work = self._board, self._work, self._first_player, self._queue, self._rng, self._linear
-        play_out_all(positions, count, self._policy, self._limit, results, *work)
+        play_out_batch(positions, count, self._policy, self._limit, results, *work)
 
 
 class NetworkPlayer:
@@ -125,7 +125,7 @@ class NetworkPlayer:
         results: Results,
         is_dropped: Callable[[], bool],
     ) -> None:
-        """Write how the positions end; see `Player`.  Raises what the network raises."""
+        """Write how the positions end; see `RolloutPlayer`.  Raises what the network raises."""
         running, moves = self._running, 0
         begin(positions, count, running)
         while count > 0 and moves < self._limit and not is_dropped():

@@ -15,7 +15,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import captures_something
-from gtp_engine.search.limits import Restriction, left_out_until
+from gtp_engine.search.limits import Restriction, avoid_until_depths
 from gtp_engine.search.puct.leaves import Root
 
 _OWNED: Final = 0.95
@@ -47,8 +47,8 @@ def new_root(
 
     `duplicates` are left out at the root, `bonus` float64[n] is added to the utility of its moves.
     """
-    until = left_out_until(restrictions, game.board.color.size)
-    until[color, list(duplicates)] = np.maximum(until[color, list(duplicates)], 1)
+    avoid_until = avoid_until_depths(restrictions, game.board.color.size)
+    avoid_until[color, list(duplicates)] = np.maximum(avoid_until[color, list(duplicates)], 1)
     return Root(
         positions=positions,
         color=color,
@@ -56,8 +56,8 @@ def new_root(
         free_button=game.rules.has_button and game.button_black == 0.0,
         history=np.sort(game.superko_keys()),
         occupied=_occupied(game),
-        until=until,
-        deepest=int(until.max()),
+        avoid_until=avoid_until,
+        deepest_avoided=int(avoid_until.max()),
         bonus=bonus,
     )
 

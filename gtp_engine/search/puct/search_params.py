@@ -42,7 +42,7 @@ def params_of(
         dynamic_center=_center(expected_score, puct.dynamic_score_zero_weight, cap),
         wide_root_noise=limits.wide_root_noise,
         max_depth=puct.playout_depth or MAX_DEPTH,
-        sure_weight=puct.uncertainty_max_weight if weighs else 1.0,
+        certain_weight=puct.uncertainty_max_weight if weighs else 1.0,
         has_ownership=has_ownership,
         komi=game.area_komi,
         counts_area=game.rules.scoring is Scoring.AREA,

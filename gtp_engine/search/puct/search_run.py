@@ -28,8 +28,8 @@ from gtp_engine.search.puct.expand import (
     add_ownership,
     back_up,
     expand_and_back_up,
-    judge_and_expand,
-    say_what_was_judged,
+    expand_leaves,
+    write_network_evaluation,
 )
 from gtp_engine.search.puct.leaf_batches import Batch
 from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
@@ -42,7 +42,7 @@ from gtp_engine.search.puct.root import early_value, ending_points, new_root, ro
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_priors
-from gtp_engine.search.puct.tree_report import View, progress_of, report_of
+from gtp_engine.search.puct.tree_report import SearchView, progress_of, report_of
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
@@ -123,7 +123,7 @@ class SearchRun:
             self._playouts += 1
             return
         if self._params.rollout_share == 0.0:
-            say_what_was_judged(tree, ROOT, evaluation, 0, self._params)
+            write_network_evaluation(tree, ROOT, evaluation, 0, self._params)
             update_means(tree, ROOT, self._root.color, self._params, buffers.means_work)
         if self._params.has_ownership:
             add_ownership(self._tree.ownership, 0, float(tree.own[ROOT, WEIGHT]), evaluation.ownership_black[0])
@@ -169,7 +169,7 @@ class SearchRun:
 
     def _select(self, batch: Batch, count: int) -> None:
         """Fill a batch with `count` playouts, or as many as can be selected."""
-        self._tree.store.make_room(count)  # which may replace the tree's arrays
+        self._tree.store.reserve(count)  # which may replace the tree's arrays
         tree, buffers = self._tree.store.tree, self._tree.buffers
         leaves, positions, work, rng = batch.leaves, batch.positions, buffers.path_work, buffers.rng
         select_batch(tree, self._root, self._params, leaves, positions, count, work, rng, batch.filled)
@@ -182,10 +182,10 @@ class SearchRun:
             return False
         batch.subtract_tax(self._tree.store.tree, self._params, self._position.game.rules)
         batch.job = None
-        if batch.asked > 0:
+        if batch.evaluations > 0:
             options = EvaluationOptions(optimism=self._config.policy_optimism)
             batch.job = self._leaf_evaluator.submit(
-                batch.positions, batch.asked, batch.evaluation, batch.results, options
+                batch.positions, batch.evaluations, batch.evaluation, batch.results, options
             )
         return True
 
@@ -211,7 +211,7 @@ class SearchRun:
         if self._tree.player is None:
             expand_and_back_up(tree, params, leaves, rows, positions, evaluation, ownership, work)
             return
-        judge_and_expand(tree, params, leaves, rows, positions, evaluation)
+        expand_leaves(tree, params, leaves, rows, positions, evaluation)
         mix_rollouts(tree, params, leaves, rows, evaluation, batch.results)
         back_up(tree, params, leaves, rows, evaluation, ownership, work)
 
@@ -246,9 +246,9 @@ class SearchRun:
         """Return how long the search has taken so far."""
         return time.perf_counter() - self._start
 
-    def _view(self) -> View:
+    def _view(self) -> SearchView:
         """Return what reports are made from."""
-        return View(
+        return SearchView(
             tree=self._tree.store.tree,
             root=self._root,
             params=self._params,

@@ -22,10 +22,10 @@ from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.search.puct.leaves import (
-    AGAIN,
     COLLISION,
     EVALUATE,
-    OVER,
+    REVISIT,
+    TERMINAL,
     Leaves,
     PathWork,
     Root,
@@ -33,11 +33,11 @@ from gtp_engine.search.puct.leaves import (
     write_rest,
 )
 from gtp_engine.search.puct.tree import (
-    CLOSED,
     NEW,
     NODES,
     PENDING,
     ROOT,
+    UNEXPANDABLE,
     UTILITY,
     UTILITY_SQUARE,
     WEIGHT,
@@ -81,7 +81,7 @@ def exploration(tree: Tree, node: int, total: float, params: Params) -> float:
 
 
 @spliced_kernel
-def _wide_noise(noise: float, rng: State) -> float:
+def _wide_root_noise(noise: float, rng: State) -> float:
     """Return what an analysis that should look at more moves adds to a utility: half of the time nothing, else |N|."""
     if random_below(rng, 2) == 0:
         return 0.0
@@ -90,11 +90,11 @@ def _wide_noise(noise: float, rng: State) -> float:
 
 
 @inlined_kernel
-def _score(prior: float, weight: float, utility: float, scaling: float, noise: float, rng: State) -> float:
+def _selection_value(prior: float, weight: float, utility: float, scaling: float, noise: float, rng: State) -> float:
     """Return the number to maximise; `noise` is the wide root noise, which flattens the prior as well."""
     if noise > 0.0:
         prior = pow(prior, 1.0 / (4.0 * noise + 1.0))
-        utility += _wide_noise(noise, rng)
+        utility += _wide_root_noise(noise, rng)
     return utility + scaling * prior / (1.0 + weight)
 
 
@@ -103,11 +103,11 @@ def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> 
     """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
     end = wide(tree.first_edge[node]) + wide(tree.edges[node])
-    if begin >= end or depth >= root.deepest:
+    if begin >= end or depth >= root.deepest_avoided:
         return begin if begin < end else 0
     best, best_prior = wide(0), -1.0
     for edge in range(begin, end):
-        if tree.prior[edge] > best_prior and root.until[color, tree.move[edge]] <= depth:
+        if tree.prior[edge] > best_prior and root.avoid_until[color, tree.move[edge]] <= depth:
             best, best_prior = edge, tree.prior[edge]
     return best
 
@@ -127,7 +127,7 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
     noise = params.wide_root_noise if node == ROOT else 0.0
     best, best_score = wide(0), -1e30
     for edge in range(first, first + tried):
-        if depth < root.deepest and root.until[color, tree.move[edge]] > depth:
+        if depth < root.deepest_avoided and root.avoid_until[color, tree.move[edge]] > depth:
             continue
         child = tree.child[edge]
         weight = tree.mean[child, WEIGHT]
@@ -141,32 +141,32 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
             share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
             utility -= (radius + utility) * share
             weight += pending
-        score = _score(tree.prior[edge], weight, utility, scaling, noise, rng)
+        score = _selection_value(tree.prior[edge], weight, utility, scaling, noise, rng)
         if score > best_score:
             best, best_score = edge, score
     if tree.info[NODES] < tree.state.size:
         edge = _best_untried(tree, node, depth, color, root)
-        if edge > 0 and _score(tree.prior[edge], 0.0, urgency, scaling, noise, rng) > best_score:
+        if edge > 0 and _selection_value(tree.prior[edge], 0.0, urgency, scaling, noise, rng) > best_score:
             best = edge
     return best
 
 
 @spliced_kernel
-def _walk(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
+def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
     """Return the kind of row `row` after filling its path from the root to a leaf, with virtual visits on it."""
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
     passes, button = wide(root.passes), 0.0
-    kind = wide(AGAIN)
+    kind = wide(REVISIT)
     leaves.path[row, 0] = ROOT
     while True:
         state = tree.state[node]
         if passes >= 2 and params.counts_area:
-            kind = OVER
+            kind = TERMINAL
             break
         if state == NEW or state == PENDING:
             kind = EVALUATE if state == NEW else COLLISION
             break
-        if state == CLOSED or depth >= params.max_depth:
+        if state == UNEXPANDABLE or depth >= params.max_depth:
             break
         edge = best_edge(tree, node, depth, color, root, params, rng)
         if edge == 0:
@@ -192,14 +192,14 @@ def _walk(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng:
 
 
 @kernel
-def release(tree: Tree, leaves: Leaves, row: int) -> None:
+def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
     """Take back the virtual visits on a row's path."""
     for at in range(1, leaves.depth[row] + 1):
         tree.virtual_visits[leaves.path[row, at]] -= 1
 
 
 @spliced_kernel
-def _score_game(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
+def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
     """Count the area of a row in which the game is over."""
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
     margin = area_margin(board, work.queue, leaves.owner[row])
@@ -226,18 +226,18 @@ def select_batch(
     """
     rows, slots, playouts, games_over = wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
-        kind = _walk(tree, root, params, leaves, rows, rng)
+        kind = _descend(tree, root, params, leaves, rows, rng)
         leaves.slot[rows] = slots
         if kind == EVALUATE:
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
             write_boards(root, params.superko, leaves, rows, positions, work)
             write_rest(root, params.superko, params.suicide, leaves, rows, positions, work)
             slots += 1
-        elif kind == OVER:
+        elif kind == TERMINAL:
             games_over += 1
             leaves.slot[rows] = positions.to_play.size - games_over
             write_boards(root, params.superko, leaves, rows, positions, work)
-            _score_game(leaves, rows, positions, params, work)
+            _score_terminal(leaves, rows, positions, params, work)
         rows += 1
         playouts += wide(kind != COLLISION)
     filled[0], filled[1], filled[2] = rows, slots, playouts

@@ -31,9 +31,9 @@ NEW: Final = 0
 """State of a node that nothing is known about."""
 PENDING: Final = 1
 """State of a node that the evaluator is judging."""
-OPEN: Final = 2
+EXPANDED: Final = 2
 """State of a node that was judged and has edges."""
-CLOSED: Final = 3
+UNEXPANDABLE: Final = 3
 """State of a node that was judged and gets no edges: the game is over there, or the tree is full."""
 
 VALUE: Final = 0  # win − loss, in [−1, 1]
@@ -63,7 +63,7 @@ class Tree(NamedTuple):
     first_edge: NDArray[np.int32]  # [N] 0: no edges
     edges: NDArray[np.int16]  # [N] number of edges
     tried: NDArray[np.int16]  # [N] number of edges that lead to a node
-    state: NDArray[np.int8]  # [N] NEW, PENDING, OPEN or CLOSED
+    state: NDArray[np.int8]  # [N] NEW, PENDING, EXPANDED or UNEXPANDABLE
     visits: NDArray[np.int64]  # [N] playouts through the node
     virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not come back yet
     own: NDArray[np.float32]  # [N, OWN_COLUMNS] what was said of the position itself
@@ -135,7 +135,7 @@ class TreeStore:
         """Drop everything but a new root."""
         self.tree = self._empty()
 
-    def make_room(self, nodes: int) -> None:
+    def reserve(self, nodes: int) -> None:
         """Grow the arrays so that there is room for `nodes` more, each with its edges, as far as the memory allows.
 
         Nodes and edges grow together: most nodes are judged, and then have an edge for each legal move.

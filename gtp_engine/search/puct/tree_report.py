@@ -45,7 +45,7 @@ OwnershipMap = NDArray[np.float32] | None
 """Something about the ownership below a move, float32[n]; None where nothing is known."""
 
 
-class View(NamedTuple):
+class SearchView(NamedTuple):
     """Everything a report is made from."""
 
     tree: Tree
@@ -76,7 +76,7 @@ def raw_evaluation(evaluation: Evaluation, row: int) -> RawEvaluation:
     )
 
 
-def progress_of(view: View, playouts: int, seconds: float) -> Progress:
+def progress_of(view: SearchView, playouts: int, seconds: float) -> Progress:
     """Return how a search is doing; before the first move was tried, the leader is one without visits."""
     tree, root, color = view.tree, view.root, view.root.color
     moves = root_moves(tree, root, view.params, view.config)
@@ -91,12 +91,12 @@ def progress_of(view: View, playouts: int, seconds: float) -> Progress:
         runner_up_visits=int(moves.visits[order[1]]) if order.size > 1 else 0,
         leader_is_best_value=order.size < 2 or bool(moves.utilities[order[0]] >= moves.utilities[order[1]]),
         winrate=winrate_of(float(moves.means[order[0], VALUE] if order.size else tree.mean[ROOT, VALUE]), color),
-        choices=int(np.count_nonzero(root.until[color, points] <= 0)),
+        choices=int(np.count_nonzero(root.avoid_until[color, points] <= 0)),
     )
 
 
 def report_of(
-    view: View, playouts: int, seconds: float, temperature: float = 0.0, random: np.random.Generator | None = None
+    view: SearchView, playouts: int, seconds: float, temperature: float = 0.0, random: np.random.Generator | None = None
 ) -> SearchReport:
     """Return the state of a search, its moves in the order in which they would be played.
 
@@ -140,7 +140,7 @@ def _stdev(mean: NDArray[np.float64]) -> float:
     return float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE])))
 
 
-def _moves(view: View, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
+def _moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
     """Return the root's moves, the best or the one drawn first."""
     moves = root_moves(view.tree, view.root, view.params, view.config)
     if moves.nodes.size == 0:
@@ -154,7 +154,7 @@ def _moves(view: View, temperature: float, random: np.random.Generator | None) -
     return [_move(view, moves, i) for i in order]
 
 
-def _move(view: View, moves: RootMoves, i: int) -> MoveReport:
+def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
     """Return what was found about move i."""
     tree, params, mean = view.tree, view.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
@@ -195,12 +195,12 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _policy_moves(view: View) -> list[MoveReport]:
+def _policy_moves(view: SearchView) -> list[MoveReport]:
     """Return the likeliest moves by the policy, for a search that was stopped before it tried one."""
     tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
     first = int(tree.first_edge[ROOT])
     edges = range(first, first + int(tree.edges[ROOT]))
-    allowed = [edge for edge in edges if root.until[root.color, tree.move[edge]] <= 0]
+    allowed = [edge for edge in edges if root.avoid_until[root.color, tree.move[edge]] <= 0]
     allowed.sort(key=lambda edge: -float(tree.prior[edge]))
     value, utility = float(mean[VALUE]), float(mean[UTILITY])
     sign = 1.0 if root.color == BLACK else -1.0
@@ -224,15 +224,15 @@ def _policy_moves(view: View) -> list[MoveReport]:
     ]
 
 
-def _with_mirrors(moves: list[MoveReport], view: View) -> Iterator[MoveReport]:
+def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveReport]:
     """Yield moves, each followed by those that were left out because they mirror it."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for move in moves:
         yield move
         for mirror in view.mirrors:
             point = mirror[move.point]
-            if point in view.duplicates and point not in told:
-                told.add(point)
+            if point in view.duplicates and point not in reported:
+                reported.add(point)
                 yield replace(
                     move,
                     point=point,

@@ -53,7 +53,7 @@ class Params(NamedTuple):
     wide_root_noise: float  # of the limits
     rollout_share: float
     max_depth: int  # moves, at most leaves.MAX_DEPTH
-    sure_weight: float  # of a judgement that cannot be wrong
+    certain_weight: float  # of a judgement that cannot be wrong
     has_ownership: bool  # of the evaluator
     komi: float  # points White gets beside the area (`Game.area_komi`)
     counts_area: bool  # whether two passes end the game inside the search
@@ -68,7 +68,7 @@ def utility_radius(params: Params) -> float:
 
 
 @kernel
-def expected_share(score: float, stdev: float, center: float, scale: float) -> float:
+def expected_score_value(score: float, stdev: float, center: float, scale: float) -> float:
     """Return f of the module's docstring, in [−1, 1]; all in points."""
     if stdev < _CERTAIN:
         return atan((score - center) / scale) * (2.0 / pi)
@@ -83,9 +83,9 @@ def score_utility(score: float, stdev: float, params: Params) -> float:
     """Return what a score with this mean and deviation, points, adds to the utility."""
     utility = 0.0
     if params.static_weight > 0.0:
-        utility += params.static_weight * expected_share(score, stdev, 0.0, params.static_scale)
+        utility += params.static_weight * expected_score_value(score, stdev, 0.0, params.static_scale)
     if params.dynamic_weight > 0.0:
-        share = expected_share(score, stdev, params.dynamic_center, params.dynamic_scale)
+        share = expected_score_value(score, stdev, params.dynamic_center, params.dynamic_scale)
         utility += params.dynamic_weight * share
     return utility
 
@@ -104,7 +104,7 @@ def utility_per_point(score: float, params: Params) -> float:
 
 
 @spliced_kernel
-def judgement_weight(score: float, winloss_error: float, score_error: float, params: Params) -> float:
+def evaluation_weight(score: float, winloss_error: float, score_error: float, params: Params) -> float:
     """Return how many visits a judgement counts for, given how wrong it may be (−1: not known, it counts once).
 
     A network that expects to change its mind within a few moves is in the middle of a fight (KataGo's

@@ -127,16 +127,16 @@ def play_linear(board: Board, work: LinearWork, point: int, color: int) -> None:
     for step in (-1, 1, -stride, stride):  # chains beside it will have other liberties: their other one sees that
         head = wide(board.head[point + step])
         if work.liberties[head] == 2:
-            _soil_liberties(work, head)
+            _mark_liberties_dirty(work, head)
     first_captured = wide(board.info[EMPTY_COUNT]) - 1
     captured = wide(play_assume_legal(board, point, color))
     work.info[CAPTURED_FROM], work.info[CAPTURED] = first_captured, captured
     _set_weight(work, wide(0), point, 0.0)
     _set_weight(work, wide(1), point, 0.0)
     work.liberties[point] = 0
-    _soil_around(work, point, stride)
+    _mark_around_dirty(work, point, stride)
     for i in range(first_captured, first_captured + captured):
-        _free(board, work, wide(board.empties[i]), color)
+        _handle_capture(board, work, wide(board.empties[i]), color)
     for step in (0, -1, 1, -stride, stride):
         if board.color[point + step] == (enemy if step != 0 else color):
             _recount(board, work, wide(board.head[point + step]))
@@ -146,16 +146,16 @@ def play_linear(board: Board, work: LinearWork, point: int, color: int) -> None:
 
 
 @kernel
-def _free(board: Board, work: LinearWork, point: int, color: int) -> None:
+def _handle_capture(board: Board, work: LinearWork, point: int, color: int) -> None:
     """Take note of a point from which a stone was captured: chains of `color` beside it have got a liberty."""
     stride = wide(board.info[STRIDE])
-    _soil(work, point)
-    _soil_around(work, point, stride)
+    _mark_dirty(work, point)
+    _mark_around_dirty(work, point, stride)
     for step in (-1, 1, -stride, stride):
         if board.color[point + step] == color:
             head = wide(board.head[point + step])
             if work.liberties[head] < MANY_LIBERTIES:
-                _soil_liberties(work, head)
+                _mark_liberties_dirty(work, head)
                 _recount(board, work, head)
 
 
@@ -169,11 +169,11 @@ def _recount(board: Board, work: LinearWork, head: int) -> None:
     work.liberties[head] = _find_liberties(board.color, board.next_stone, stride, head, work.pair)
     work.first[head], work.second[head] = work.pair[0], work.pair[1]
     if work.liberties[head] < MANY_LIBERTIES:
-        _soil_liberties(work, head)
+        _mark_liberties_dirty(work, head)
 
 
 @inlined_kernel
-def _soil(work: LinearWork, point: int) -> None:
+def _mark_dirty(work: LinearWork, point: int) -> None:
     """Note that the pattern of a point may have changed."""
     if work.stamp[point] != work.info[_STAMP]:
         work.stamp[point] = work.info[_STAMP]
@@ -182,18 +182,18 @@ def _soil(work: LinearWork, point: int) -> None:
 
 
 @inlined_kernel
-def _soil_liberties(work: LinearWork, head: int) -> None:
+def _mark_liberties_dirty(work: LinearWork, head: int) -> None:
     """Note it for the liberties of a chain that has, or had, one or two."""
-    _soil(work, wide(work.first[head]))
+    _mark_dirty(work, wide(work.first[head]))
     if work.liberties[head] == 2:
-        _soil(work, wide(work.second[head]))
+        _mark_dirty(work, wide(work.second[head]))
 
 
 @inlined_kernel
-def _soil_around(work: LinearWork, point: int, stride: int) -> None:
+def _mark_around_dirty(work: LinearWork, point: int, stride: int) -> None:
     """Note it for the eight points around one."""
     for step in (-stride - 1, -stride, -stride + 1, -1, 1, stride - 1, stride, stride + 1):
-        _soil(work, point + step)
+        _mark_dirty(work, point + step)
 
 
 @kernel

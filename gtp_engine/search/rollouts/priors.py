@@ -60,13 +60,13 @@ def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: f
             continue
         _add_child(tree, first + count, point)
         _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
-        _judge(tree, first + count, board, color, last, weight, work)
+        _add_move_priors(tree, first + count, board, color, last, weight, work)
         count += 1
     _add_child(tree, first + count, wide(PASS))
     _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
     _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
     count += 1
-    _judge_ataris(tree, first, count, board, color, weight, work)
+    _add_chain_priors(tree, first, count, board, color, weight, work)
     if color == WHITE:
         for child in range(first, first + count):
             tree.prior_value[child] = -tree.prior_value[child]
@@ -100,7 +100,9 @@ def _add_prior(tree: Tree, child: int, visits: float, value: float) -> None:
 
 
 @spliced_kernel
-def _judge(tree: Tree, child: int, board: Board, color: int, last: int, weight: float, work: RolloutWork) -> None:
+def _add_move_priors(
+    tree: Tree, child: int, board: Board, color: int, last: int, weight: float, work: RolloutWork
+) -> None:
     """Apply the rules that look at the move alone."""
     point = wide(tree.move[child])
     captured = captures_something(board, point, color)
@@ -122,7 +124,7 @@ def _judge(tree: Tree, child: int, board: Board, color: int, last: int, weight: 
 
 
 @spliced_kernel
-def _judge_ataris(
+def _add_chain_priors(
     tree: Tree, first: int, count: int, board: Board, color: int, weight: float, work: RolloutWork
 ) -> None:
     """Apply the rules that look at chains: escaping from atari, catching a chain in a ladder."""

@@ -15,7 +15,7 @@ from gtp_engine.go.board import clone
 from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, left_out_until
+from gtp_engine.search.limits import Limits, avoid_until_depths
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.policy_choice import kernel_policy
 from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree
@@ -92,7 +92,7 @@ class RolloutRun:
 
     def _play_batch(self, count: int) -> None:
         """Do `count` playouts: select, play out on all threads, back up."""
-        self._tree.store.make_room(count)  # which may replace the tree's arrays
+        self._tree.store.reserve(count)  # which may replace the tree's arrays
         tree, buffers, params = self._tree.store.tree, self._tree.buffers, self._params
         leaves, zobrist = buffers.leaves, self._position.board.zobrist
         select_leaves(tree, self._position, params, leaves, count, buffers.works[0])
@@ -143,15 +143,15 @@ class RolloutRun:
 def _kernel_position(root: RootPosition) -> Position:
     """Return the root position for kernels."""
     game, last = root.game, root.game.last_move
-    until = left_out_until(root.restrictions, game.board.color.size)
+    avoid_until = avoid_until_depths(root.restrictions, game.board.color.size)
     return Position(
         board=clone(game.board),
         color=root.color,
         last=NULL_POINT if last is None else last.point,
         passes=0 if game.is_over else game.consecutive_passes,
         history=np.sort(game.superko_keys()),
-        until=until,
-        deepest=int(until.max()),
+        avoid_until=avoid_until,
+        deepest_avoided=int(avoid_until.max()),
     )
 
 

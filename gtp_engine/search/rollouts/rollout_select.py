@@ -69,8 +69,8 @@ class Position(NamedTuple):
     last: int  # the last move, PASS or NULL_POINT
     passes: int  # passes in a row before it, 0 or 1
     history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
-    until: IntArray  # [3, n] until[color, move]: the move is left out at depths below this
-    deepest: int  # the largest of these
+    avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
+    deepest_avoided: int  # the largest of these
 
 
 class Leaves(NamedTuple):
@@ -101,7 +101,7 @@ def _best_child(tree: Tree, node: int, depth: int, color: int, position: Positio
     for child in range(first, first + tree.child_count[node]):
         if tree.move[child] == NULL_POINT:
             continue
-        if depth < position.deepest and position.until[color, tree.move[child]] > depth:
+        if depth < position.deepest_avoided and position.avoid_until[color, tree.move[child]] > depth:
             continue
         pending = np.float32(tree.virtual_visits[child])
         prior = tree.prior_visits[child]

@@ -92,7 +92,7 @@ class TreeStore:
         """Drop everything but an unexpanded root."""
         self.tree = _new_tree(_INITIAL_CAPACITY)
 
-    def make_room(self, expansions: int) -> None:
+    def reserve(self, expansions: int) -> None:
         """Grow the arrays so that `expansions` nodes more can be expanded, as far as the memory allows."""
         needed = min(self.used + expansions * _MAX_CHILDREN, self._max_nodes)
         capacity = self.tree.move.size

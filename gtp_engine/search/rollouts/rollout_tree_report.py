@@ -19,7 +19,7 @@ def number_of_choices(store: TreeStore, position: Position) -> int:
     """Return the number of moves at the root that are allowed and not left out."""
     children = store.children(ROOT)
     moves = store.tree.move[children.start : children.stop]
-    return int(np.count_nonzero((moves != NULL_POINT) & (position.until[position.color, moves] <= 0)))
+    return int(np.count_nonzero((moves != NULL_POINT) & (position.avoid_until[position.color, moves] <= 0)))
 
 
 def rollout_progress(store: TreeStore, position: Position, playouts: int, seconds: float) -> Progress:

@@ -23,7 +23,7 @@ from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.puct.leaf_rollouts import new_results
-from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, Player
+from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, RolloutPlayer
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
@@ -74,7 +74,7 @@ def turning_judge(answer: Callable[[Tensor], Tensor]) -> Judge:
     return judge
 
 
-def rollout_judge(make_player: Callable[[int, int], Player], rollouts: int) -> Judge:
+def rollout_judge(make_player: Callable[[int, int], RolloutPlayer], rollouts: int) -> Judge:
     """Return the judge that expects the average of `rollouts` rollouts; `make_player` gets width and height."""
 
     def judge(shelf: Shelf, picks: Picks) -> FloatArray:
@@ -108,7 +108,7 @@ def policy_judge(player: RowsEvaluator, rollouts: int, *, seed: int) -> Judge:
     """Return the judge that averages games that a player of `policy_rows` plays with itself."""
     rng = new_states(1, seed)[0]
 
-    def make_player(width: int, height: int) -> Player:
+    def make_player(width: int, height: int) -> RolloutPlayer:
         return NetworkPlayer(_AsRollouts(player), 0, size=_TOGETHER, width=width, height=height, rng=rng)
 
     return rollout_judge(make_player, rollouts)
@@ -197,7 +197,7 @@ class _AsRollouts:
         policy[:count] = found.policy[:count]
 
 
-def _averages(shelf: Shelf, picks: Picks, player: Player, replayer: Replayer, rollouts: int) -> FloatArray:
+def _averages(shelf: Shelf, picks: Picks, player: RolloutPlayer, replayer: Replayer, rollouts: int) -> FloatArray:
     """Return the average of rollouts from each position, for the side to move."""
     count = len(picks.games)
     positions, results = replayer.positions(picks), new_results(count, shelf.width, shelf.height)
