@@ -33,6 +33,9 @@ LAYERS = (
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
 `__init__` stands above all: it hands out the public names."""
 
+TRAINING_LAYERS = (("distillation", "alphago"), ("core",), ("nets",))
+"""The parts of `training` in the same manner: the tasks stand on one core and know nothing of each other."""
+
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
     "onnx": ("networks/", "training/nets/read_onnx.py"),
@@ -57,7 +60,7 @@ THREADS = (
     "search/",
     "match/",
     "benchmark.py",
-    "training/distillation/batches.py",
+    "training/core/prefetch.py",
     "training/core/data_parallel.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
@@ -123,6 +126,18 @@ def layer_breaches(tree: ast.Module, path: str) -> list[str]:
     return breaches
 
 
+def training_breaches(tree: ast.Module, path: str) -> list[str]:
+    """Return the imports of a source of `training` that go sideways or up among its parts."""
+    part, known = path.split("/")[1], {name for names in TRAINING_LAYERS for name in names}
+    if part == "__init__.py":
+        return []
+    row = next(number for number, names in enumerate(TRAINING_LAYERS) if part in names)
+    below = {name for names in TRAINING_LAYERS[row + 1 :] for name in names} | {part}
+    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
+    modules = [module for module in imports_of(tree, package) if module.startswith("gtp_engine.training.")]
+    return [f"{path} imports {each}" for each in modules if each.split(".")[2] in known - below]
+
+
 def stream_uses(tree: ast.Module) -> list[str]:
     """Return what in a source reads stdin or writes to stdout."""
     uses = []
@@ -166,6 +181,11 @@ def parse(path: Path) -> ast.Module:
 @each_source
 def test_imports_point_down(path: Path):
     assert layer_breaches(parse(path), name_of(path)) == []
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if name_of(p).startswith("training/")], ids=name_of)
+def test_training_tasks_stand_on_one_core(path: Path):
+    assert training_breaches(parse(path), name_of(path)) == []
 
 
 @each_source
@@ -242,6 +262,19 @@ def test_every_part_has_a_layer():
 )
 def test_the_check_finds_breaches(path: str, source: str):
     assert layer_breaches(ast.parse(source), path)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("training/core/loop.py", "from gtp_engine.training.distillation.batches import Batch"),
+        ("training/core/loop.py", "def f():\n    from gtp_engine.training.alphago import nets"),
+        ("training/nets/new.py", "from ..core import learning"),
+        ("training/alphago/nets.py", "from gtp_engine.training.distillation import export"),
+    ],
+)
+def test_the_check_finds_breaches_within_training(path: str, source: str):
+    assert training_breaches(ast.parse(source), path)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ sys.path.insert(0, str(ROOT))
 
 from gtp_engine.errors import TengenError  # noqa: E402
 from gtp_engine.progress import ProgressBar  # noqa: E402
-from gtp_engine.training.alphago.stage_settings import Learning  # noqa: E402
+from gtp_engine.training.alphago.stage_settings import StageLearning  # noqa: E402
+from gtp_engine.training.core.learning import DEVICES, OPTIMIZERS, PRECISIONS  # noqa: E402
 from gtp_engine.training.core.requirements import check_torch  # noqa: E402
-from gtp_engine.training.distillation.generate import stop_on_signals  # noqa: E402
-from gtp_engine.training.distillation.train_config import DEVICES, OPTIMIZERS, PRECISIONS  # noqa: E402
+from gtp_engine.training.core.stopping import stop_on_signals  # noqa: E402
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 120}
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -48,7 +48,7 @@ def option(name: str, default: Any, text: str, kind: Any = None) -> Decorator:
 
 
 def _learning(name: str, text: str, kind: Any = None) -> Decorator:
-    return option(name, getattr(Learning(samples=1), name) if name != "samples" else 0, text, kind)
+    return option(name, getattr(StageLearning, name), text, kind)
 
 
 NET_OPTIONS = options(
@@ -65,7 +65,7 @@ DEVICE_OPTIONS = options(
 )
 
 
-def learning_options(learning_rate: float = Learning.learning_rate) -> Decorator:
+def learning_options(learning_rate: float = StageLearning.learning_rate) -> Decorator:
     """Return the options of a stage that learns from examples; `learning_rate` is the default of that one."""
     return options(
         _learning("minutes", "Length of the run in minutes; it ends with the first limit.", click.FloatRange(0)),
@@ -74,14 +74,16 @@ def learning_options(learning_rate: float = Learning.learning_rate) -> Decorator
         _learning("optimizer", "What makes steps of gradients.", click.Choice(OPTIMIZERS)),
         option("learning_rate", learning_rate, "Highest learning rate.", click.FloatRange(0, min_open=True)),
         _learning("weight_decay", "Weight decay.", click.FloatRange(0)),
-        _learning("judgings", "How often the network is tested.", click.IntRange(1)),
+        _learning("validations", "How often the network is tested.", click.IntRange(1)),
         DEVICE_OPTIONS,
     )
 
 
-def learning_of(given: dict[str, Any]) -> Learning:
+def learning_of(given: dict[str, Any]) -> StageLearning:
     """Take the options that are about learning out of `given` and return them; raises ConfigError."""
-    return Learning(**{field.name: given.pop(field.name) for field in fields(Learning) if field.name in given})
+    return StageLearning(
+        **{field.name: given.pop(field.name) for field in fields(StageLearning) if field.name in given}
+    )
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Small networks and small data for tests of training."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from gtp_engine.training.distillation.shards import (
     ShardName,
     write_shard,
 )
-from gtp_engine.training.distillation.train_config import Shape, TrainConfig
+from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets import NetworkModule, Outputs, new_network
+from gtp_engine.training.nets.shape import Shape
 
 TINY = Shape(
     blocks=2, channels=6, pooling_every=2, pooled_channels=2, policy_channels=3, value_channels=4, value_hidden=5
@@ -83,6 +85,9 @@ def tiny_config(tmp_path: Path, **changes: Any) -> TrainConfig:
         write_data(data, (5, 5), (4, 3))
     values: dict[str, Any] = {
         "data": data, "out": tmp_path / "run", "shape": TINY, "samples": 30 * 16, "batch": 16, "threads": 1,
-        "precision": "float32", "log_steps": 1, "judgings": 2, "average_steps": 10, "learning_rate": 0.01,
+        "precision": "float32", "log_steps": 1, "validations": 2, "average_steps": 10, "learning_rate": 0.01,
     }  # fmt: skip
-    return TrainConfig(**values | changes)
+    values |= changes
+    names = {field.name for field in fields(DistillationLearning)}
+    learning = DistillationLearning(**{name: values.pop(name) for name in names & set(values)})
+    return TrainConfig(**values, learning=learning)

@@ -21,7 +21,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
-from gtp_engine.training.distillation.data_folder import is_held_out
+from gtp_engine.training.core.held_out import is_held_out
 
 TEST_SHARE: Final = 0.05
 """Share of games that are kept for testing, unless somebody asks for another."""

@@ -14,7 +14,7 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.alphago.nets import Net, NetShape, PolicyNet
-from gtp_engine.training.distillation.export import check_answer, write_checked
+from gtp_engine.training.core.network_file import check_output, write_checked
 
 _CHECKED_POSITIONS: Final = 8
 _SEED: Final = 1
@@ -68,7 +68,7 @@ def check_net_file(path: Path, module: Net) -> None:
     else:
         assert outputs.value is not None and outputs.ownership is not None, "and these"
         found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
-    check_answer(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
+    check_output(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
 
 
 def random_planes(shape: NetShape, planes: int) -> FloatArray:

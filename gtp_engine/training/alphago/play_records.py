@@ -27,7 +27,7 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, 
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.stopping import never
 
 KOMI: Final = 7.5
 """Points for White by default: without draws every game has a winner to learn from."""

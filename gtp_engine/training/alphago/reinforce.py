@@ -29,22 +29,17 @@ from gtp_engine.training.alphago.game_positions import Replayer, Shelf, turned_a
 from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import PolicyNet
 from gtp_engine.training.alphago.opponent_pool import Pool
-from gtp_engine.training.alphago.stage_checkpoint import (
-    Checkpoint,
-    has_checkpoint,
-    policy_of,
-    read_checkpoint,
-    write_checkpoint,
-)
-from gtp_engine.training.alphago.stage_settings import check_same
+from gtp_engine.training.alphago.stage_checkpoint import policy_of
 from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import panels_of, write_panels
-from gtp_engine.training.core.data_parallel import parts_on
+from gtp_engine.training.core.curves import figure_panels, write_panels
+from gtp_engine.training.core.data_parallel import threads_on
 from gtp_engine.training.core.devices import Machine, choose_machine
-from gtp_engine.training.core.gradients import PartedGradients
-from gtp_engine.training.core.line_log import FILE_NAME as LOG
-from gtp_engine.training.core.line_log import LineLog, read_log
+from gtp_engine.training.core.gradients import ParallelGradients
+from gtp_engine.training.core.learning import check_same
+from gtp_engine.training.core.run_log import FILE_NAME as LOG
+from gtp_engine.training.core.run_log import RunLog, read_log
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -52,7 +47,7 @@ POOL: Final = "pool"
 EXPERIENCE: Final = "experience"
 """Folders of a run: earlier versions, and shards of games by iteration."""
 
-_FREE: Final = ("iterations", "threads", "device", "checkpoint_minutes", "judge_every", "judged_games")
+_FREE: Final = ("iterations", "threads", "device", "checkpoint_minutes", "validation_every", "validation_games")
 """Settings in which a continued run may differ."""
 _TOGETHER: Final = 1024
 """Positions whose gradient is calculated together: as many activations have to be kept."""
@@ -75,9 +70,9 @@ class ReinforceSettings:
     """Largest length of the gradient; a longer one is shortened to it."""
     pool_every: int = 20
     """Iterations after which the network joins the pool; the paper's run of 10,000 had 500."""
-    judge_every: int = 20
+    validation_every: int = 20
     """Iterations between two matches against the network that the run began with."""
-    judged_games: int = 200
+    validation_games: int = 200
     """Games of such a match."""
     game: GameSettings = field(default_factory=GameSettings)
     seed: int = 1
@@ -112,15 +107,15 @@ class Reinforcement:
     def run(self, bar: ProgressBar, is_stopped: Callable[[], bool]) -> bool:
         """Go on until all iterations are done, or `is_stopped`; return whether they are."""
         settings, saved = self.settings, time.monotonic()
-        with LineLog(self.out, after=self.iterations) as log:
+        with RunLog(self.out, after=self.iterations) as log:
             while self.iterations < settings.iterations and not is_stopped():
                 begun = time.monotonic()
                 figures = self.iterate()
                 self.seconds += time.monotonic() - begun
                 log.write({"kind": "step", **self._where(), "figures": figures})
                 bar.update(self.iterations / settings.iterations, self._text(figures))
-                if self.iterations % settings.judge_every == 0 or self.iterations == settings.iterations:
-                    self._judge(log, bar)
+                if self.iterations % settings.validation_every == 0 or self.iterations == settings.iterations:
+                    self._validate(log, bar)
                 if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
                     self.save()
                     saved = time.monotonic()
@@ -152,13 +147,13 @@ class Reinforcement:
     def learn(self, collector: Collector) -> tuple[float, float]:
         """Do one step along the policy gradient of these games; return loss and mean entropy of the policy, in nats."""
         batches = decisions(collector)
-        parts = parts_on(self.machine)
+        threads = threads_on(self.machine)
         total = sum(len(batch.planes) for batch in batches)
         if total == 0:
             return 0.0, 0.0
         sums, means = [torch.zeros_like(each) for each in self.net.parameters()], torch.zeros(2)
         self.net.train()
-        with PartedGradients(self.net, self.machine, self._figures, parts=parts) as gradients:
+        with ParallelGradients(self.net, self.machine, self._figures, threads=threads) as gradients:
             for batch in batches:
                 share = len(batch.planes) / total
                 means += share * gradients.write(batch).cpu()
@@ -176,7 +171,7 @@ class Reinforcement:
         """Write the checkpoint."""
         checkpoint = Checkpoint(
             kind=self.net.KIND,
-            shape=self.net.shape.to_json(),
+            network=self.net.shape.to_json(),
             settings=asdict(self.settings),
             weights=self.net.state_dict(),
             state={"first": self._first.state_dict()},
@@ -199,16 +194,16 @@ class Reinforcement:
             logits = net(self.machine.as_input(batch.planes))
         return policy_gradient(logits, batch)
 
-    def _judge(self, log: LineLog, bar: ProgressBar) -> None:
+    def _validate(self, log: RunLog, bar: ProgressBar) -> None:
         """Play a match against the network that the run began with, and draw the curves."""
         rng = np.random.default_rng((self.settings.seed, self.iterations, 1))
         now, first = (player_of(net, self.machine, "") for net in (self.net.eval(), self._first))
-        match = play_versus(now, first, self.board, self.settings.game, games=self.settings.judged_games, rng=rng)
+        match = play_versus(now, first, self.board, self.settings.game, games=self.settings.validation_games, rng=rng)
         rate = match.win_rate()
-        log.write({"kind": "judged", **self._where(), "figures": {"win rate": rate}})
+        log.write({"kind": "validation", **self._where(), "figures": {"match": {"win rate": rate}}})
         games = len(match.episodes)
         bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {games} games against the first network won")
-        write_panels(self.out / CURVES, panels_of(read_log(self.out / LOG), place="games"))
+        write_panels(self.out / CURVES, figure_panels(read_log(self.out / LOG), place="games"))
 
     def _where(self) -> dict[str, Any]:
         games = self.iterations * self.settings.games

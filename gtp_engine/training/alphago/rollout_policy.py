@@ -41,12 +41,11 @@ from gtp_engine.training.alphago.rollout_gradient import (
     diamonds_into,
 )
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
-from gtp_engine.training.alphago.stage_settings import check_same
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import panels_of, write_panels
-from gtp_engine.training.core.learning_rate import cosine_rate
-from gtp_engine.training.core.line_log import FILE_NAME as LOG
-from gtp_engine.training.core.line_log import LineLog, read_log
+from gtp_engine.training.core.curves import figure_panels, write_panels
+from gtp_engine.training.core.learning import check_same, cosine_rate
+from gtp_engine.training.core.run_log import FILE_NAME as LOG
+from gtp_engine.training.core.run_log import RunLog, read_log
 
 CHECKPOINT: Final = "checkpoint.npz"
 NAME: Final = "linear rollout policy"
@@ -136,7 +135,7 @@ class RolloutTrainer:
         self.counts[:] = 0.0
         return figures
 
-    def judge(self) -> dict[str, float]:
+    def validate(self) -> dict[str, float]:
         """Return what the policy is worth on the test games."""
         gradient, games = self.space.empty_gradient(), np.arange(len(self._test.games))
         add_games(self._test.moves, games, self.space.scores(self.weights), gradient, self._room)
@@ -168,12 +167,12 @@ def run_rollout_policy(
         f"{len(train.games):,} games to learn from, {len(test.games):,} to test on"
     )
     out.mkdir(parents=True, exist_ok=True)
-    with LineLog(out, after=trainer.steps) as log:
+    with RunLog(out, after=trainer.steps) as log:
         saved = time.monotonic()
         while trainer.fraction < 1 and not is_stopped():
             _advance(trainer, log, bar)
             if trainer.is_epoch:
-                write_panels(out / CURVES, panels_of(read_log(out / LOG)))
+                write_panels(out / CURVES, figure_panels(read_log(out / LOG)))
             if time.monotonic() - saved > _SAVE_SECONDS:
                 _save(trainer, out)
                 saved = time.monotonic()
@@ -211,11 +210,11 @@ def common_diamonds(shelf: Shelf, least_count: int) -> NDArray[np.int64]:
     return common
 
 
-def _advance(trainer: RolloutTrainer, log: LineLog, bar: ProgressBar) -> None:
+def _advance(trainer: RolloutTrainer, log: RunLog, bar: ProgressBar) -> None:
     """Take a step, and tell about it; at the end of an epoch, test."""
     begun = time.monotonic()
     trainer.step()
-    verdict = trainer.judge() if trainer.is_epoch else None
+    verdict = trainer.validate() if trainer.is_epoch else None
     trainer.seconds += time.monotonic() - begun
     where = {"steps": trainer.steps, "samples": trainer.samples, "seconds": trainer.seconds}
     if trainer.steps % _LOG_STEPS == 0 or trainer.is_epoch:
@@ -224,7 +223,7 @@ def _advance(trainer: RolloutTrainer, log: LineLog, bar: ProgressBar) -> None:
         text = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
         bar.update(trainer.fraction, f"{trainer.samples:,} samples, {text}")
     if verdict is not None:
-        log.write({"kind": "judged", **where, "figures": verdict})
+        log.write({"kind": "validation", **where, "figures": {"test": verdict}})
         text = ", ".join(f"{name} {value:.3f}" for name, value in verdict.items())
         bar.log(f"test after {trainer.samples:,} samples: {text}")
 

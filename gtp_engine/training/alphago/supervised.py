@@ -18,11 +18,13 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import TEST_SHARE, RecordedGame, split_games
-from gtp_engine.training.alphago.learner import Learner
+from gtp_engine.training.alphago.learner import Evaluate, new_loop
 from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
-from gtp_engine.training.alphago.stage_checkpoint import has_checkpoint, read_checkpoint
-from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.stage_checkpoint import net_of
+from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.learning import Learning
+from gtp_engine.training.core.reporting import run_and_report
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -59,16 +61,16 @@ class PolicyTask:
         hits = (answers.argmax(dim=1) == examples.actions).float().mean()
         return torch.stack([F.cross_entropy(answers, examples.actions), hits.detach()])
 
-    def judge(self, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
+    def validate(self, evaluate: Evaluate) -> dict[str, float]:
         """Return loss, top-1 and top-5 accuracy on the test positions."""
-        return accuracy(self._shelf, self._picks, answer)
+        return accuracy(self._shelf, self._picks, evaluate)
 
 
-def accuracy(shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
+def accuracy(shelf: Shelf, picks: Picks, evaluate: Evaluate) -> dict[str, float]:
     """Return how well logits [N, A] foretell the moves in some positions: loss in nats, top-1 and top-5 accuracy."""
     loss = first = among = 0.0
     for examples in examples_of(shelf, picks, for_value=False):
-        logits, actions = answer(examples.planes), examples.actions
+        logits, actions = evaluate(examples.planes), examples.actions
         loss += float(F.cross_entropy(logits, actions, reduction="sum"))
         best = logits.topk(min(TOP, logits.shape[1]), dim=1).indices == actions[:, None]
         first += float(best[:, 0].sum())
@@ -91,22 +93,18 @@ def run_supervised(
     stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, for_value=False)
     facts = {"stage": "supervised policy", "shape": shape.to_json(), "test_share": run.test_share}
     net = new_net(PolicyNet, shape, seed=run.learning.seed)
-    learner = Learner(net, PolicyTask(tested, judged), stream, run.learning, run.out, facts)
-    if has_checkpoint(run.out):
-        learner.resume()
+    loop = new_loop(net, PolicyTask(tested, judged), stream, run.learning, run.out, facts)
     bar.log(
-        f"{sum(each.numel() for each in net.parameters()):,} parameters, {learner.machine.title}; "
+        f"{sum(each.numel() for each in net.parameters()):,} parameters, {loop.machine.title}; "
         f"{len(picks.games):,} positions of {len(train):,} games, {len(judged.games):,} to test on"
     )
-    if not learner.run(bar, is_stopped):
-        return None
-    return export_supervised(run, bar)
+    return export_supervised(run, bar) if run_and_report(loop, bar, is_stopped) else None
 
 
 def export_supervised(run: SupervisedRun, bar: ProgressBar) -> Path:
     """Write the network of the run's checkpoint; return the file."""
     checkpoint = read_checkpoint(run.out)
-    net = checkpoint.net()
+    net = net_of(checkpoint)
     target = run.out / FILE_NAME
     origin = f"trained by Tengen on {checkpoint.samples:,} samples of moves of recorded games"
     export_net(net, target, name=run.name or f"policy-{net.shape.title}", origin=origin, terms=run.terms)
@@ -117,4 +115,4 @@ def export_supervised(run: SupervisedRun, bar: ProgressBar) -> Path:
 def _some(picks: Picks, learning: Learning) -> Picks:
     """Return as many of the positions as the network is tested on, the same ones every time."""
     rng = np.random.default_rng(learning.seed)
-    return picks.take(np.sort(rng.permutation(len(picks.games))[: learning.judged_positions]))
+    return picks.take(np.sort(rng.permutation(len(picks.games))[: learning.validation_positions]))

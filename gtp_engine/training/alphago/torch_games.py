@@ -23,7 +23,7 @@ from gtp_engine.training.alphago.experience import Collector
 from gtp_engine.training.alphago.nets import PolicyNet
 from gtp_engine.training.alphago.play_records import KOMI
 from gtp_engine.training.alphago.policy_rows import PolicyRows, SwitchedRows
-from gtp_engine.training.core.data_parallel import PartThreads, parts_on
+from gtp_engine.training.core.data_parallel import ParallelThreads, threads_on
 from gtp_engine.training.core.devices import Machine
 
 _LEAST_PART: Final = 16
@@ -65,11 +65,11 @@ class TorchLogits:
     def __init__(self, net: PolicyNet, machine: Machine) -> None:
         self._net: Final = net
         self._machine: Final = machine
-        self._threads: Final = PartThreads(machine, parts_on(machine))
+        self._threads: Final = ParallelThreads(machine, threads_on(machine))
 
     def __call__(self, planes: FloatArray) -> FloatArray:
         """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
-        parts = min(self._threads.parts, 1 + len(planes) // _LEAST_PART)
+        parts = min(self._threads.count, 1 + len(planes) // _LEAST_PART)
         return np.concatenate(self._threads.map(self._answer, np.array_split(planes, parts)))
 
     def _answer(self, planes: FloatArray) -> FloatArray:

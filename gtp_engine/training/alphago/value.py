@@ -19,14 +19,16 @@ from gtp_engine.training.alphago.examples import Examples, ExampleStream, exampl
 from gtp_engine.training.alphago.experience import Episode
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import TEST_SHARE, split_named
-from gtp_engine.training.alphago.learner import Learner
+from gtp_engine.training.alphago.learner import Evaluate, new_loop
 from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import PolicyNet, ValueNet, new_net
-from gtp_engine.training.alphago.stage_checkpoint import has_checkpoint, policy_of, read_checkpoint
-from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.stage_checkpoint import net_of, policy_of
 from gtp_engine.training.alphago.torch_games import GameSettings, player_of
 from gtp_engine.training.alphago.value_games import fill_folder, value_games
+from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.learning import Learning
+from gtp_engine.training.core.reporting import run_and_report
 
 FILE_NAME: Final = "value.onnx"
 """The network's name in the folder of a run."""
@@ -75,23 +77,21 @@ class ValueTask:
         of_owners = (answers[:, 1:] - examples.owners).square().mean()
         return torch.stack([error + self._owners_weight * of_owners, error, of_owners, right])
 
-    def judge(self, answer: Callable[[Tensor], Tensor]) -> dict[str, float]:
+    def validate(self, evaluate: Evaluate) -> dict[str, float]:
         """Return the same of the test positions."""
         parts = examples_of(self._shelf, self._picks, for_value=True)
-        figures = [self.figures(answer(part.planes), part) * len(part.planes) for part in parts]
+        figures = [self.figures(evaluate(part.planes), part) * len(part.planes) for part in parts]
         means = torch.stack(figures).sum(dim=0) / len(self._picks.games)
         return dict(zip(self.names, means.tolist(), strict=True))
 
 
-def values_of(
-    shelf: Shelf, picks: Picks, answer: Callable[[Tensor], Tensor], *, symmetry: int = IDENTITY
-) -> FloatArray:
+def values_of(shelf: Shelf, picks: Picks, evaluate: Evaluate, *, symmetry: int = IDENTITY) -> FloatArray:
     """Return what a value network says about positions that it is shown in one orientation, for the side to move.
 
     float32[K].
     """
     parts = examples_of(shelf, picks, for_value=True, symmetry=symmetry)
-    return np.concatenate([answer(examples.planes)[:, 0].numpy() for examples in parts])
+    return np.concatenate([evaluate(examples.planes)[:, 0].numpy() for examples in parts])
 
 
 def sampled(episodes: Sequence[Episode]) -> tuple[Shelf, Picks]:
@@ -126,11 +126,9 @@ def run_value(run: ValueRun, bar: ProgressBar, is_stopped: Callable[[], bool]) -
     stream = ExampleStream(shelf, picks, run.learning.batch, seed=run.learning.seed, for_value=True)
     facts = {"stage": "value network", "shape": shape.to_json(), "games": run.games, "test_share": run.test_share}
     facts |= {"takes_trunk": run.takes_trunk, "owners_weight": run.owners_weight}
-    learner = Learner(net, task, stream, run.learning, run.out, facts)
-    if has_checkpoint(run.out):
-        learner.resume()
-    bar.log(f"{learner.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")
-    return _export(run, bar) if learner.run(bar, is_stopped) else None
+    loop = new_loop(net, task, stream, run.learning, run.out, facts)
+    bar.log(f"{loop.machine.title}; {len(train):,} positions of as many games, {len(test):,} to test on")
+    return _export(run, bar) if run_and_report(loop, bar, is_stopped) else None
 
 
 def _play(run: ValueRun, policy: PolicyNet, bar: ProgressBar, is_stopped: Callable[[], bool]) -> list[Episode]:
@@ -151,7 +149,7 @@ def _play(run: ValueRun, policy: PolicyNet, bar: ProgressBar, is_stopped: Callab
 
 def _export(run: ValueRun, bar: ProgressBar) -> Path:
     """Write the network of the run's checkpoint; return the file."""
-    net, target = read_checkpoint(run.out).net(), run.out / FILE_NAME
+    net, target = net_of(read_checkpoint(run.out)), run.out / FILE_NAME
     origin = f"trained by Tengen on one position of each of {run.games:,} games of a policy network with itself"
     export_net(net, target, name=run.name or f"value-{net.shape.title}", origin=origin, terms=run.terms)
     bar.log(f"Written: {target}")

@@ -28,13 +28,14 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.game_positions import Picks, Replayer, Shelf
-from gtp_engine.training.alphago.stage_checkpoint import policy_of, read_checkpoint
+from gtp_engine.training.alphago.stage_checkpoint import net_of, policy_of
 from gtp_engine.training.alphago.torch_games import player_of
 from gtp_engine.training.alphago.value import GAMES, ValueRun, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import read_folder
+from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.curves import Panel, write_panels
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.stopping import never
 
 Judge = Callable[[Shelf, Picks], FloatArray]
 
@@ -159,7 +160,7 @@ def compare_run(run: ValueRun, *, rollouts: int, linear: Path | None = None) -> 
     """
     learning = run.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    net = machine.place(read_checkpoint(run.out).net()).eval()
+    net = machine.place(net_of(read_checkpoint(run.out))).eval()
 
     def answer(planes: Tensor) -> Tensor:
         with torch.inference_mode(), machine.autocast():

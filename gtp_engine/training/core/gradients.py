@@ -1,9 +1,6 @@
-"""Gradients of a batch, each part of it calculated by a thread of its own (`parts`).
+"""Gradients of a batch, computed by data-parallel threads, each with a share of the positions.
 
-    PartedGradients   any network's, of any loss
-    Gradients         those of KataGo's kind
-
-Norms take their statistics from a part.  Parts and the order of sums are fixed, so that a run repeats exactly.
+Norms take their statistics from one share.  The shares and the order of sums are fixed, so that a run repeats exactly.
 """
 
 from collections.abc import Callable
@@ -14,12 +11,9 @@ from typing import Generic, Protocol, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.training.core.data_parallel import PartThreads
+from gtp_engine.training.core.data_parallel import ParallelThreads
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation.batches import Batch
-from gtp_engine.training.distillation.losses import Losses, losses_of
-from gtp_engine.training.distillation.train_config import LossWeights
-from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.layers import NormLayer
 
 
 class Splittable(Protocol):
@@ -28,8 +22,8 @@ class Splittable(Protocol):
     @property
     def planes(self) -> Tensor: ...  # noqa: D102
 
-    def split(self, parts: int) -> list[Self]:
-        """Return the batch in up to `parts` parts of about the same size, none of them empty."""
+    def split(self, shares: int) -> list[Self]:
+        """Return the batch in up to `shares` shares of about the same size, none of them empty."""
         ...
 
     def to(self, device: torch.device) -> Self:
@@ -41,30 +35,24 @@ Module = TypeVar("Module", bound=nn.Module)
 Positions = TypeVar("Positions", bound=Splittable)
 
 
-class PartedGradients(Generic[Module, Positions]):
-    """Calculates the gradients of `module` in `parts` threads; a context manager.
+class ParallelGradients(Generic[Module, Positions]):
+    """Computes the gradients of `module` in `threads` threads; a context manager.
 
-    `figures` returns the loss of a part, its mean over the positions, and whatever else is to be told, as a vector
-    that begins with the loss.  Copies of the module share its weights and have statistics of their own, if there are
-    any, which are averaged after each step while it `counts_statistics`.
+    `figures` returns means over the positions of a share as a vector that begins with the loss.  Each thread has a copy
+    of the module that shares its weights and has statistics of its own; these are averaged after each step while norms
+    count them (`count_statistics`; at first as the module does).
     """
 
     def __init__(
-        self,
-        module: Module,
-        machine: Machine,
-        figures: Callable[[Module, Positions], Tensor],
-        *,
-        parts: int,
-        counts_statistics: bool = True,
+        self, module: Module, machine: Machine, figures: Callable[[Module, Positions], Tensor], *, threads: int
     ) -> None:
         self._module = module
         self._machine = machine
         self._figures = figures
-        self.counts_statistics = counts_statistics
         self._parameters = list(module.parameters())
-        self.copies = [_sharing_copy(module) for _ in range(parts)]
-        self._threads = PartThreads(machine, parts)
+        self._copies = [_sharing_copy(module) for _ in range(threads)]
+        self._counts = any(norm.counts for norm in _norms(module))
+        self._threads = ParallelThreads(machine, threads)
 
     def __enter__(self) -> Self:
         return self
@@ -74,65 +62,43 @@ class PartedGradients(Generic[Module, Positions]):
     ) -> None:
         self._threads.close()
 
-    def write(self, batch: Positions) -> Tensor:
-        """Write the gradients of `batch` into the module's weights; return its figures."""
-        parts = batch.split(len(self.copies))
-        found = self._threads.map(self._calculate, self.copies, parts)
-        shares = [len(part.planes) / len(batch.planes) for part in parts]
-        for i, parameter in enumerate(self._parameters):
-            parameter.grad = _weighted_sum([gradients[i] for gradients, _ in found], shares)
-        if self.counts_statistics:
-            self._average_statistics(len(parts))
-        return _weighted_sum([figures for _, figures in found], shares)
+    def count_statistics(self, counts: bool) -> None:
+        """Have norms take their statistics from batches, or leave them as they are."""
+        if counts != self._counts:
+            for module in (self._module, *self._copies):
+                for norm in _norms(module):
+                    norm.counts = counts
+            self._counts = counts
 
-    def _calculate(self, module: Module, part: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Return the gradients of a part, and its figures."""
-        figures = self._figures(module, part.to(self._machine.device))
+    def write(self, batch: Positions) -> Tensor:
+        """Write the gradients of `batch` into the module's parameters; return its figures."""
+        shares = batch.split(len(self._copies))
+        results = self._threads.map(self._compute, self._copies, shares)
+        weights = [len(share.planes) / len(batch.planes) for share in shares]
+        for i, parameter in enumerate(self._parameters):
+            parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)
+        if self._counts:
+            self._average_statistics(len(shares))
+        return _weighted_sum([figures for _, figures in results], weights)
+
+    def _compute(self, module: Module, share: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Return the gradients of a share, and its figures."""
+        figures = self._figures(module, share.to(self._machine.device))
         gradients = torch.autograd.grad(figures[0], self._parameters)
         return gradients, figures.detach()
 
     @torch.no_grad()
     def _average_statistics(self, used: int) -> None:
         """Give the module and all copies the mean statistics of the first `used` copies."""
-        for buffer, *theirs in zip(self._module.buffers(), *(copy.buffers() for copy in self.copies), strict=True):
-            buffer.copy_(torch.stack(theirs[:used]).mean(dim=0))
-            for each in theirs:
+        buffers = (self._module.buffers(), *(copy.buffers() for copy in self._copies))
+        for buffer, *of_copies in zip(*buffers, strict=True):
+            buffer.copy_(torch.stack(of_copies[:used]).mean(dim=0))
+            for each in of_copies:
                 each.copy_(buffer)
 
 
-class Gradients:
-    """Calculates the gradients of a network of KataGo's kind, see `PartedGradients`; a context manager."""
-
-    def __init__(self, module: NetworkModule, machine: Machine, weights: LossWeights, *, parts: int) -> None:
-        scales = module.network.scales
-        self._module = module
-
-        def figures(copy: NetworkModule, part: Batch) -> Tensor:
-            losses = losses_of(machine.run(copy, part.planes, part.globals), part, scales)
-            return torch.stack([losses.total(weights), *losses])
-
-        self._parted = PartedGradients(
-            module, machine, figures, parts=parts, counts_statistics=module.counts_statistics
-        )
-
-    def __enter__(self) -> "Gradients":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._parted.__exit__(kind, error, trace)
-
-    def count_statistics(self, counts: bool) -> None:
-        """Have norms take their statistics from batches, or leave them as they are."""
-        for module in (self._module, *self._parted.copies):
-            module.count_statistics(counts)
-        self._parted.counts_statistics = counts
-
-    def write(self, batch: Batch) -> tuple[Tensor, Losses]:
-        """Write the gradients of `batch` into the module's weights; return the loss and its parts."""
-        total, *losses = self._parted.write(batch)
-        return total, Losses(*losses)
+def _norms(module: nn.Module) -> list[NormLayer]:
+    return [layer for layer in module.modules() if isinstance(layer, NormLayer)]
 
 
 def _sharing_copy(module: Module) -> Module:
@@ -140,8 +106,8 @@ def _sharing_copy(module: Module) -> Module:
     return deepcopy(module, {id(parameter): parameter for parameter in module.parameters()})
 
 
-def _weighted_sum(tensors: list[Tensor], shares: list[float]) -> Tensor:
-    total = tensors[0] * shares[0]
-    for tensor, share in zip(tensors[1:], shares[1:], strict=True):
-        total.add_(tensor, alpha=share)
+def _weighted_sum(tensors: list[Tensor], weights: list[float]) -> Tensor:
+    total = tensors[0] * weights[0]
+    for tensor, weight in zip(tensors[1:], weights[1:], strict=True):
+        total.add_(tensor, alpha=weight)
     return total

@@ -2,7 +2,6 @@
 
     Batch      N positions of one board size, unpacked, as torch tensors
     Batches    an endless stream of them, in an order that its seed and `state` fix
-    Prefetch   runs a stream on a thread of its own
 
 Every board size has a stream of its own: its shards in random order, a few of them at a time put together and shuffled
 (a group), so that neighbours in a shard do not stay neighbours.  When a size has been through its shards, the folder is
@@ -11,8 +10,6 @@ looked at again and new ones are taken in.  Which size comes next is drawn in pr
 Each batch shows its positions in all orientations of the board, an equal part in each.
 """
 
-import queue
-import threading
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -42,9 +39,6 @@ from gtp_engine.training.distillation.shards import (
 
 GROUP_POSITIONS: Final = 65_536
 """Positions that are shuffled together: 150 MB on 19×19."""
-
-PREFETCHED: Final = 4
-"""Batches made in advance."""
 
 Board = tuple[int, int]
 """Width and height."""
@@ -119,7 +113,7 @@ class Batches:
         self._counts: dict[Board, int] = {}
         self._groups: dict[Board, Samples] = {}
         self._step = 0
-        self._look()
+        self._count()
 
     def state(self) -> dict[str, Any]:
         """Return the place in the stream, as plain values."""
@@ -135,11 +129,6 @@ class Batches:
         self._places = {board: _Place(**place) for board, place in state["places"].items()}
         self._counts = dict(state["counts"])
         self._groups = {}
-
-    @property
-    def counts(self) -> dict[Board, int]:
-        """The number of positions by board size, as last looked up."""
-        return dict(self._counts)
 
     @property
     def shares(self) -> dict[Board, float]:
@@ -160,11 +149,9 @@ class Batches:
         self._step += 1
         return unpack(samples, board, rng.permutation(symmetry_count(*board)))
 
-    def _look(self) -> None:
+    def _count(self) -> None:
         """Count the positions in the folder."""
-        counts: Counter[Board] = Counter()
-        for path in shard_paths(self._folder):
-            counts[parse_name(path)[:2]] += shard_length(path)
+        counts = count_positions(self._folder)
         self._counts = {board: n for board, n in counts.items() if not self._shares or board in self._shares}
         if not self._counts:
             boards = ", ".join(f"{width}x{height}" for width, height in self._shares)
@@ -187,7 +174,7 @@ class Batches:
     def _next_group(self, board: Board, place: _Place) -> None:
         """Go to the next group of a size, which may begin a new epoch."""
         if place.last >= len(place.shards):
-            self._look()
+            self._count()
             place.epoch += 1
             place.last = 0
             names = [path.name for path in shard_paths(self._folder) if parse_name(path)[:2] == board]
@@ -210,60 +197,6 @@ class Batches:
         return np.random.default_rng((self._seed, *board, place.epoch, *more))
 
 
-Made = TypeVar("Made", covariant=True)
-
-
-class Stream(Protocol[Made]):
-    """An endless stream of batches that can say where it is, as plain values."""
-
-    def __iter__(self) -> Iterator[Made]: ...
-
-    def state(self) -> dict[str, Any]: ...  # noqa: D102
-
-
-class Prefetch(Generic[Made]):
-    """Makes the batches of a stream on a thread, a few in advance; a context manager.
-
-    Iterating yields each batch together with the state of the stream after it.
-    """
-
-    def __init__(self, batches: Stream[Made], ahead: int = PREFETCHED) -> None:
-        self._batches = batches
-        self._queue: queue.Queue[tuple[Made, dict[str, Any]] | BaseException] = queue.Queue(ahead)
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
-
-    def __enter__(self) -> "Prefetch[Made]":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        while self._thread.is_alive():
-            while not self._queue.empty():
-                self._queue.get_nowait()
-            self._thread.join(timeout=0.01)
-
-    def __iter__(self) -> Iterator[tuple[Made, dict[str, Any]]]:
-        return self
-
-    def __next__(self) -> tuple[Made, dict[str, Any]]:
-        """Return the next batch and the stream's state after it; raises what making it raised."""
-        found = self._queue.get()
-        if isinstance(found, BaseException):
-            raise found
-        return found
-
-    def _run(self) -> None:
-        try:
-            for batch in self._batches:
-                self._queue.put((batch, self._batches.state()))
-                if self._is_over.is_set():
-                    return
-        except BaseException as error:  # the consumer raises it
-            self._queue.put(error)
-
-
 def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[np.int64] = (0,)) -> Batch:
     """Return samples as a batch; equal parts of them, in their order, are shown in each of `symmetries`."""
     width, height = board
@@ -282,6 +215,14 @@ def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[n
         score=torch.from_numpy(samples.score.copy()),
         ownership=torch.from_numpy(np.concatenate(ownership).astype(np.float32) / OWNERSHIP_UNIT),
     )
+
+
+def count_positions(folder: Path) -> Counter[Board]:
+    """Return the number of positions of each board size in a folder of shards; raises ShardError."""
+    counts: Counter[Board] = Counter()
+    for path in shard_paths(folder):
+        counts[parse_name(path)[:2]] += shard_length(path)
+    return counts
 
 
 @lru_cache(maxsize=100_000)

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.training.core.held_out import is_held_out
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.shards import (
@@ -44,11 +45,6 @@ HELD_OUT_SHARE: Final = 0.02
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
 """Keys kept in a set before they are sorted into the array: sorting then takes little of the time."""
-_MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_B: Final = np.uint64(0x94D049BB133111EB)
-"""Multipliers of splitmix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-2014; variant 13 of Stafford)."""
-
 _Place = tuple[str, Board]
 
 
@@ -82,16 +78,6 @@ def input_keys(samples: Samples) -> NDArray[np.uint64]:
         for planes, values in zip(samples.planes, samples.globals, strict=True)
     ]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
-
-
-def is_held_out(games: NDArray[np.int64], share: float = HELD_OUT_SHARE) -> NDArray[np.bool_]:
-    """Return for each number of a game whether it is kept for judging: about `share` of all, whatever their order."""
-    key = games.astype(np.uint64)
-    key = (key ^ (key >> np.uint64(30))) * _MIX_A
-    key = (key ^ (key >> np.uint64(27))) * _MIX_B
-    key = key ^ (key >> np.uint64(31))
-    fraction: NDArray[np.float64] = (key >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return fraction < share
 
 
 @dataclass(frozen=True)

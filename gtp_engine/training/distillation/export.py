@@ -1,7 +1,5 @@
 """From a trained module to a network file: the same graph as that of an imported network, checked before it is kept."""
 
-import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
@@ -20,12 +17,9 @@ from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.training.core.network_file import check_output, write_checked
 from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of
-
-LARGEST_DIFFERENCE: Final = 1e-4
-"""By how much file and module may differ, as a share of the largest output, or of 1: float32 rounds to 10⁻⁷, and a
-sum of a thousand products loses two digits."""
 
 _CHECKED_BOARDS: Final = ((9, 9), (7, 5))
 _CHECKED_POSITIONS: Final = 4
@@ -45,23 +39,6 @@ def export_network(module: NetworkModule, target: Path, *, name: str, origin: st
     write_checked(model, target, lambda path: check_file(path, module))
 
 
-def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> None:
-    """Write an `onnx.ModelProto` to `target`, replacing an older file once the new one has passed `check`.
-
-    Raises ModelError if it cannot be written, and what `check` raises.
-    """
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(model.SerializeToString())
-        check(unfinished)
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
 def model_of(network: Network, *, name: str, origin: str, terms: str) -> Any:
     """Return a network as an `onnx.ModelProto` that can be read back."""
     named = replace(network, name=name)
@@ -79,21 +56,8 @@ def check_file(path: Path, module: NetworkModule) -> None:
             expected = module.float()(torch.from_numpy(spatial), torch.from_numpy(globals_))
         for name, found, wanted in zip(expected._fields, model.run(spatial, globals_), expected, strict=True):
             assert found is not None, "a network of KataGo's kind has all outputs"
-            check_answer(found, wanted.numpy(), f"network's {name} on {width}×{height}")
+            check_output(found, wanted.numpy(), f"network's {name} on {width}×{height}")
     model.close()
-
-
-def check_answer(found: Floats, wanted: Floats, what: str) -> None:
-    """Raise ModelError if a file's output is not that of its module; `what` is for people."""
-    difference = float(np.abs(found - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
-    if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
-        raise ModelError(
-            problem(
-                f"the exported {what} differs by {difference:.2g}",
-                expected=f"at most {LARGEST_DIFFERENCE:g}",
-                advice="this is a bug: keep the checkpoint and report it",
-            )
-        )
 
 
 def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[Floats, Floats]:

@@ -1,13 +1,11 @@
 """Filling a folder with labelled samples until there are enough, time is up, or somebody presses Ctrl-C."""
 
-import signal
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import FrameType
 
+from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.data_folder import DataFolder
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block
@@ -51,11 +49,6 @@ Progress = Callable[[DataFolder, Tally], None]
 """Called after each block."""
 
 
-def never() -> bool:
-    """Return False: nobody asks for the end."""
-    return False
-
-
 def fill(
     folder: DataFolder,
     blocks: Iterable[Block | None],
@@ -85,26 +78,6 @@ def fill(
     finally:
         folder.close()
     return tally
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed or SIGTERM came; a second one ends the program at once."""
-    asked: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
-        restore()
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        restore()
 
 
 def _take(folder: DataFolder, block: Block, tally: Tally) -> None:

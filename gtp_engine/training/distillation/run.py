@@ -1,43 +1,46 @@
-"""A whole run: training with log and curves, and the network file at its end."""
+"""A whole distillation run: training with log and curves, and the network file at its end."""
 
-import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from gtp_engine.errors import problem, shown_path
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import write_curves
-from gtp_engine.training.core.line_log import FILE_NAME as LOG
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.batches import Board
-from gtp_engine.training.distillation.checkpoint import FILE_NAME as CHECKPOINT
-from gtp_engine.training.distillation.checkpoint import Checkpoint, read_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
+from gtp_engine.training.core.loop import TrainingError
+from gtp_engine.training.core.reporting import run_and_report
+from gtp_engine.training.distillation.batches import count_positions
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.start import untrained_module
-from gtp_engine.training.distillation.train_config import Shape, TrainConfig
-from gtp_engine.training.distillation.train_progress import TrainProgress
-from gtp_engine.training.distillation.trainer import Progress, Trainer, TrainingError
-from gtp_engine.training.distillation.training_log import Log
-from gtp_engine.training.distillation.validation import Verdict
+from gtp_engine.training.distillation.shards import TRAIN
+from gtp_engine.training.distillation.start import module_of_checkpoint, untrained_module
+from gtp_engine.training.distillation.task import new_loop, panels
+from gtp_engine.training.distillation.train_config import TrainConfig
+from gtp_engine.training.nets.shape import Shape
 
 
-def run_training(config: TrainConfig, bar: ProgressBar, checkpoint: Checkpoint | None, stop: threading.Event) -> bool:
-    """Train until the end, or `stop`, and return whether the run is done; then the network is written too.
+def run_training(
+    config: TrainConfig, bar: ProgressBar, is_stopped: Callable[[], bool], checkpoint: Checkpoint | None = None
+) -> bool:
+    """Train until the end, or `is_stopped`, and return whether the run is done; then the network is written too.
 
-    Without `checkpoint` the run begins, and there must not be one in its folder: TrainingError.
+    Without `checkpoint` the run begins; raises TrainingError if there is one in its folder already.
     """
-    if checkpoint is None and (config.out / CHECKPOINT).exists():
-        advice = "go on with it (resume), or give another folder"
+    if checkpoint is None and has_checkpoint(config.out):
+        advice = "resume it, or give another folder"
         raise TrainingError(problem(f"there is a run in {shown_path(config.out)} already", advice=advice))
-    trainer = Trainer(config, checkpoint)
-    parameters = sum(each.numel() for each in trainer.module.parameters())
-    positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in trainer.counts.items())
-    bar.log(f"{parameters:,} parameters, {trainer.machine.title}; positions: {positions}")
-    with Log(config.out, after=trainer.steps, tensorboard=config.tensorboard) as log:
-        is_done = trainer.train((log, TrainProgress(bar), _Curves(config.out)), stop)
+    loop = new_loop(config, checkpoint)
+    parameters = sum(each.numel() for each in loop.module.parameters())
+    counts = count_positions(config.data / TRAIN)
+    positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in counts.items())
+    bar.log(f"{parameters:,} parameters, {loop.machine.title}; positions: {positions}")
+    is_done = run_and_report(loop, bar, is_stopped, panels=panels, tensorboard=config.tensorboard)
     if is_done:
         bar.log(f"Written: {export_run(config.out)}")
     return is_done
+
+
+def config_of(checkpoint: Checkpoint) -> TrainConfig:
+    """Return the run that a checkpoint is of."""
+    return TrainConfig.from_json(checkpoint.settings["config"])
 
 
 def export_run(
@@ -47,13 +50,12 @@ def export_run(
 
     `name` is by default the run's.
     """
-    checkpoint = read_checkpoint(folder / CHECKPOINT)
-    module = checkpoint.averaged_module()
-    name = name or checkpoint.run.name or module.network.name
+    checkpoint = read_checkpoint(folder)
+    module = module_of_checkpoint(checkpoint)
+    name = name or config_of(checkpoint).name or module.network.name
     target = target or folder / f"{name}.onnx"
-    origin = (
-        origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {checkpoint.teacher}"
-    )
+    teacher = checkpoint.settings["teacher"]
+    origin = origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}"
     export_network(module, target, name=name, origin=origin, terms=terms)
     return target
 
@@ -61,21 +63,6 @@ def export_run(
 def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
     """Write a network that has learned nothing; return its path."""
     name = f"untrained-{shape.title}"
-    export_network(
-        untrained_module(shape, name=name, seed=seed).eval(), target, name=name, origin="random weights", terms=""
-    )
+    module = untrained_module(shape, name=name, seed=seed).eval()
+    export_network(module, target, name=name, origin="random weights", terms="")
     return target
-
-
-class _Curves:
-    """Draws the curves anew at each judging."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def stepped(self, progress: Progress) -> None:
-        """Do nothing: curves are drawn at judgings."""
-
-    def judged(self, progress: Progress, verdicts: dict[Board, Verdict]) -> None:
-        """Draw the curves, the judging included: the log has been told before."""
-        write_curves(self._folder / CURVES, read_log(self._folder / LOG))

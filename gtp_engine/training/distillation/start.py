@@ -5,42 +5,51 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format import load_network
-from gtp_engine.training.distillation.checkpoint import read_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import parse_name, read_shard, shard_paths
-from gtp_engine.training.distillation.train_config import Shape, TrainConfig
+from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.nets import NetworkModule, new_network
+from gtp_engine.training.nets.architecture import empty_network
 from gtp_engine.training.nets.read_onnx import read_onnx
+from gtp_engine.training.nets.shape import Shape
 
+KIND: Final = "distillation"
+"""The kind of its checkpoints."""
 CHECKPOINT_SUFFIX: Final = ".pt"
 
 
 def first_module(config: TrainConfig) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
-    Norms take the statistics of each batch, as those of the run that a checkpoint is of did; in a network file they are
-    part of the weights and stay what they are.
+    Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
+    network file statistics are part of the weights and stay as they are.
     """
-    if config.init is None:
-        module = untrained_module(config.shape, name=config.name or config.shape.title, seed=config.seed)
-        module.count_statistics(True)
-        return module
-    if config.init.suffix == CHECKPOINT_SUFFIX:
-        checkpoint = read_checkpoint(config.init)
-        module = checkpoint.averaged_module()
-        module.count_statistics(checkpoint.counts_statistics)
-        return module
-    return module_of_file(config.init)
+    if config.init is not None:
+        return module_of_file(config.init)
+    module = untrained_module(config.shape, name=config.name or config.shape.title, seed=config.learning.seed)
+    module.count_statistics(True)
+    return module
 
 
 def untrained_module(shape: Shape, *, name: str, seed: int) -> NetworkModule:
-    """Return a network that has learned nothing; the same seed gives the same weights."""
+    """Return a network with random weights; the same seed gives the same ones."""
     return NetworkModule(new_network(shape, name=name, seed=seed))
+
+
+def module_of_checkpoint(checkpoint: Checkpoint) -> NetworkModule:
+    """Return the network with averaged weights, on the CPU and in evaluation; raises ModelError for another kind."""
+    if checkpoint.kind != KIND:
+        raise ModelError(problem(f"a checkpoint of a {checkpoint.kind} network", expected=f"one of {KIND}"))
+    module = NetworkModule(empty_network(checkpoint.network["architecture"]))
+    module.load_state_dict(checkpoint.weights)
+    module.count_statistics(checkpoint.network["counts_statistics"])
+    return module.eval()
 
 
 def module_of_file(path: Path) -> NetworkModule:
     """Return the network in a checkpoint, an ONNX file that was exported here, or a file of KataGo's."""
     if path.suffix == CHECKPOINT_SUFFIX:
-        return read_checkpoint(path).averaged_module()
+        return module_of_checkpoint(read_checkpoint(path))
     if path.suffix == ".onnx":
         return NetworkModule(read_onnx(path))
     if path.suffix in (".gz", ".bin", ".txt"):

@@ -1,4 +1,4 @@
-"""How well a network does what its teacher does, on positions of games that it was not trained on."""
+"""Validation: how well a network agrees with its teacher on positions of games that it was not trained on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from gtp_engine.training.distillation.shards import Samples, join, parse_name, r
 from gtp_engine.training.nets import NetworkModule
 
 _ROWS: Final = 256
-"""Positions judged together."""
+"""Positions evaluated together."""
 _EPSILON: Final = 1e-9
 """Added to the teacher's probabilities before logarithms: less than float16 holds."""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Agreement:
     """Means over the held-out positions of one board size."""
 
     positions: int
@@ -45,7 +45,7 @@ class Verdict:
 class HeldOut:
     """Up to `positions` held-out positions of each board size, kept in memory; a folder that has none gives none.
 
-    While there are fewer, each judging looks for new shards.
+    While there are fewer, each validation takes positions of new shards.
     """
 
     def __init__(self, folder: Path, positions: int) -> None:
@@ -54,17 +54,17 @@ class HeldOut:
         self._samples: dict[Board, Samples] = {}
         self._seen: set[Path] = set()
 
-    def judge(self, module: NetworkModule, machine: Machine) -> dict[Board, Verdict]:
-        """Return the verdict for each board size."""
-        self._look()
+    def validate(self, module: NetworkModule, machine: Machine) -> dict[Board, Agreement]:
+        """Return the agreement on each board size."""
+        self._take_new_shards()
         was_training = module.training
         module.eval()
-        verdicts = {board: _verdict(module, machine, self._batches(board)) for board in sorted(self._samples)}
+        agreements = {board: _agreement(module, machine, self._batches(board)) for board in sorted(self._samples)}
         module.train(was_training)
-        return verdicts
+        return agreements
 
-    def _look(self) -> None:
-        """Take positions from shards that were not there before."""
+    def _take_new_shards(self) -> None:
+        """Take positions from shards that are new in the folder."""
         paths = shard_paths(self._folder) if self._folder.is_dir() else []
         for path in (path for path in paths if path not in self._seen):
             self._seen.add(path)
@@ -82,14 +82,14 @@ class HeldOut:
 
 
 @torch.no_grad()
-def _verdict(module: NetworkModule, machine: Machine, batches: Iterator[Batch]) -> Verdict:
+def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[Batch]) -> Agreement:
     rows = []
     for batch in batches:
         there = batch.to(machine.device)
         outputs = machine.run(module, there.planes, there.globals)
         rows.append(_figures(answers_of(outputs, there, _scales(module)), there))
     figures = torch.cat(rows, dim=1)
-    return Verdict(figures.shape[1], *figures.double().mean(dim=1).tolist())
+    return Agreement(figures.shape[1], *figures.double().mean(dim=1).tolist())
 
 
 def _figures(answers: Answers, batch: Batch) -> Tensor:

@@ -28,7 +28,7 @@ from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.training.distillation.train_config import Shape
+from gtp_engine.training.nets.shape import Shape
 
 VERSION: Final = 8
 """Model version: one policy; score mean, score deviation, lead and time left beside the value."""

@@ -34,13 +34,13 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def smallest(script: ModuleType) -> object:
     """Return a chain on 5×5 that takes some seconds a stage."""
     net = ("--layers", 2, "--channels", 4)
-    learning = ("--samples", 512, "--batch", 64, "--judgings", 1, "--threads", 1, "--precision", "float32")
+    learning = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
     return script.Plan(
         size=5,
         play_records=("--games", 24, "--batch", 24),
         supervised_policy=(*net, *learning, "--test-share", 0.3),
         rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3, "--positions", 0),
-        reinforce=("--iterations", 1, "--games", 4, "--judged-games", 4, "--threads", 1, "--precision", "float32"),
+        reinforce=("--iterations", 1, "--games", 4, "--validation-games", 4, "--threads", 1, "--precision", "float32"),
         value_network=(*learning, "--games", 24, "--hidden", 4, "--test-share", 0.3, "--rollouts", 0),
         games=1,
         seconds=0.02,

@@ -12,7 +12,8 @@ from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.training.alphago.net_export import check_net_file, export_net, model_of, random_planes
 from gtp_engine.training.alphago.nets import KINDS, NetShape, PolicyNet, ValueNet, new_net
-from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, policy_of, read_checkpoint, write_checkpoint
+from gtp_engine.training.alphago.stage_checkpoint import policy_of
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 SHAPE = NetShape(5, 4, layers=4, channels=6, hidden=8)
 

@@ -24,11 +24,12 @@ from gtp_engine.training.alphago.reinforce import (
     policy_gradient,
     run_reinforcement,
 )
-from gtp_engine.training.alphago.stage_checkpoint import Checkpoint, policy_of, read_checkpoint, write_checkpoint
+from gtp_engine.training.alphago.stage_checkpoint import policy_of
 from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.stopping import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -37,8 +38,8 @@ SETTINGS = ReinforceSettings(
     iterations=3,
     games=8,
     pool_every=2,
-    judge_every=3,
-    judged_games=4,
+    validation_every=3,
+    validation_games=4,
     game=GameSettings(komi=0.5, batch=8),
     precision="float32",
     threads=1,
@@ -211,7 +212,7 @@ def test_a_run_leaves_all_it_should_and_goes_on_exactly(tmp_path: Path, capfd: p
     weights = [policy_of(tmp_path / folder).state_dict() for folder in ("a", "b")]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     log = read_log(tmp_path / "a" / "log.jsonl")
-    assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "judged"
+    assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
     assert "games against the first network won" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="the run there has games 8, not 16"):

@@ -36,8 +36,8 @@ from gtp_engine.training.alphago.rollout_policy import (
 )
 from gtp_engine.training.alphago.rollout_report import format_worths, worths
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.stopping import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -114,11 +114,11 @@ def test_a_planted_policy_is_found_again() -> None:
     truth, planted = np.zeros(trainer.space.size), planted_policy()
     handcrafted = trainer.space.parts(truth)[2]
     handcrafted[:] = planted.save_by_capture, planted.save_by_escape, planted.nakade, *planted.near
-    before, positions = trainer.judge(), sum(len(game.points) for game in games[:50])
+    before, positions = trainer.validate(), sum(len(game.points) for game in games[:50])
     least = loss(trainer.space, truth, test) / positions
     while trainer.fraction < 1:
         trainer.step()
-    after, found = trainer.judge(), trainer.policy()
+    after, found = trainer.validate(), trainer.policy()
     assert before["loss"] > least + 0.3
     assert after["loss"] == pytest.approx(least, abs=0.1)
     assert after["top-1"] > before["top-1"] + 0.1
@@ -176,7 +176,7 @@ def test_a_run_that_was_interrupted_goes_on_exactly_where_it_was(tmp_path: Path)
         for folder in (tmp_path / "whole", cut)
     ]
     assert logs[0] == logs[1]
-    assert [kind for kind, *_ in logs[0]].count("judged") == SETTINGS.epochs
+    assert [kind for kind, *_ in logs[0]].count("validation") == SETTINGS.epochs
     assert (cut / "curves.png").stat().st_size > 1000
 
 

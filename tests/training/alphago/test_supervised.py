@@ -16,17 +16,18 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import Picks, Shelf
 from gtp_engine.training.alphago.game_records import RecordsError
-from gtp_engine.training.alphago.stage_checkpoint import policy_of, read_checkpoint
-from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.stage_checkpoint import policy_of
+from gtp_engine.training.alphago.stage_settings import StageLearning
 from gtp_engine.training.alphago.supervised import SupervisedRun, accuracy, run_supervised
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.stopping import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts" / "alphago"
-LEARNING = Learning(
-    samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", judgings=4, log_steps=5
+LEARNING = StageLearning(
+    samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", validations=4, log_steps=5
 )
 GAMES = orderly_records(40)
 
@@ -40,7 +41,7 @@ def test_a_network_learns_to_foretell_moves(tmp_path: Path, capfd: pytest.Captur
         path = run_supervised(a_run(tmp_path), GAMES, bar, never)
     assert path == tmp_path / "policy.onnx" and path.exists() and (tmp_path / "curves.png").exists()
     log = read_log(tmp_path / "log.jsonl")
-    judged = [line["figures"] for line in log if line["kind"] == "judged"]
+    judged = [line["figures"]["test"] for line in log if line["kind"] == "validation"]
     assert judged[-1]["loss"] < 0.8 * judged[0]["loss"] and judged[-1]["loss"] < 2.5
     assert judged[-1]["top-1"] > 0.2 and judged[-1]["top-5"] > judged[-1]["top-1"]
     assert "top-5" in capfd.readouterr().err
@@ -135,7 +136,7 @@ def test_games_of_which_none_are_left_to_test_on(tmp_path: Path) -> None:
 def test_the_script_trains_and_says_what_is_wrong(tmp_path: Path) -> None:
     records, out = write_records(tmp_path / "records", 12), tmp_path / "run"
     command = [sys.executable, str(SCRIPTS / "supervised_policy"), str(records), str(out), "--test-share=0.3"]
-    sizes = ["--layers=2", "--channels=4", "--batch=8", "--judgings=1", "--threads=1", "--license=CC0"]
+    sizes = ["--layers=2", "--channels=4", "--batch=8", "--validations=1", "--threads=1", "--license=CC0"]
     found = subprocess.run([*command, *sizes, "--samples=24"], capture_output=True, text=True, check=True, timeout=120)
     assert "top-5" in found.stderr and policy_of(out).shape.channels == 4
     found = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=120)

@@ -29,8 +29,7 @@ from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
 from gtp_engine.training.alphago.policy_rows import PolicyRows
 from gtp_engine.training.alphago.rollout_weights import indifferent_policy
-from gtp_engine.training.alphago.stage_checkpoint import read_checkpoint, write_checkpoint
-from gtp_engine.training.alphago.stage_settings import Learning
+from gtp_engine.training.alphago.stage_settings import StageLearning
 from gtp_engine.training.alphago.torch_games import GameSettings
 from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sampled, split_episodes, values_of
 from gtp_engine.training.alphago.value_comparison import (
@@ -44,8 +43,9 @@ from gtp_engine.training.alphago.value_comparison import (
     turning_judge,
 )
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.generate import never
+from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.stopping import never
 from gtp_engine.training.nets.layers import NormLayer
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -189,8 +189,8 @@ def test_colour_is_told_to_the_value_network() -> None:
 def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
-    learning = Learning(
-        samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", judgings=4, log_steps=5
+    learning = StageLearning(
+        samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", validations=4, log_steps=5
     )
     run = ValueRun(
         tmp_path / "supervised", tmp_path / "reinforced", tmp_path / "value", learning,
@@ -202,7 +202,7 @@ def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: p
     assert path is not None and path.name == "value.onnx" and path.exists()
     log = read_log(run.out / "log.jsonl")
     training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
-    tested = [line["figures"] for line in log if line["kind"] == "judged"]
+    tested = [line["figures"]["test"] for line in log if line["kind"] == "validation"]
     assert training[-1] < 0.7 * training[0] and tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6
     assert tested[-1]["owners' error"] < 0.9
     assert read_checkpoint(run.out).kind == "value"
@@ -225,7 +225,7 @@ def test_owners_count_in_the_loss_as_much_as_they_are_to() -> None:
         assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
         wanted = ((0.5 - examples.owners) ** 2).mean().item()
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
-        judged = task.judge(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
+        judged = task.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
         assert judged == pytest.approx(dict(zip(task.names, (loss, error, of_owners, right), strict=True)))
 
 

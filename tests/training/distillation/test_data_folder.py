@@ -8,12 +8,12 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.core.held_out import is_held_out
 from gtp_engine.training.distillation.data_folder import (
     DataFolder,
     FolderSettings,
     SeenKeys,
     input_keys,
-    is_held_out,
 )
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, ShardError, join, read_shard, shard_paths

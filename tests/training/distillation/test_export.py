@@ -77,11 +77,11 @@ def test_a_network_agrees_with_what_it_says_in_the_engine(tmp_path: Path) -> Non
     path = tmp_path / HELD_OUT / str(ShardName(5, 5, 0, 0))
     write_shard(path, join(samples), ShardMeta(5, 5, "", "", "", 0))
     machine = choose_machine("cpu", "float32", threads=1)
-    (verdict,) = HeldOut(tmp_path / HELD_OUT, 100).judge(module, machine).values()
-    assert verdict.positions == 6 and verdict.same_first_move == 1.0
-    assert abs(verdict.policy_kl) < 1e-3
-    assert verdict.winrate_error < 1e-3 and verdict.ownership_error < 1 / 127
-    other = HeldOut(tmp_path / HELD_OUT, 100).judge(tiny_module(seed=2), machine)[5, 5]
+    (agreement,) = HeldOut(tmp_path / HELD_OUT, 100).validate(module, machine).values()
+    assert agreement.positions == 6 and agreement.same_first_move == 1.0
+    assert abs(agreement.policy_kl) < 1e-3
+    assert agreement.winrate_error < 1e-3 and agreement.ownership_error < 1 / 127
+    other = HeldOut(tmp_path / HELD_OUT, 100).validate(tiny_module(seed=2), machine)[5, 5]
     assert other.policy_kl > 0.005 and other.winrate_error > 0.01 and other.lead_error > 0.1
 
 

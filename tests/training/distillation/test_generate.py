@@ -15,8 +15,9 @@ from nn import tiny_networks
 
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.training.core.stopping import stop_on_signals
 from gtp_engine.training.distillation.data_folder import DataFolder
-from gtp_engine.training.distillation.generate import Goal, Tally, fill, stop_on_signals
+from gtp_engine.training.distillation.generate import Goal, Tally, fill
 from gtp_engine.training.distillation.generate_report import format_progress, format_tally
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,14 @@ from training.toy import tiny_config, write_data
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.curves import write_curves
-from gtp_engine.training.core.line_log import read_log
-from gtp_engine.training.distillation.checkpoint import FILE_NAME as CHECKPOINT
-from gtp_engine.training.distillation.checkpoint import read_checkpoint
+from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.curves import write_panels
+from gtp_engine.training.core.loop import TrainingError
+from gtp_engine.training.core.observers import Progress
+from gtp_engine.training.core.run_log import RunLog, read_log
+from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.run import export_run, run_training
-from gtp_engine.training.distillation.trainer import Progress, TrainingError
-from gtp_engine.training.distillation.training_log import Log
+from gtp_engine.training.distillation.task import panels
 
 SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "train"
 SIZES = [
@@ -28,7 +28,7 @@ SIZES = [
     "--pooling-every=0",
     "--batch=8",
     "--precision=float32",
-    "--judgings=1",
+    "--validations=1",
     "--boards=5=1",
 ]
 
@@ -37,7 +37,7 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     config = tiny_config(tmp_path, name="stones")
     with ProgressBar() as bar:
-        assert run_training(config, bar, None, threading.Event())
+        assert run_training(config, bar, never)
     assert sorted(path.name for path in config.out.iterdir()) == [
         "checkpoint.pt", "curves.png", "log.jsonl", "stones.onnx"
     ]  # fmt: skip
@@ -48,26 +48,26 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
         == "trained by Tengen on 480 samples of positions labelled by counter of stones"
     )
     shown = capfd.readouterr().err
-    assert "held-out 5x5 after 480 samples: policy KL" in shown and "stones.onnx" in shown
+    assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown
 
 
 def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     config = tiny_config(tmp_path)
-    stop = threading.Event()
     with ProgressBar() as bar:
-        run_training(config, bar, None, stop)
+        run_training(config, bar, never)
         whole = read_log(config.out / "log.jsonl")
-        checkpoint = read_checkpoint(config.out / CHECKPOINT)
-        with Log(config.out, after=11):
+        checkpoint = read_checkpoint(config.out)
+        with RunLog(config.out, after=11):
             pass
         assert [line["steps"] for line in read_log(config.out / "log.jsonl")] == list(range(1, 12))
     steps = [line for line in whole if line["kind"] == "step"]
     assert [line["steps"] for line in steps] == list(range(1, 31)) and checkpoint.steps == 30
     assert steps[-1].keys() == {"kind", *Progress._fields}
-    judged = [line for line in whole if line["kind"] == "judged"]
-    assert [line["samples"] for line in judged] == [240, 480]
-    assert judged[0]["boards"].keys() == {"5x5", "4x3"} and "policy_kl" in judged[0]["boards"]["5x5"]
+    validations = [line for line in whole if line["kind"] == "validation"]
+    assert [line["samples"] for line in validations] == [240, 480]
+    figures = validations[0]["figures"]
+    assert figures.keys() == {"5x5", "4x3"} and "policy_kl" in figures["5x5"]
 
 
 def test_a_log_that_was_cut_off_is_read_up_to_there(tmp_path: Path) -> None:
@@ -79,17 +79,17 @@ def test_a_log_that_was_cut_off_is_read_up_to_there(tmp_path: Path) -> None:
 
 def test_tensorboard_gets_the_figures(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="TensorBoard is missing")
-    progress = Progress(0.5, 1, 16, 1.0, 1e-3, 1.0, 2.0, {"policy": 1.5}, 100.0)
-    with Log(tmp_path, tensorboard=True) as log:
+    progress = Progress(0.5, 1, 16, 1.0, 1e-3, 1.0, {"loss": 2.0, "policy": 1.5}, 100.0)
+    with RunLog(tmp_path, tensorboard=True) as log:
         log.stepped(progress)
-        log.judged(progress, {})
+        log.validated(progress, {"5x5": {"policy_kl": 0.5}})
     (file,) = (tmp_path / "tensorboard").iterdir()
-    assert b"loss/policy" in file.read_bytes()
+    assert b"policy/train" in file.read_bytes() and b"policy_kl/5x5" in file.read_bytes()
 
 
 def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
-    write_curves(tmp_path / "curves.png", [])
+    write_panels(tmp_path / "curves.png", panels([]))
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -108,9 +108,9 @@ def test_the_script_trains_continues_and_exports(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, shown = process.communicate(timeout=60)
     assert process.returncode == 0 and f"resume {out}" in shown
-    samples = read_checkpoint(out / CHECKPOINT).samples
+    samples = read_checkpoint(out).samples
     found = script("resume", out, f"--samples={samples + 16}")
-    assert found.returncode == 0 and read_checkpoint(out / CHECKPOINT).samples == samples + 16, found.stderr
+    assert found.returncode == 0 and read_checkpoint(out).samples == samples + 16, found.stderr
     found = script("export", out, "-o", tmp_path / "net.onnx", "--license=CC0")
     assert found.stdout == f"Written: {tmp_path / 'net.onnx'}\n" and (tmp_path / "net.onnx").exists(), found.stderr
     command = [sys.executable, str(SCRIPT.with_name("judge_network")), str(tmp_path / "net.onnx"), str(data)]
@@ -128,8 +128,8 @@ def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=16)
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     with ProgressBar() as bar:
-        run_training(config, bar, None, threading.Event())
+        run_training(config, bar, never)
         with pytest.raises(TrainingError, match=r"there is a run in .* already"):
-            run_training(config, bar, None, threading.Event())
+            run_training(config, bar, never)
     assert export_run(config.out, tmp_path / "x.onnx", origin="elsewhere").name == "x.onnx"
     assert (config.out / "b2c6.onnx").exists() and torch.get_num_threads() == 1

@@ -1,7 +1,6 @@
-"""Training learns, repeats, goes on exactly where it was, and follows its schedule."""
+"""The training loop learns, repeats, resumes exactly, and follows its schedule: held by runs of distillation."""
 
 import dataclasses
-import threading
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,85 +11,94 @@ from training.toy import TINY, count_stones, run, tiny_config, tiny_module, writ
 
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.training.core.averaging import Average
+from gtp_engine.training.core.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.gradients import Gradients
+from gtp_engine.training.core.gradients import ParallelGradients
+from gtp_engine.training.core.learning import OPTIMIZERS, Learning
+from gtp_engine.training.core.loop import TrainingError, TrainingLoop
+from gtp_engine.training.core.observers import Progress, Validation
 from gtp_engine.training.core.optimizer import Optimizer
-from gtp_engine.training.distillation.batches import Board, unpack
-from gtp_engine.training.distillation.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
+from gtp_engine.training.distillation.batches import Batch, unpack
 from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.run import config_of
 from gtp_engine.training.distillation.shards import ShardError
-from gtp_engine.training.distillation.train_config import OPTIMIZERS, LossWeights, Shape, TrainConfig
-from gtp_engine.training.distillation.trainer import Progress, Trainer, TrainingError, learning_rate
-from gtp_engine.training.distillation.validation import HeldOut, Verdict
+from gtp_engine.training.distillation.start import module_of_checkpoint
+from gtp_engine.training.distillation.task import DistillationTask, new_loop
+from gtp_engine.training.distillation.train_config import TrainConfig
+from gtp_engine.training.distillation.validation import HeldOut
+from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.shape import Shape
+
+Loop = TrainingLoop[NetworkModule, Batch]
 
 
 class Diary:
-    """Remembers what a run told, and may stop it after a step."""
+    """Records the progress of a run, and may stop it after a step."""
 
     def __init__(self, last_step: int = 0) -> None:
-        self.stop = threading.Event()
         self._last_step = last_step
         self.progress: list[Progress] = []
-        self.verdicts: list[dict[Board, Verdict]] = []
+        self.validations: list[Validation] = []
 
     def stepped(self, progress: Progress) -> None:
         self.progress.append(progress)
-        if progress.steps == self._last_step:
-            self.stop.set()
 
-    def judged(self, progress: Progress, verdicts: dict[Board, Verdict]) -> None:
-        self.verdicts.append(verdicts)
+    def validated(self, progress: Progress, validation: Validation) -> None:
+        self.validations.append(validation)
+
+    def is_stopped(self) -> bool:
+        return bool(self.progress) and self.progress[-1].steps == self._last_step
 
     @property
     def losses(self) -> list[float]:
-        return [progress.loss for progress in self.progress]
+        return [progress.figures["loss"] for progress in self.progress]
 
 
-def train(config: TrainConfig, **how: Any) -> tuple[Trainer, Diary]:
-    trainer, diary = Trainer(config), Diary(**how)
-    trainer.train([diary], diary.stop)
-    return trainer, diary
+def train(config: TrainConfig, **how: Any) -> tuple[Loop, Diary]:
+    loop, diary = new_loop(config), Diary(**how)
+    loop.run([diary], diary.is_stopped)
+    return loop, diary
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> None:
     _, diary = train(tiny_config(tmp_path, samples=150 * 16, optimizer=optimizer))
     begin, end = diary.progress[0], diary.progress[-1]
-    assert end.loss < 0.9 * begin.loss
-    first, last = diary.verdicts
-    assert set(last) == {(5, 5), (4, 3)}
-    for board, verdict in last.items():
-        assert verdict.policy_kl < first[board].policy_kl and verdict.policy_kl < 0.1
-        assert verdict.ownership_error < first[board].ownership_error
-        assert verdict.positions == 48
+    assert end.figures["loss"] < 0.9 * begin.figures["loss"]
+    first, last = diary.validations
+    assert set(last) == {"5x5", "4x3"}
+    for board, figures in last.items():
+        assert figures["policy_kl"] < first[board]["policy_kl"] and figures["policy_kl"] < 0.1
+        assert figures["ownership_error"] < first[board]["ownership_error"]
+        assert figures["positions"] == 48
 
 
 @pytest.mark.parametrize(("threads", "optimizer"), [(1, "muon"), (2, "muon"), (1, "adamw")])
-def test_a_run_that_was_stopped_goes_on_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
+def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
     config = tiny_config(tmp_path, threads=threads, optimizer=optimizer)
     whole, expected = train(config)
     _, before = train(config, last_step=13)
-    checkpoint = read_checkpoint(config.out / FILE_NAME)
-    continued, after = Trainer(checkpoint.run, checkpoint), Diary()
-    assert continued.steps == 13 and continued.module.counts_statistics
-    assert continued.train([after])
+    checkpoint = read_checkpoint(config.out)
+    resumed, after = new_loop(config_of(checkpoint), checkpoint), Diary()
+    assert resumed.steps == 13 and resumed.module.counts_statistics
+    assert resumed.run([after])
     assert before.losses + after.losses == expected.losses
-    assert after.verdicts[-1] == expected.verdicts[-1]
+    assert after.validations[-1] == expected.validations[-1]
     for name, weights in whole.average.module.state_dict().items():
-        assert torch.equal(weights, continued.average.module.state_dict()[name]), name
+        assert torch.equal(weights, resumed.average.module.state_dict()[name]), name
 
 
 def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
-    trainer, _ = train(tiny_config(tmp_path, samples=5 * 16))
-    assert trainer.steps == 5
-    trainer, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
-    assert 0.6 <= trainer.seconds < 30
-    assert TrainConfig(Path(), Path(), samples=100, minutes=1).fraction(10, 30.0) == 0.5
+    loop, _ = train(tiny_config(tmp_path, samples=5 * 16))
+    assert loop.steps == 5
+    loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
+    assert 0.6 <= loop.seconds < 30
+    assert Learning(samples=100, minutes=1).fraction(10, 30.0) == 0.5
 
 
-def test_a_stopped_run_says_so(tmp_path: Path) -> None:
+def test_a_stopped_run_is_not_done(tmp_path: Path) -> None:
     diary = Diary(last_step=3)
-    assert not Trainer(tiny_config(tmp_path)).train([diary], diary.stop)
+    assert not new_loop(tiny_config(tmp_path)).run([diary], diary.is_stopped)
     assert len(diary.progress) == 3
 
 
@@ -103,40 +111,46 @@ def test_checkpoints_are_written_now_and_then(tmp_path: Path) -> None:
             path = config.out / FILE_NAME
             steps.append(read_checkpoint(path).steps if path.exists() else 0)
 
-    Trainer(config).train([Reader()])
+    new_loop(config).run([Reader()])
     assert steps == [0, 1, 2]
     assert sorted(path.name for path in config.out.iterdir()) == [FILE_NAME]
 
 
-def test_the_learning_rate_rises_and_falls(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, warm_up=0.1, final_rate=0.05, learning_rate=1.0)
-    rates = [learning_rate(config, i / 100) for i in range(101)]
+def test_the_learning_rate_rises_and_falls() -> None:
+    learning = Learning(samples=1, warm_up=0.1, final_rate=0.05, learning_rate=1.0)
+    rates = [learning.rate(i / 100) for i in range(101)]
     assert rates[5] == pytest.approx(0.5) and rates[10] == 1.0
     assert rates[10:] == sorted(rates[10:], reverse=True)
     assert rates[55] == pytest.approx((1 + 0.05) / 2) and rates[100] == pytest.approx(0.05)
 
 
-def test_parts_of_a_batch_give_the_gradient_of_the_whole() -> None:
+def gradients_of(
+    tmp_path: Path, module: NetworkModule, *, threads: int, precision: str = "float32"
+) -> ParallelGradients[NetworkModule, Batch]:
+    machine = choose_machine("cpu", precision, threads=1)
+    task = DistillationTask(tiny_config(tmp_path), machine, has_statistics=False)
+    return ParallelGradients(machine.place(module), machine, task.figures, threads=threads)
+
+
+def test_shares_of_a_batch_give_the_gradient_of_the_whole(tmp_path: Path) -> None:
     batch = unpack(count_stones(5, 5, 7, seed=1), (5, 5))
-    machine = choose_machine("cpu", "float32", threads=1)
     found = []
-    for parts in (1, 3):
+    for threads in (1, 3):
         module = tiny_module().train()
-        with Gradients(module, machine, LossWeights(), parts=parts) as gradients:
-            loss, _ = gradients.write(batch)
+        with gradients_of(tmp_path, module, threads=threads) as gradients:
+            loss, *_ = gradients.write(batch)
         found.append([loss, *(parameter.grad for parameter in module.parameters())])
-    for whole, sum_of_parts in zip(*found, strict=True):
-        torch.testing.assert_close(sum_of_parts, whole, rtol=1e-4, atol=1e-6)
+    for whole, sum_of_shares in zip(*found, strict=True):
+        torch.testing.assert_close(sum_of_shares, whole, rtol=1e-4, atol=1e-6)
 
 
-def test_parts_average_their_statistics() -> None:
+def test_threads_average_their_statistics(tmp_path: Path) -> None:
     batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
-    machine = choose_machine("cpu", "float32", threads=1)
     means = []
-    for parts in (1, 2, 9):
+    for threads in (1, 2, 9):
         module = tiny_module().train()
-        module.count_statistics(True)
-        with Gradients(module, machine, LossWeights(), parts=parts) as gradients:
+        with gradients_of(tmp_path, module, threads=threads) as gradients:
+            gradients.count_statistics(True)
             gradients.write(batch)
         means.append(next(iter(module.norms())).mean.clone())
     torch.testing.assert_close(means[0], means[1])
@@ -144,13 +158,12 @@ def test_parts_average_their_statistics() -> None:
     assert not torch.equal(means[0], next(iter(tiny_module().norms())).mean)
 
 
-def test_bfloat16_is_like_float32() -> None:
+def test_bfloat16_is_like_float32(tmp_path: Path) -> None:
     batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
     losses = []
     for precision in ("float32", "bfloat16"):
-        machine = choose_machine("cpu", precision, threads=1)
-        module = machine.place(tiny_module())
-        with Gradients(module, machine, LossWeights(), parts=1) as gradients:
+        module = tiny_module()
+        with gradients_of(tmp_path, module, threads=1, precision=precision) as gradients:
             losses.append(gradients.write(batch)[0].item())
         assert all(parameter.grad.dtype == torch.float32 for parameter in module.parameters())
     assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=0.02)
@@ -175,27 +188,29 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
     path = config.out / FILE_NAME
     if kind == "onnx":
         path = tmp_path / "net.onnx"
-        export_network(read_checkpoint(config.out / FILE_NAME).averaged_module(), path, name="net", origin="", terms="")
-    again = Trainer(dataclasses.replace(config, init=path, out=tmp_path / "second"))
+        export_network(module_of_checkpoint(read_checkpoint(config.out)), path, name="net", origin="", terms="")
+    again = new_loop(dataclasses.replace(config, init=path, out=tmp_path / "second"))
     for one, other in zip(run(again.average.module, 5, 5), run(trained.average.module, 5, 5), strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
     assert again.module.counts_statistics is (kind == "checkpoint"), "in a network file they are part of the weights"
-    assert again.train()
+    assert again.run()
 
 
 def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=20 * 16, fixed_norms=0.25)
     statistics: list[torch.Tensor] = []
-    trainer = Trainer(config)
+    loop = new_loop(config)
 
-    class Looker(Diary):
+    class Recorder(Diary):
         def stepped(self, progress: Progress) -> None:
-            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in trainer.module.norms()]))
+            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in loop.module.norms()]))
 
-    trainer.train([Looker()])
+    loop.run([Recorder()])
     changes = [not torch.equal(one, other) for one, other in pairwise(statistics)]
     assert changes == [True] * 14 + [False] * 5, "the last quarter of 20 steps"
-    assert read_checkpoint(config.out / FILE_NAME).counts_statistics, "a run that goes on from here takes them again"
+    assert read_checkpoint(config.out).network["counts_statistics"], (
+        "a run that begins with this checkpoint takes them again"
+    )
 
 
 def test_muon_steps_are_orthogonal() -> None:
@@ -223,16 +238,16 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
                 path.write_bytes(path.read_bytes()[:-100])
 
     with pytest.raises(ShardError, match="is damaged"):
-        Trainer(config).train([diary := Vandal()])
-    assert read_checkpoint(config.out / FILE_NAME).steps == len(diary.progress) > 0
+        new_loop(config).run([diary := Vandal()])
+    assert read_checkpoint(config.out).steps == len(diary.progress) > 0
 
 
-def test_a_loss_that_is_no_number_ends_a_run(tmp_path: Path) -> None:
-    trainer = Trainer(tiny_config(tmp_path))
+def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
+    loop = new_loop(tiny_config(tmp_path))
     with torch.no_grad():
-        next(trainer.module.parameters()).fill_(float("nan"))
-    with pytest.raises(TrainingError, match="the loss after 1 steps is nan; go on from the last checkpoint"):
-        trainer.train()
+        next(loop.module.parameters()).fill_(float("nan"))
+    with pytest.raises(TrainingError, match="the loss after 1 steps is nan; resume from the last checkpoint"):
+        loop.run()
     assert not (tmp_path / "run").exists()
 
 
@@ -241,18 +256,18 @@ def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
     for path in (config.data / "held-out").iterdir():
         path.unlink()
     _, diary = train(config)
-    assert diary.verdicts[-1] == {}
+    assert diary.validations[-1] == {}
 
 
 def test_held_out_positions_that_come_later_are_taken_in(tmp_path: Path) -> None:
     machine, module = choose_machine("cpu", "float32", threads=1), tiny_module()
     write_data(tmp_path, (5, 5), count=10)
     held_out = HeldOut(tmp_path / "held-out", 25)
-    assert held_out.judge(module, machine)[5, 5].positions == 10
+    assert held_out.validate(module, machine)[5, 5].positions == 10
     for seed in (2, 3):
         write_data(tmp_path, (5, 5), (4, 3), count=10, seed=seed)
-    verdicts = held_out.judge(module, machine)
-    assert (verdicts[5, 5].positions, verdicts[4, 3].positions) == (25, 20)
+    found = held_out.validate(module, machine)
+    assert (found[5, 5].positions, found[4, 3].positions) == (25, 20)
 
 
 def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
@@ -265,8 +280,8 @@ def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
     [
         ({"samples": 0}, "without end"),
         ({"batch": 1}, "batches of 1"),
-        ({"precision": "float16"}, "one of auto, float32, bfloat16"),
-        ({"device": "tpu"}, "one of auto, cpu, cuda"),
+        ({"precision": "float16"}, "expected auto or float32 or bfloat16"),
+        ({"device": "tpu"}, "expected auto or cpu or cuda"),
     ],
 )
 def test_what_makes_no_run(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -277,7 +292,7 @@ def test_what_makes_no_run(tmp_path: Path, changes: dict[str, Any], message: str
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_device_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="expected a CUDA device"):
-        Trainer(tiny_config(tmp_path, device="cuda"))
+        new_loop(tiny_config(tmp_path, device="cuda"))
 
 
 @pytest.mark.parametrize("damage", ["cut", "junk", "empty", "other format", "code"])
@@ -290,10 +305,10 @@ def test_damaged_checkpoints(tmp_path: Path, damage: str) -> None:
         values = torch.load(path)
         torch.save(values | {"format": 0}, path)
     elif damage == "code":
-        torch.save({"format": 1, "config": Path("x")}, path)
+        torch.save({"format": 2, "kind": Path("x")}, path)
     else:
         path.write_bytes({"cut": content[: len(content) // 2], "junk": b"junk" * 50, "empty": b""}[damage])
-    said = r"^checkpoint '.*checkpoint.pt' (is damaged or none|has another format).*expected"
+    said = r"^checkpoint '.*checkpoint.pt' (is damaged or none|has format 0).*expected"
     with pytest.raises(ModelError, match=said):
         read_checkpoint(path)
 
@@ -305,10 +320,9 @@ def test_a_checkpoint_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_checkpoint_comes_back_as_it_was_written(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=16, shape=Shape(**vars(TINY)))
-    trainer, _ = train(config)
-    path = tmp_path / "copy.pt"
-    write_checkpoint(path, trainer.checkpoint())
-    found = read_checkpoint(path)
-    assert found.run == config and found.samples == 16 and found.teacher == "counter of stones"
-    for one, other in zip(run(found.averaged_module(), 5, 5), run(trainer.average.module, 5, 5), strict=True):
+    loop, _ = train(config)
+    write_checkpoint(tmp_path / "copy", loop.checkpoint())
+    found = read_checkpoint(tmp_path / "copy" / FILE_NAME)
+    assert config_of(found) == config and found.samples == 16 and found.settings["teacher"] == "counter of stones"
+    for one, other in zip(run(module_of_checkpoint(found), 5, 5), run(loop.average.module, 5, 5), strict=True):
         torch.testing.assert_close(one, other)

@@ -1,0 +1,94 @@
+"""How a network learns: the settings that every task shares, and the learning rate over a run.  Needs no torch."""
+
+import math
+from dataclasses import Field, asdict, dataclass, field
+from typing import Any, Final
+
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem
+
+PRECISIONS: Final = ("auto", "float32", "bfloat16")
+DEVICES: Final = ("auto", "cpu", "cuda")
+OPTIMIZERS: Final = ("muon", "adamw")
+
+_FIRST_SHARE: Final = 0.01
+"""Share of the highest rate that the first step has."""
+_LEAST_RATE: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class Learning(Section, name="learning"):
+    """The settings of a run; it ends when `samples` or `minutes` are used up, whichever comes first.
+
+    Every field is an option (`config.option`), from which the command line makes its flags.  A task with other
+    defaults derives a class with `with_default`.
+    """
+
+    samples: int = option(0, "Length of the run in positions; 0: no limit.", low=0)
+    minutes: float = option(0.0, "Length of the run in minutes; 0: no limit. A run ends at its first limit.", low=0)
+    batch: int = option(256, "Positions in a step.", low=1)
+    optimizer: str = option("muon", "Optimizer.", choices=OPTIMIZERS)
+    learning_rate: float = option(3e-3, "Highest learning rate.", low=_LEAST_RATE)
+    final_rate: float = option(0.01, "Share of the learning rate that is left at the end.", low=0, high=1)
+    warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", low=0, high=0.99)
+    weight_decay: float = option(0.02, "Weight decay of filters and matrices, times the learning rate.", low=0)
+    clip: float = option(1.0, "Largest norm of the gradient; a longer one is scaled down to it.", low=0)
+    average_steps: int = option(500, "Steps that the average of the weights covers, which is exported.", low=1)
+    seed: int = option(1, "Seed of the weights and of the order of positions.", low=0)
+    precision: str = option("auto", "Number format of convolutions and products.", choices=PRECISIONS)
+    device: str = option("auto", "Device to train on.", choices=DEVICES)
+    threads: int = option(0, "Threads; 0: one for each core.", low=0)
+    checkpoint_minutes: float = option(10.0, "Minutes between checkpoints.", low=0)
+    validations: int = option(20, "Validations during the run.", low=0)
+    validation_positions: int = option(1024, "Positions in each validation set, at most.", low=1)
+    log_steps: int = option(20, "Steps between two lines of the log.", low=1)
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a value out of its bounds, and for a run without end."""
+        super().__post_init__()
+        if not (self.samples or self.minutes):
+            raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
+
+    def fraction(self, samples: int, seconds: float) -> float:
+        """Return which part of the run is done, 0 to 1, after `samples` and `seconds`."""
+        of_samples = samples / self.samples if self.samples else 0.0
+        of_minutes = seconds / (60 * self.minutes) if self.minutes else 0.0
+        return min(1.0, max(of_samples, of_minutes))
+
+    def rate(self, fraction: float) -> float:
+        """Return the learning rate when `fraction` of the run is done."""
+        return cosine_rate(fraction, highest=self.learning_rate, warm_up=self.warm_up, final=self.final_rate)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as values that JSON has."""
+        return asdict(self)
+
+
+def with_default(name: str, default: Any) -> Any:
+    """Return the field `name` of `Learning` with another default, for a class derived from it."""
+    declared: Field[Any] = Learning.__dataclass_fields__[name]
+    return field(default=default, metadata=declared.metadata)
+
+
+def check_same(before: dict[str, Any], now: dict[str, Any], *, free: tuple[str, ...] = ()) -> None:
+    """Raise ConfigError if a run is to be resumed with other settings than it began with, those in `free` aside."""
+    for name, value in now.items():
+        if name not in free and before.get(name) != value:
+            raise ConfigError(
+                problem(
+                    f"the run there has {name} {before.get(name)}, not {value}",
+                    expected="the settings that it began with",
+                    advice="give these, or another folder",
+                )
+            )
+
+
+def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float) -> float:
+    """Return the learning rate when `fraction` of the run is done: a straight rise, then half a cosine wave down.
+
+    `warm_up` is the part of the run in which it rises, `final` the share of `highest` that is left at the end.
+    """
+    if fraction < warm_up:
+        return highest * max(_FIRST_SHARE, fraction / warm_up)
+    wave = (1 + math.cos(math.pi * (fraction - warm_up) / (1 - warm_up))) / 2
+    return highest * (final + (1 - final) * wave)

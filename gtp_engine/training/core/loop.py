@@ -1,0 +1,232 @@
+"""The training loop: one for every task.
+
+TrainingLoop   a run: steps, validations, checkpoints
+Task           what is learned: batches, loss, validation
+
+A run is measured by the fraction of its budget that is used (`Learning.fraction`), which the learning rate and the
+validations follow.  A run limited by samples repeats exactly on a processor, also across interruptions; one limited by
+minutes depends on the machine's speed.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from gtp_engine.errors import TengenError, problem
+from gtp_engine.training.core.averaging import Average
+from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
+from gtp_engine.training.core.data_parallel import threads_on
+from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.core.gradients import ParallelGradients, Splittable
+from gtp_engine.training.core.learning import Learning
+from gtp_engine.training.core.observers import Figures, Observer, Progress, Validation
+from gtp_engine.training.core.optimizer import Optimizer
+from gtp_engine.training.core.prefetch import Prefetch, Stream
+from gtp_engine.training.core.stopping import never
+
+Module = TypeVar("Module", bound=nn.Module)
+Module_in = TypeVar("Module_in", bound=nn.Module, contravariant=True)
+Positions = TypeVar("Positions", bound=Splittable)
+
+
+class TrainingError(TengenError):
+    """A run that cannot continue, or not as requested."""
+
+
+class Task(Protocol[Module_in, Positions]):
+    """What is learned, from which data, and how it is validated."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of a step's figures, "loss" first."""
+        ...
+
+    @property
+    def stream(self) -> Stream[Positions]:
+        """The batches, without end."""
+        ...
+
+    def figures(self, module: Module_in, batch: Positions) -> Tensor:
+        """Return the figures of a batch as a vector, means over its positions; the loss has its gradient."""
+        ...
+
+    def counts_statistics(self, fraction: float) -> bool:
+        """Return whether norms take their statistics from batches after `fraction` of the run."""
+        ...
+
+    def validate(self, module: Module_in) -> Validation:
+        """Return the figures of a network in evaluation mode on each validation set."""
+        ...
+
+
+class TrainingLoop(Generic[Module, Positions]):
+    """A run in `folder` that trains `module`, which lies on the device of `machine` already.
+
+    `average` holds the network to export.  `kind`, `network` and `settings` are for the checkpoint.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        task: Task[Module, Positions],
+        learning: Learning,
+        machine: Machine,
+        folder: Path,
+        *,
+        kind: str,
+        network: dict[str, Any],
+        settings: dict[str, Any],
+    ) -> None:
+        self.module: Final = module.train()
+        self.machine: Final = machine
+        self.folder: Final = folder
+        self.average: Final = Average(module, learning.average_steps)
+        self._task: Final = task
+        self._learning: Final = learning
+        self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
+        self._facts: Final[dict[str, Any]] = {"kind": kind, "network": network, "settings": settings}
+        self._place = task.stream.state()
+        self.steps = self.samples = 0
+        self.seconds = 0.0
+
+    @property
+    def fraction(self) -> float:
+        """Which part of the run is done."""
+        return self._learning.fraction(self.samples, self.seconds)
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Continue exactly where the checkpoint was written."""
+        self.module.load_state_dict(checkpoint.state["module"])
+        self.average.module.load_state_dict(checkpoint.weights)
+        self._optimizer.load_state_dict(checkpoint.state["optimizer"])
+        self._place = checkpoint.state["stream"]
+        self._task.stream.go_to(self._place)
+        self.steps, self.samples, self.seconds = checkpoint.steps, checkpoint.samples, checkpoint.seconds
+
+    def checkpoint(self) -> Checkpoint:
+        """Return everything needed to resume here."""
+        return Checkpoint(
+            **self._facts,
+            weights=self.average.module.state_dict(),
+            state={
+                "module": self.module.state_dict(),
+                "optimizer": self._optimizer.state_dict(),
+                "stream": self._place,
+            },
+            steps=self.steps,
+            samples=self.samples,
+            seconds=self.seconds,
+        )
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        write_checkpoint(self.folder, self.checkpoint())
+
+    def run(self, observers: Iterable[Observer] = (), is_stopped: Callable[[], bool] = never) -> bool:
+        """Train until the budget is used up, or `is_stopped`; return whether it is used up.
+
+        A checkpoint is written every few minutes, at the end, and before an error of the data ends the run.  Raises
+        TrainingError when the loss is NaN or infinite; the last checkpoint is then what is left.
+        """
+        observers, saved, threads = tuple(observers), time.monotonic(), threads_on(self.machine)
+        self.machine.use_threads(threads)
+        means = _Means(self._task.names)
+        with (
+            ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as gradients,
+            Prefetch(self._task.stream) as stream,
+        ):
+            while self.fraction < 1 and not is_stopped():
+                started, due = time.monotonic(), self._validations_due()
+                self._step(gradients, stream, means)
+                self.seconds += time.monotonic() - started
+                validates = self._validations_due() > due
+                if validates or self.steps % self._learning.log_steps == 0 or self.fraction >= 1:
+                    progress = self._report(means, observers)
+                    if validates:
+                        self._validate(progress, observers)
+                if time.monotonic() - saved > 60 * self._learning.checkpoint_minutes:
+                    self.save()
+                    saved = time.monotonic()
+        self.save()
+        return self.fraction >= 1
+
+    def _step(
+        self, gradients: ParallelGradients[Module, Positions], stream: Prefetch[Positions], means: "_Means"
+    ) -> None:
+        """Do one step of the optimizer."""
+        try:
+            batch, place = next(stream)
+        except TengenError:  # a damaged shard costs no work
+            self.save()
+            raise
+        gradients.count_statistics(self._task.counts_statistics(self.fraction))
+        figures = gradients.write(batch)
+        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip)
+        self._optimizer.step(self._learning.rate(self.fraction))
+        self.steps += 1
+        self.samples += len(batch.planes)
+        self._place = place
+        self.average.add(self.module, self.steps)
+        means.add(torch.cat([gradient.reshape(1), figures]), len(batch.planes))
+
+    def _validations_due(self) -> int:
+        """Return how many validations there should have been by now; the last is at the very end."""
+        return math.floor(self.fraction * self._learning.validations)
+
+    def _report(self, means: "_Means", observers: tuple[Observer, ...]) -> Progress:
+        """Report the steps since the last report."""
+        gradient, figures, speed = means.take()
+        if not math.isfinite(figures["loss"]):
+            advice = "resume from the last checkpoint, or begin again with a lower learning rate"
+            raise TrainingError(problem(f"the loss after {self.steps} steps is {figures['loss']}", advice=advice))
+        progress = Progress(
+            fraction=self.fraction,
+            steps=self.steps,
+            samples=self.samples,
+            seconds=self.seconds,
+            learning_rate=self._learning.rate(self.fraction),
+            gradient=gradient,
+            figures=figures,
+            samples_per_second=speed,
+        )
+        for observer in observers:
+            observer.stepped(progress)
+        return progress
+
+    def _validate(self, progress: Progress, observers: tuple[Observer, ...]) -> None:
+        started = time.monotonic()
+        with torch.no_grad():
+            validation = self._task.validate(self.average.module)
+        self.seconds += time.monotonic() - started
+        for observer in observers:
+            observer.validated(progress, validation)
+
+
+class _Means:
+    """Means over the positions since the last report: of the gradient's norm and of a task's figures."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._sums: Tensor | None = None
+        self._samples = 0
+        self._since = time.monotonic()
+
+    def add(self, figures: Tensor, samples: int) -> None:
+        """Add a step, without waiting for the device."""
+        figures = figures.detach().double() * samples
+        self._sums = figures if self._sums is None else self._sums + figures
+        self._samples += samples
+
+    def take(self) -> tuple[float, Figures, float]:
+        """Return the gradient's norm, the figures and the samples in a second, and begin anew."""
+        assert self._sums is not None, "there has been a step"
+        gradient, *figures = (self._sums / self._samples).tolist()
+        now = time.monotonic()
+        speed = self._samples / (now - self._since)
+        self._sums, self._samples, self._since = None, 0, now
+        return gradient, dict(zip(self._names, figures, strict=True)), speed

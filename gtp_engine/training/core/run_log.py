@@ -1,0 +1,81 @@
+"""The log of a run: a file of JSON lines, which a resumed run continues, and TensorBoard if it is wanted.
+
+{"kind": "step", "fraction": …, "steps": …, "samples": …, "seconds": …, "learning_rate": …, "gradient": …,
+ "figures": {"loss": …, …}, "samples_per_second": …}
+{"kind": "validation", "steps": …, "samples": …, "seconds": …, "figures": {"9x9": {"policy_kl": …, …}}}
+"""
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.training.core.observers import Progress, Validation
+
+FILE_NAME: Final = "log.jsonl"
+
+
+class RunLog:
+    """Writes JSON lines, each with its "steps"; an observer of a training loop, and a context manager.
+
+    `after` is the step at which a run is resumed: later lines, from a run that was killed after its last checkpoint,
+    are dropped.
+    """
+
+    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / FILE_NAME
+        lines = [line for line in read_log(path) if line["steps"] <= after]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        self._file = path.open("a", encoding="utf-8")
+        self._tensorboard = _tensorboard(folder, after) if tensorboard else None
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Write a line at once."""
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def stepped(self, progress: Progress) -> None:
+        """Write a line about steps."""
+        self.write({"kind": "step", **progress._asdict()})
+        names = ("learning_rate", "gradient", "samples_per_second")
+        self._show("train", progress.figures | {name: getattr(progress, name) for name in names}, progress.samples)
+
+    def validated(self, progress: Progress, validation: Validation) -> None:
+        """Write a line about a validation."""
+        place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
+        self.write({"kind": "validation", **place, "figures": validation})
+        for name, figures in validation.items():
+            self._show(name, figures, progress.samples)
+
+    def _show(self, group: str, figures: dict[str, float], samples: int) -> None:
+        if self._tensorboard is not None:
+            for name, value in figures.items():
+                self._tensorboard.add_scalar(f"{name}/{group}", value, samples)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        if self._tensorboard is not None:
+            self._tensorboard.close()
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log; none if there is no file, and not the last one if it is incomplete."""
+    if not path.exists():
+        return []
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def _tensorboard(folder: Path, after: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ConfigError(problem("TensorBoard is missing", advice='pip install "gtp-engine[train]"')) from error
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=after or None)

@@ -1,0 +1,89 @@
+"""Distillation as a task of the training loop: learn a teacher's labels, validate on games that were held out."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from gtp_engine.training.core.checkpoint import Checkpoint
+from gtp_engine.training.core.curves import Log, Panel, figure_panels, loss_panel
+from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.loop import TrainingLoop
+from gtp_engine.training.core.observers import Validation
+from gtp_engine.training.distillation.batches import Batch, Batches
+from gtp_engine.training.distillation.losses import Losses, losses_of
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
+from gtp_engine.training.distillation.start import KIND, first_module, module_of_checkpoint, teacher_of
+from gtp_engine.training.distillation.train_config import TrainConfig
+from gtp_engine.training.distillation.validation import HeldOut
+from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.architecture import architecture_of
+
+_TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "policy_kl": "policy, KL from the teacher, nats",
+        "same_first_move": "same first move as the teacher, share",
+        "winrate_error": "win rate, mean error",
+        "lead_error": "lead, mean error in points",
+        "ownership_error": "ownership, mean error",
+    }
+)
+"""Figures of a validation that are drawn."""
+
+
+class DistillationTask:
+    """What a run learns; norms take the statistics of batches if the network's do, but at the end of the run."""
+
+    names: Final = ("loss", *Losses._fields)
+
+    def __init__(self, config: TrainConfig, machine: Machine, *, has_statistics: bool) -> None:
+        shares = {(width, height): share for width, height, share in config.board_shares}
+        learning = config.learning
+        self.stream: Final = Batches(config.data / TRAIN, learning.batch, seed=learning.seed, shares=shares)
+        self._config: Final = config
+        self._machine: Final = machine
+        self._has_statistics: Final = has_statistics
+        self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
+
+    def figures(self, module: NetworkModule, batch: Batch) -> Tensor:
+        """Return the weighted loss, then the loss of each head."""
+        outputs = self._machine.run(module, batch.planes, batch.globals)
+        losses = losses_of(outputs, batch, module.network.scales)
+        return torch.stack([losses.total(self._config.loss), *losses])
+
+    def counts_statistics(self, fraction: float) -> bool:
+        """Return whether norms take their statistics from batches after `fraction` of the run."""
+        return self._has_statistics and fraction < 1 - self._config.learning.fixed_norms
+
+    def validate(self, module: NetworkModule) -> Validation:
+        """Return the figures of each board size, such as "9x9"."""
+        agreements = self._held_out.validate(module, self._machine)
+        return {f"{width}x{height}": vars(each) for (width, height), each in agreements.items()}
+
+
+def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> TrainingLoop[NetworkModule, Batch]:
+    """Return a run at its beginning or, with a checkpoint, where that was written."""
+    learning = config.learning
+    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+    module = first_module(config) if checkpoint is None else module_of_checkpoint(checkpoint)
+    network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
+    loop = TrainingLoop(
+        machine.place(module),
+        DistillationTask(config, machine, has_statistics=module.counts_statistics),
+        learning,
+        machine,
+        config.out,
+        kind=KIND,
+        network=network,
+        settings={"config": config.to_json(), "teacher": teacher_of(config.data / TRAIN)},
+    )
+    if checkpoint is not None:
+        loop.resume(checkpoint)
+    return loop
+
+
+def panels(log: Log) -> list[Panel]:
+    """Return the curves of a run."""
+    return [loss_panel(log), *figure_panels(log, titles=_TITLES)]
