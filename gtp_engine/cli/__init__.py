@@ -1,6 +1,7 @@
 """The command line: builds a configuration from flags and files, and calls the code that does the work.
 
     config_options    flags generated from the configuration's options
+    settings_options  flags generated from other settings, those of training
     evaluator_setup   the evaluator that a configuration selects
     analysis_command  `gtp-engine analysis`
     match_command     `gtp-engine match`

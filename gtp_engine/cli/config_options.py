@@ -22,7 +22,7 @@ class ConfigOption(click.Option):
         flag = declared.flag
         is_switch = declared.kind is bool
         super().__init__(
-            [_parameter(declared), f"{flag}/--no-{flag[2:]}" if is_switch else flag],
+            [parameter_name(declared), f"{flag}/--no-{flag[2:]}" if is_switch else flag],
             type=click.BOOL if is_switch else click.STRING,
             default=None,
             metavar=None if is_switch else _metavar(declared),
@@ -54,7 +54,7 @@ def config_options() -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         for option in reversed(Config.options()):
-            _add_parameter(function, ConfigOption(option))
+            add_parameter(function, ConfigOption(option))
         decorator = click.option(
             "--config",
             "config_file",
@@ -76,24 +76,25 @@ def build_config(config_file: str | None, flags: Mapping[str, object], *, base: 
     from gtp_engine.go.rules import Rules
 
     config = Config.from_toml(config_file) if config_file is not None else base or Config()
-    given = {option.key: flags.get(_parameter(option)) for option in Config.options()}
-    config = config.with_values({key: _text(value) for key, value in given.items() if value is not None})
+    given = {option.key: flags.get(parameter_name(option)) for option in Config.options()}
+    config = config.with_values({key: value_text(value) for key, value in given.items() if value is not None})
     Rules.parse(config.game.rules)
     return config
 
 
-def _add_parameter(function: Callable[..., Any], parameter: click.Parameter) -> None:
+def add_parameter(function: Callable[..., Any], parameter: click.Parameter) -> None:
     """Attach a parameter the way click's own decorators do before the command exists."""
     parameters: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
     parameters.append(parameter)
 
 
-def _parameter(option: Option) -> str:
+def parameter_name(option: Option) -> str:
     """Return the name of the keyword argument that carries the flag's value."""
     return option.key.replace(".", "__")
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
+    """Return a flag's value as the text that `Option.parse` reads."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -15,8 +15,9 @@ from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.networks.katago_format import GlobalPoolingBlock, Network, load_network, parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.training.distillation.export import random_positions
-from gtp_engine.training.nets import NetworkModule, new_network
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of
+from gtp_engine.training.nets.network_module import NetworkModule
+from gtp_engine.training.nets.new import new_network
 from gtp_engine.training.nets.shape import Shape
 
 TOLERANCE = 1e-4

@@ -18,7 +18,8 @@ from gtp_engine.training.distillation.shards import (
     write_shard,
 )
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
-from gtp_engine.training.nets import NetworkModule, Outputs, new_network
+from gtp_engine.training.nets.network_module import NetworkModule, Outputs
+from gtp_engine.training.nets.new import new_network
 from gtp_engine.training.nets.shape import Shape
 
 TINY = Shape(

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.machine import available_cores, describe_machine
-from gtp_engine.training.nets import NetworkModule, Outputs
+from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 _FAST_BFLOAT16: Final = "amx_bf16"
 """The instruction set with which training in bfloat16 is faster than in float32."""

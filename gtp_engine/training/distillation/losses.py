@@ -12,7 +12,7 @@ from torch import Tensor
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import Batch
 from gtp_engine.training.distillation.train_config import LossWeights
-from gtp_engine.training.nets import Outputs
+from gtp_engine.training.nets.network_module import Outputs
 
 _IMPOSSIBLE_PLANES: Final = (1, 2, 6)
 """Planes of KataGo's inputs where nothing may be played: own stones, opponent's stones, ko (`nn.katago_planes`)."""

@@ -8,8 +8,9 @@ from gtp_engine.networks.katago_format import load_network
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import parse_name, read_shard, shard_paths
 from gtp_engine.training.distillation.train_config import TrainConfig
-from gtp_engine.training.nets import NetworkModule, new_network
 from gtp_engine.training.nets.architecture import empty_network
+from gtp_engine.training.nets.network_module import NetworkModule
+from gtp_engine.training.nets.new import new_network
 from gtp_engine.training.nets.read_onnx import read_onnx
 from gtp_engine.training.nets.shape import Shape
 

@@ -18,8 +18,8 @@ from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
 from gtp_engine.training.distillation.start import KIND, first_module, module_of_checkpoint, teacher_of
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
-from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import architecture_of
+from gtp_engine.training.nets.network_module import NetworkModule
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -19,7 +19,7 @@ from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.start import module_of_file
 from gtp_engine.training.distillation.teacher import TeacherInfo
-from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.network_module import NetworkModule
 
 
 class TorchModel:

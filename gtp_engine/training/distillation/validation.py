@@ -13,7 +13,7 @@ from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.batches import Batch, Board, unpack
 from gtp_engine.training.distillation.losses import Answers, answers_of
 from gtp_engine.training.distillation.shards import Samples, join, parse_name, read_shard, shard_paths
-from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.network_module import NetworkModule
 
 _ROWS: Final = 256
 """Positions evaluated together."""

@@ -9,8 +9,3 @@
 
 A module and the graph that `networks.onnx_export` builds of its description calculate the same, on any board.
 """
-
-from gtp_engine.training.nets.network_module import NetworkModule, Outputs
-from gtp_engine.training.nets.new import new_network
-
-__all__ = ["NetworkModule", "Outputs", "new_network"]

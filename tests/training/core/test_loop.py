@@ -26,7 +26,7 @@ from gtp_engine.training.distillation.start import module_of_checkpoint
 from gtp_engine.training.distillation.task import DistillationTask, new_loop
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
-from gtp_engine.training.nets import NetworkModule
+from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.shape import Shape
 
 Loop = TrainingLoop[NetworkModule, Batch]

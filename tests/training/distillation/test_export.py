@@ -27,8 +27,8 @@ from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import HELD_OUT, ShardMeta, ShardName, join, write_shard
 from gtp_engine.training.distillation.start import module_of_file
 from gtp_engine.training.distillation.validation import HeldOut
-from gtp_engine.training.nets import NetworkModule
 from gtp_engine.training.nets.architecture import PROPERTY
+from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.read_onnx import read_onnx
 
 

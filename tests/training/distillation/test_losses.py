@@ -10,7 +10,7 @@ from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import Batch, unpack
 from gtp_engine.training.distillation.losses import Losses, answers_of, losses_of
 from gtp_engine.training.distillation.train_config import LossWeights
-from gtp_engine.training.nets import Outputs
+from gtp_engine.training.nets.network_module import Outputs
 
 SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)
 

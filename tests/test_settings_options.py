@@ -1,0 +1,52 @@
+"""Flags generated from settings have the fields' types, bounds, choices, defaults and help."""
+
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.settings_options import given_settings, settings_options
+from gtp_engine.errors import ConfigError
+from gtp_engine.training.core.learning import Learning
+
+
+def given(*arguments: str, **how: Any) -> dict[str, Any]:
+    """Return the settings that a command line gives."""
+    found: dict[str, Any] = {}
+
+    @click.command(cls=ConfigCommand)
+    @click.option("--name")
+    @settings_options(Learning, **how)
+    def command(**flags: Any) -> None:
+        found.update(given_settings(Learning, flags))
+        assert flags == {"name": None}, "nothing else is taken"
+
+    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    return found
+
+
+def test_only_given_flags_are_returned() -> None:
+    assert given() == {}
+    assert given("--samples=820_000", "--clip", "2", "--optimizer=adamw") == {
+        "samples": 820_000, "clip": 2.0, "optimizer": "adamw"
+    }  # fmt: skip
+    assert Learning(**given("--minutes=1.5")) == Learning(minutes=1.5)
+
+
+@pytest.mark.parametrize("arguments", ["--samples=-1", "--samples=x", "--optimizer=sgd", "--warm-up=1"])
+def test_values_that_a_field_does_not_allow(arguments: str) -> None:
+    with pytest.raises(ConfigError, match=r"option learning\..*expected"):
+        given(arguments)
+
+
+def test_a_command_may_have_some_of_the_flags_only() -> None:
+    @click.command(cls=ConfigCommand)
+    @settings_options(Learning, only=("threads",), show_defaults=False)
+    def command(**flags: Any) -> None:
+        assert given_settings(Learning, flags) == {}
+
+    shown = CliRunner().invoke(command, ["--help"], catch_exceptions=False).output
+    assert "--threads" in shown and "one for each core" in shown and "--samples" not in shown and "default" not in shown
+    assert CliRunner().invoke(command, []).exit_code == 0
