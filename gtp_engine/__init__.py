@@ -2,8 +2,8 @@
 
     from gtp_engine import Rules, Game, Engine
 
-The names below are loaded on first use, so that `import gtp_engine` takes no time and a GTP session can answer
-`name` before numpy and numba are there.  Everything else in the package may change between versions.
+The names below are imported on first use, so that `import gtp_engine` is fast and a GTP session can answer `name`
+before numpy and numba are loaded.  Everything else in the package may change between versions.
 """
 
 from importlib import import_module
@@ -95,7 +95,7 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on its first use (PEP 562)."""
+    """Import a public name on its first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)

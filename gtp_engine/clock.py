@@ -1,7 +1,7 @@
-"""Time settings and one player's clock: how much time there is, and what a move costs.
+"""Time settings and one player's clock: how much time is left, and what a move costs.
 
-Not here: how much of it to spend (`time_manager`), the text of GTP commands beyond the arguments of the settings,
-and any reading of the system's clock; seconds come in as numbers, so everything can be tested without waiting.
+How much of it to spend is up to `time_manager`.  The system's clock is never read here: seconds are passed in as
+numbers, so everything can be tested without waiting.
 
 The settings (all in seconds):
 
@@ -10,7 +10,7 @@ The settings (all in seconds):
     canadian         main time, then periods of `overtime` in which `stones` moves must be made
     byoyomi          main time, then `periods` of `overtime`; a move within a period gives the period back
     fischer          main time, plus `increment` after each move
-    fischer-capped   the same, the clock never above `main_time_limit`, no move longer than `move_time_limit`
+    fischer-capped   the same, with at most `main_time_limit` on the clock and `move_time_limit` for a move
 
 Sources: the GTP 2 draft (time_settings, time_left), the documentation of kgsGtp (kgs-time_settings; the third
 argument of time_left counts periods under byo-yomi) and KataGo's docs/GTP_Extensions.md (kata-time_settings).
@@ -26,19 +26,19 @@ from typing import Final, NamedTuple
 from gtp_engine.errors import TimeSettingsError, problem, shown
 
 MAX_SECONDS: Final = 1e12
-"""Longest time accepted, in seconds (30,000 years): still exact to a tenth of a millisecond as a float."""
+"""Longest time accepted, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond."""
 
 MAX_COUNT: Final = 1_000_000
 """Most stones or periods accepted, as in KataGo."""
 
 _ROUNDING: Final = 1e-6
-"""Seconds by which a move may exceed a clock without losing: sums of floats, not time."""
+"""Seconds by which a move may exceed a clock without losing: rounding errors of sums, not time."""
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
 
 class TimeKind(StrEnum):
-    """The kinds of time settings, with the words of kata-time_settings."""
+    """The kinds of time settings, named as in kata-time_settings."""
 
     NONE = "none"
     ABSOLUTE = "absolute"
@@ -49,17 +49,17 @@ class TimeKind(StrEnum):
 
 
 KATA_KINDS: Final = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
-"""What kata-time_settings takes, in the order kata-list_time_settings prints."""
+"""The kinds that kata-time_settings accepts, in the order of kata-list_time_settings."""
 
 KGS_KINDS: Final = ("none", "absolute", "byoyomi", "canadian")
-"""What kgs-time_settings takes."""
+"""The kinds that kgs-time_settings accepts."""
 
 
 @dataclass(frozen=True)
 class TimeSettings:
-    """Time settings; make them with the constructors below, which check and simplify.
+    """Time settings; use the constructors below, which check and simplify them.
 
-    Fields a kind does not use are 0, limits it does not have infinite.  All times in seconds.
+    Fields that a kind does not use are 0, limits that it does not have are infinite.  All times are in seconds.
     """
 
     kind: TimeKind = TimeKind.NONE
@@ -73,7 +73,7 @@ class TimeSettings:
 
     @property
     def has_overtime(self) -> bool:
-        """Return whether the game goes on when the main time is used up."""
+        """Return whether the game continues after the main time."""
         return self.overtime > 0
 
     @staticmethod
@@ -90,7 +90,7 @@ class TimeSettings:
     def canadian(main_time: float, overtime: float, stones: int) -> "TimeSettings":
         """Return main time, then periods of `overtime` for `stones` moves each; raises TimeSettingsError.
 
-        As GTP's time_settings says: no overtime means absolute, overtime for no stones at all means no limit.
+        As GTP's time_settings defines it, no overtime means absolute, and overtime for 0 stones means no limit.
         """
         main_time, overtime = _checked(main_time, "main time"), _checked(overtime, "overtime")
         stones = _checked_count(stones, "stones")
@@ -122,9 +122,9 @@ class TimeSettings:
     def fischer_capped(
         main_time: float, increment: float, main_time_limit: float, move_time_limit: float
     ) -> "TimeSettings":
-        """Return Fischer settings with a cap on the clock and on each move; a negative cap is none.
+        """Return Fischer settings with a cap on the clock and on each move; a negative cap means no cap.
 
-        Raises TimeSettingsError, also for a clock that starts above its cap.
+        Raises TimeSettingsError, also if the clock starts above its cap.
         """
         main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
         main_time_limit = _checked_limit(main_time_limit, "main time limit")
@@ -151,8 +151,8 @@ class TimeSettings:
     def parse(words: Sequence[str], kinds: Sequence[str] = KATA_KINDS) -> "TimeSettings":
         """Return the settings of `kata-time_settings`' or (with KGS_KINDS) `kgs-time_settings`' arguments.
 
-        The first word is one of `kinds` in any case, the others numbers; further words are ignored, as KataGo does
-        and KGS asks for.  Raises TimeSettingsError.
+        The first word is one of `kinds` in upper or lower case, the others are numbers; further words are ignored, as
+        KataGo does and KGS requires.  Raises TimeSettingsError.
         """
         kind = words[0].lower().replace("byo-yomi", "byoyomi") if words else ""
         if kind not in kinds:
@@ -161,7 +161,7 @@ class TimeSettings:
         if len(words) <= len(names):
             raise TimeSettingsError(problem(_given(words), expected=" ".join((kind, *names))))
         values = [_parse_number(name, word) for name, word in zip(names, words[1:], strict=False)]
-        return _MAKERS[kind](*values)
+        return _CONSTRUCTORS[kind](*values)
 
 
 _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -174,7 +174,7 @@ _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _COUNTS: Final = ("STONES", "PERIODS")
 
-_MAKERS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
+_CONSTRUCTORS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
     "none": TimeSettings.none,
     "absolute": TimeSettings.absolute,
     "canadian": TimeSettings.canadian,
@@ -185,21 +185,21 @@ _MAKERS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
 
 
 def read_number(word: str) -> float:
-    """Return the number a word of a command stands for; NaN for none, infinite where it is too large for a float.
+    """Return the number in a word of a command; NaN if it is not a number, infinity if too large for a float.
 
-    A decimal comma is a decimal point (q5Go sends `komi 7,50` under some locales); nan, infinities, hexadecimal
-    and underscores, which Python's own float() would take, are no numbers.
+    A decimal comma counts as a decimal point (q5Go sends `komi 7,50` under some locales).  Words like "nan" and "inf",
+    hexadecimal digits and underscores, which Python's float() would accept, are not numbers.
     """
     return float(word.replace(",", ".")) if _NUMBER.fullmatch(word) else math.nan
 
 
 def _given(words: Sequence[str]) -> str:
-    """Return the start of a message about these arguments."""
+    """Return the start of an error message about these arguments."""
     return f"time settings {shown(' '.join(words))}"
 
 
 def _parse_number(name: str, word: str) -> float | int:
-    """Return the number a word stands for, whole for stones and periods; raises TimeSettingsError."""
+    """Return the number in a word, an integer for stones and periods; raises TimeSettingsError."""
     value = read_number(word)
     is_count = name in _COUNTS
     if math.isfinite(value) and (not is_count or value.is_integer()):
@@ -228,11 +228,12 @@ def _checked_count(count: int, name: str) -> int:
 
 
 class TimeLeft(NamedTuple):
-    """What a clock shows.  Compared as tuples, more time is greater: of two moves the longer never leaves more.
+    """The time on a clock.  As tuples, more time is greater: of two moves the longer never leaves more.
 
-    `has_time` is false once the clock has run out; the rest is then a guess.  `main` is the main time left.  In
-    overtime (or before it, as it will begin) `periods` byo-yomi periods are left with the current one, which has
-    `period` seconds left, in which `stones` moves are to be made (canadian).  Seconds, never negative.
+    `has_time` is false once the clock has run out; the other fields are then a guess.  `main` is the main time left.
+    `periods` counts the byo-yomi periods left, the current one included; `period` are the seconds left in it, and
+    `stones` the moves still to make in it (Canadian).  Before the overtime these are their initial values.  Seconds are
+    never negative.
     """
 
     has_time: bool
@@ -243,26 +244,28 @@ class TimeLeft(NamedTuple):
 
 
 class Clock:
-    """One player's clock: what is left under the settings, as the controller says or by our own count.
+    """One player's clock: the time left under the settings, reported by the controller or counted by the engine.
 
     The engine calls `spend` after each of its moves; a controller that sends time_left corrects the count through
-    `set_time_left`, one that does not (gogui-twogtp) is served by the count alone.  `drift` seconds are added to
-    each move that is counted, for what passes between the two programs unseen.
+    `set_time_left`, with others (gogui-twogtp) the count has to do.  `drift` seconds are added to each move that is
+    counted, for delays between the two programs.
     """
 
     def __init__(self, settings: TimeSettings | None = None, *, drift: float = 0.0) -> None:
-        self._given = settings if settings is not None else TimeSettings.none()
-        self._drift = drift
-        self.reset()
+        self._given: Final = settings if settings is not None else TimeSettings.none()
+        self._drift: Final = drift
+        self._settings = self._given
+        self._left = full_time(self._given)
+        self._is_confirmed = True
 
     @property
     def settings(self) -> TimeSettings:
-        """Return the settings in force; without any, time_left alone puts absolute or canadian ones in force."""
+        """Return the settings in force; if none were given, time_left alone implies absolute or Canadian ones."""
         return self._settings
 
     @property
     def left(self) -> TimeLeft:
-        """Return what the clock shows."""
+        """Return the time on the clock."""
         return self._left
 
     @property
@@ -272,7 +275,7 @@ class Clock:
 
     @property
     def is_confirmed(self) -> bool:
-        """Return whether the controller's clock is known: no move has been booked since it was last stated."""
+        """Return whether the controller has reported its clock since the last move that was counted."""
         return self._is_confirmed
 
     def reset(self) -> None:
@@ -282,20 +285,20 @@ class Clock:
         self._is_confirmed = True
 
     def spend(self, seconds: float) -> None:
-        """Book a move that took `seconds`, plus the drift; negative seconds count as none.
+        """Take a move of `seconds`, plus the drift, off the clock; negative seconds count as 0.
 
-        A clock that runs out stays at zero, or at the start of its last period, with `left.has_time` false:
-        whoever asks for another move has let the overstep pass.
+        A clock that runs out stays at zero, or at the start of its last period, with `left.has_time` false; a
+        controller that asks for another move has accepted this.
         """
         self._left = time_after_move(self._settings, self._left, max(0.0, seconds) + self._drift)
         self._is_confirmed = False
 
     def set_time_left(self, seconds: float, stones: int) -> None:
-        """Set the clock as GTP's `time_left COLOR seconds stones` says.
+        """Set the clock as GTP's `time_left COLOR seconds stones` defines.
 
-        stones 0: `seconds` of main time; otherwise of the current period, with that many stones to play (canadian)
-        or periods left (byo-yomi).  Lenient: negative seconds count as time already taken from the overtime,
-        stones without overtime are ignored, and 0 0 without settings still means no limit.  Raises
+        With `stones` 0 the seconds are main time; otherwise they belong to the current period, with that many stones to
+        play (Canadian) or periods left (byo-yomi).  Lenient: negative seconds count as time already taken from the
+        overtime, stones without overtime are ignored, and 0 0 without settings still means no limit.  Raises
         TimeSettingsError only for seconds that are not finite, negative stones and more than MAX_COUNT stones.
         """
         if not math.isfinite(seconds) or not 0 <= stones <= MAX_COUNT:
@@ -304,17 +307,17 @@ class Clock:
         seconds = min(seconds, MAX_SECONDS)
         if self._given.kind is TimeKind.NONE and seconds > 0:
             self._settings = _implied_settings(seconds, stones)
-        self._left = _time_stated(self._settings, seconds, stones)
+        self._left = _reported_time(self._settings, seconds, stones)
         self._is_confirmed = True
 
 
 def full_time(settings: TimeSettings) -> TimeLeft:
-    """Return what a clock shows at the start of the game."""
+    """Return the time on a clock at the start of the game."""
     return TimeLeft(True, settings.main_time, settings.periods, settings.overtime, settings.stones)
 
 
 def time_after_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
-    """Return what a clock that showed `left` shows after a move of `seconds` (0 or more)."""
+    """Return the time on a clock that had `left` after a move of `seconds` (0 or more)."""
     if settings.kind is TimeKind.NONE:
         return left
     if settings.has_overtime:
@@ -328,7 +331,7 @@ def time_after_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> T
 
 
 def _after_overtime_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
-    """Return what is left after a move that took `seconds` of overtime (after the main time, if it had any)."""
+    """Return the time left after a move that took `seconds` of overtime."""
     fresh = full_time(settings)._replace(has_time=left.has_time, main=0.0)
     if settings.kind is TimeKind.BYOYOMI:
         lost = _periods_in(settings, seconds - left.period - _ROUNDING, at_most=left.periods)
@@ -342,17 +345,17 @@ def _after_overtime_move(settings: TimeSettings, left: TimeLeft, seconds: float)
 
 
 def _periods_in(settings: TimeSettings, seconds: float, *, at_most: int) -> int:
-    """Return how many byo-yomi periods `seconds` take up, begun ones included, from 0 to `at_most`."""
+    """Return how many byo-yomi periods `seconds` use up, a part counting as a whole, from 0 to `at_most`."""
     return math.ceil(min(max(0.0, seconds) / settings.overtime, at_most))
 
 
 def _implied_settings(seconds: float, stones: int) -> TimeSettings:
-    """Return the settings that time_left implies where there are none."""
+    """Return the settings that time_left implies if none were given."""
     return TimeSettings.canadian(0.0, seconds, stones) if stones > 0 else TimeSettings.absolute(seconds)
 
 
-def _time_stated(settings: TimeSettings, seconds: float, stones: int) -> TimeLeft:
-    """Return what a controller says is left; see `Clock.set_time_left`."""
+def _reported_time(settings: TimeSettings, seconds: float, stones: int) -> TimeLeft:
+    """Return the time on a clock that a controller has reported; see `Clock.set_time_left`."""
     full = full_time(settings)
     if settings.kind is TimeKind.NONE:
         return full

@@ -1,6 +1,6 @@
-"""stdin and stdout of a protocol server: taken away from everybody else, read in lines, written whole.
+"""stdin and stdout of a protocol server: reserved for it, read line by line, written without loss.
 
-Servers speak on stdout and everything else on stderr.  `claim_streams` sees to it, whatever a library prints.
+Only the server writes to stdout; `claim_streams` redirects all other output, a library's prints too, to stderr.
 """
 
 import contextlib
@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final
 
 READ_SIZE: Final = 1 << 16
-"""Bytes asked of stdin at a time."""
+"""Bytes read from stdin at a time."""
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
-"""Longest line that is read; a game record in any protocol needs about 10 kB, so only junk is longer."""
+"""Longest line that is read; a game record takes about 10 kB in any protocol."""
 
 HANGUP_INTERVAL: Final = 200
-"""Milliseconds between two looks whether the session is over while waiting for a hang-up."""
+"""Milliseconds between two checks whether the session is over, while waiting for a hang-up."""
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO] | None:
-    """Return raw (stdin, stdout) and point file descriptor 1 to stderr; None when stdin or stdout is closed.
+    """Return raw (stdin, stdout) and redirect file descriptor 1 to stderr; None if stdin or stdout is closed.
 
-    Both are made blocking: some parents hand over pipes that are not, and a reply must not be cut short.
+    Both become blocking: some parent processes pass non-blocking pipes, on which a long reply would be cut short.
     """
     if not _is_open(0) or not _is_open(1):
         return None
@@ -44,8 +44,8 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO] | None:
 def read_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of `stream` without their newline until it ends; the last one may lack the newline.
 
-    Of a line longer than MAX_LINE_BYTES only the beginning is kept, one byte more than allowed.  A stream that
-    fails ends like one that is finished.
+    Of a line longer than MAX_LINE_BYTES only the first MAX_LINE_BYTES + 1 bytes are kept.  A stream that fails ends
+    like a complete one.
     """
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
     line = bytearray()
@@ -62,7 +62,7 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def write_all(stream: BinaryIO, data: bytes) -> None:
-    """Write `data` whole and flush; raises OSError or ValueError when nobody reads any more."""
+    """Write all of `data` and flush; raises OSError or ValueError if the reader is gone."""
     view = memoryview(data)
     while view:
         view = view[stream.write(view) or 0 :]
@@ -70,7 +70,7 @@ def write_all(stream: BinaryIO, data: bytes) -> None:
 
 
 def write_log(text: str) -> None:
-    """Write one line to stderr; a closed stderr is no reason to end a game."""
+    """Write one line to stderr; does nothing if stderr is closed, which must not end a game."""
     if sys.stderr is None:
         return
     try:
@@ -81,25 +81,25 @@ def write_log(text: str) -> None:
 
 
 def wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
-    """Return True when nobody reads `stream` any more, False at the end of the session or where this cannot be seen."""
+    """Return True once the reader of `stream` is gone, False if the session ends before or polling is impossible."""
     try:
         poll = select.poll()
         hangup = select.POLLERR | select.POLLHUP
-        poll.register(stream.fileno(), 0)  # errors and hang-ups are reported whatever is asked for
+        poll.register(stream.fileno(), 0)  # errors and hang-ups are always reported
     except (AttributeError, OSError, ValueError):
         return False
     while not is_over.is_set():
         events = poll.poll(HANGUP_INTERVAL)
         if any(event & hangup for _, event in events):
             return not is_over.is_set()
-        if events:  # a descriptor that is no longer open: nothing to see
+        if events:  # the descriptor has been closed
             return False
     return False
 
 
 def _extend(line: bytearray, piece: bytes) -> None:
-    room = MAX_LINE_BYTES + 1 - len(line)
-    line += piece[:room]
+    remaining = MAX_LINE_BYTES + 1 - len(line)
+    line += piece[:remaining]
 
 
 def _is_open(descriptor: int) -> bool:

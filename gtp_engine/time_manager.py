@@ -1,15 +1,15 @@
-"""How much time a move gets: a pure function of clock, game and configuration, and when to stop within it.
+"""How much time a move gets, and when to stop within it: pure functions of clock, game and configuration.
 
-`budget` answers before the search: a target, and a maximum the search never exceeds.  `should_stop` answers during
-it.  Neither reads the system's clock or keeps anything, so whole games can be tested in a second.
+`budget` is computed before the search: a target, and a maximum that the search never exceeds.  `should_stop` is called
+during the search.  Neither reads the system's clock nor has any state, so whole games can be tested in a second.
 
-Never losing on time is a matter of arithmetic: `maximum` plus the lag kept back (`TimeBudget.lag`) never exceeds
-what the clock has, and under canadian overtime leaves enough for the stones still due.  The rest is pacing:
+The engine never loses on time because `maximum` plus the lag held back (`TimeBudget.lag`) never exceeds what the clock
+has left, and under Canadian overtime leaves enough for the remaining stones.  The rest is pacing:
 
-    main time    divided by the own moves to spend it on (`moves_to_spread_over`), fewest in the middle game
-    fischer      the increment, and a share of the rest; what would flow over a cap is spent first
-    byo-yomi     in main time never less than a period per move, because that is what the game ends on; then the
-                 whole period each time, and for hard moves one of the spare periods
+    main time    divided by our own moves still to come (`moves_to_spread_over`), fewest in the middle game
+    fischer      the increment and a share of the rest; time that would exceed a cap is spent first
+    byo-yomi     in main time never less than a period per move, since later moves get that anyway; then the whole
+                 period each time, and for hard moves one of the spare periods
     canadian     the period divided by the stones left
     no clock     time.time_per_move; else search.visits alone; else five seconds
 
@@ -29,34 +29,34 @@ from gtp_engine.config.sections import DEFAULT_TIME_PER_MOVE
 # --- Constants of pacing -----------------------------------------------------------------------------------------
 
 SPREAD_PER_POINT: Final = 80 / 361
-"""Own moves over which main time is always spread, for each point of the board.
+"""Own moves, per point of the board, over which main time is always spread.
 
 Huang et al. divide by C + max(MaxPly - ply, 0); C = 80 and MaxPly = 80 are the 19x19 values of Orego, which follows
-them, and smaller boards have proportionally shorter games.  Three quarters of the time are gone by move 250 then
-(a test says so), and it never runs out.
+them, and smaller boards have proportionally shorter games.  Three quarters of the time are then used by move 250 (there
+is a test for it), and it never runs out.
 """
 
 PEAK_PER_POINT: Final = 80 / 361
-"""MaxPly of the same formula: moves of both players, for each point, until a move gets its largest share."""
+"""MaxPly of the same formula: moves of both players, per point of the board, until a move gets its largest share."""
 
 MIN_SPREAD: Final = 10.0
-"""Fewest own moves to spread over: on the smallest boards games are longer than their area suggests."""
+"""Fewest own moves to spread over: on the smallest boards, games are longer than their area suggests."""
 
 RENEWED_SPREAD: Final = 0.5
-"""Factor on the spread where overtime or increments follow: the game goes on without main time.
+"""Factor on the spread where overtime or increments follow, since the game continues without main time.
 
-KataGo plans main time for half (byo-yomi) to four fifths (Fischer) of the moves it counts on under sudden death.
+KataGo plans main time for half (byo-yomi) to four fifths (Fischer) of the moves that it expects under sudden death.
 """
 
 RENEWED_SHARE: Final = 2.0
-"""Most that the factor above may add to a move, in increments or overtimes per move: tiny ones change little
+"""Most that the factor above may add to a move, in increments or overtimes per move, so that tiny ones change little
 (KataGo: 2 increments, 3 periods)."""
 
 RESERVED_PERIODS: Final = 3
-"""Byo-yomi periods never spent on hard moves: one to live in, one for a bad connection, one for a second."""
+"""Byo-yomi periods never spent on hard moves: one to play in, and two in case of a bad connection."""
 
 LAST_PERIOD_LAG: Final = 2.0
-"""Factor on the lag where a single late move loses the game: the last byo-yomi period, the last canadian stone."""
+"""Factor on the lag where a single late move loses the game: the last byo-yomi period, the last Canadian stone."""
 
 CANADIAN_EVENNESS: Final = 0.75
 """With k stones left a move takes at most the period / (0.75 k + 0.25), as in KataGo: all of it for the last
@@ -65,18 +65,18 @@ stone, 57 % with two left, a third more than the even share with many."""
 # --- Constants of stopping ---------------------------------------------------------------------------------------
 
 NARROW_LEAD: Final = 0.9
-"""A lead is narrow when the second move has at least this share of the leader's visits; chosen, not measured."""
+"""A lead is narrow if the second move has at least this share of the leader's visits; chosen, not measured."""
 
 SETTLED_MIN_VISITS: Final = 1000
-"""Visits before an extreme winrate counts where each is one rollout: the standard error at 98 % is then 0.4 %."""
+"""Visits from which an extreme winrate counts where each is one rollout: its standard error at 98 % is then 0.4 %."""
 
 
 @dataclass(frozen=True)
 class TimeBudget:
-    """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means play whatever is best at once.
+    """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means to play at once.
 
-    Both are infinite where only visits limit the search.  `lag` is what was kept back beyond `maximum`: the clock
-    survives a move of `maximum + lag` seconds.
+    Both are infinite where only visits limit the search.  `lag` was held back: the clock survives a move of `maximum +
+    lag` seconds.
     """
 
     target: float
@@ -108,12 +108,12 @@ def _by_clock(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
 
 
 def moves_to_spread_over(moves_played: int, area: int) -> float:
-    """Return the number of own moves the main time is divided by: falls until the middle game, then stays."""
+    """Return the number of own moves that the main time is divided by: falls until the middle game, then constant."""
     return max(MIN_SPREAD, SPREAD_PER_POINT * area) + max(0.0, PEAK_PER_POINT * area - moves_played)
 
 
 def _unlimited(config: Config) -> TimeBudget:
-    """Return the time for a move when nobody keeps a clock; no lag, as nobody can lose."""
+    """Return the time for a move without a clock; no lag, since no game can be lost on time."""
     seconds = config.time.time_per_move
     if seconds is None:
         seconds = inf if config.search.visits > 0 else DEFAULT_TIME_PER_MOVE
@@ -123,7 +123,7 @@ def _unlimited(config: Config) -> TimeBudget:
 def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     """Return the time for a move under absolute or Fischer settings, capped or not."""
     settings, left = clock.settings, clock.left.main
-    lag = min(_kept_back(left, config.lag), _kept_back(settings.move_time_limit, config.lag))
+    lag = min(_held_back(left, config.lag), _held_back(settings.move_time_limit, config.lag))
     usable = left - lag
     income = min(settings.increment, usable)
     spare = usable - income
@@ -146,7 +146,7 @@ def _byoyomi(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     period, periods = left.period, left.periods
     lag = _period_lag(period, periods, config)
     if periods > 1 and period < min(2 * config.lag, length / 2):
-        # Hardly anything is left of this period: it is as good as lost, so the move gets the next one as well.
+        # This period is nearly used up and as good as lost, so the move gets the next one as well.
         period, periods = period + length, periods - 1
         lag = _period_lag(period, periods, config)
     target = period - lag
@@ -155,7 +155,7 @@ def _byoyomi(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
 
 
 def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move under canadian overtime (with one stone: seconds per move, in GTP's words)."""
+    """Return the time for a move under Canadian overtime (with one stone: fixed seconds per move)."""
     left, settings = clock.left, clock.settings
     if not clock.in_overtime:
         per_stone = settings.overtime / settings.stones
@@ -164,9 +164,9 @@ def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     per_stone = left.period / left.stones
     if not clock.is_confirmed and settings.stones > 1:
         # Our own count may have begun the overtime a stone or two before the controller's, and so end a period in
-        # the midst of the real one.  Even shares fit into any period, wherever it begins.
+        # the middle of the real one.  Even shares fit into any period, wherever it begins.
         even = min(per_stone, settings.overtime / settings.stones)
-        lag = _kept_back(even, config.lag)
+        lag = _held_back(even, config.lag)
         return TimeBudget(even - lag, even - lag, lag)
     lag = _period_lag(per_stone, left.stones, config)
     target = per_stone - lag
@@ -175,39 +175,39 @@ def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
 
 
 def _main_before_overtime(main: float, spread: float, per_move: float, lag: float, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move in main time when each later move is sure of `per_move` seconds less `lag`."""
+    """Return the time for a move in main time if each later move has at least `per_move` seconds less `lag`."""
     sure = per_move - lag
     target = max(sure, _share(main, spread, per_move))
     if target > main:
-        # The rest of the main time and then the overtime that is sure; neither can be used in another way.
+        # The rest of the main time and then the guaranteed overtime; neither is of any other use.
         return TimeBudget(main + sure, main + sure, lag)
     maximum = min(target * config.hard_move_factor, main * config.max_share + sure)
     return TimeBudget(target, max(target, maximum), lag)
 
 
 def _share(time: float, spread: float, renewal: float) -> float:
-    """Return the share of `time` for one move when `renewal` seconds follow with each move, or 0 if none do."""
+    """Return the share of `time` for one move; `renewal` seconds (or 0) are added with each move."""
     even = time / spread
     return even if renewal <= 0 else min(even / RENEWED_SPREAD, even + RENEWED_SHARE * renewal)
 
 
-def _kept_back(time: float, lag: float) -> float:
-    """Return the lag to keep back from `time`: all of it, or half of the time where that is less."""
+def _held_back(time: float, lag: float) -> float:
+    """Return the lag to hold back from `time`: all of `lag`, but at most half of the time."""
     return min(lag, time / 2)
 
 
 def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
-    """Return the lag to keep back from `time` of an overtime with that many periods or stones left in it."""
-    return _kept_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
+    """Return the lag to hold back from `time` in an overtime with `chances` periods or stones left."""
+    return _held_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
 
 
 def is_settled(
     *, candidates: int, visits: int, winrate: float, config: TimeConfig, enough_visits: int = SETTLED_MIN_VISITS
 ) -> bool:
-    """Return whether more thinking cannot matter: a single candidate move, or a game as good as decided.
+    """Return whether more search cannot matter: a single candidate move, or a decided game.
 
-    `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] belongs to the leader, from
-    either side, after `visits`; `enough_visits` is the number from which it counts.
+    `candidates` counts the moves that the search considers at the root; `winrate` in [0, 1] is the leader's after
+    `visits`, of either side; `enough_visits` is the number from which it counts.
     """
     if candidates <= 1:
         return True
@@ -216,7 +216,7 @@ def is_settled(
 
 
 def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:
-    """Return whether a move deserves its maximum: the leader by visits is not best by value, or leads narrowly."""
+    """Return whether a move deserves its maximum: the leader by visits is not the best by value, or leads narrowly."""
     return not leader_has_best_value or runner_up_visits >= NARROW_LEAD * leader_visits
 
 
@@ -234,12 +234,12 @@ def should_stop(
     """Return whether a search that has run for `elapsed` seconds should end.
 
     The leader and the runner-up are the root's two most visited moves (0 visits if there is none);
-    `visits_per_second` is the rate at which this search adds visits, 0 when not yet known; `settled` is what
-    `is_settled` says.  The caller sees to it that there is a move to play when this says stop at once.
+    `visits_per_second` is the rate at which this search adds visits, 0 if not yet known; `settled` is the result
+    of `is_settled`.  The caller must have a move to play even if the first call returns True.
 
-    Always at the maximum.  At the target, unless the move is hard and the runner-up could still overtake by the
-    maximum.  Before the target with `early_stop`, when the move is settled or the runner-up could not overtake
-    even if it got every visit until then.
+    It ends at the maximum; at the target, unless the move is hard and the runner-up could still overtake by the
+    maximum; and with `early_stop` before the target, if the move is settled or the runner-up could not overtake even
+    with every visit until then.
     """
     if elapsed >= limits.maximum or (settled and early_stop):
         return True

@@ -1,4 +1,30 @@
-"""The engine: a game, its searches and two clocks; no protocol."""
+"""The engine: a game, its searches and two clocks; no protocol.
+
+One move, from `Engine.genmove` to the board:
+
+    engine            ends the background search and asks the clock of the colour for a time budget (`time_manager`)
+    decision          `decide`: search, confirm, then resign, pass or play
+    thinker           `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
+    time_watcher      is called during the search, and stops it in time
+    resignation       counts the moves in a row that were lost; the engine may resign here
+    dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
+    game_end          confirms by short searches for both sides (`Thinker.confirm`) that the game can end
+    useful_moves      picks a neutral point, or the best move that changes something, or a pass
+    choice            the result; `engine` logs it, plays it on the game and takes its time off the clock
+
+Around it:
+
+    request           what a caller may ask of a search besides a move: reports, moves to leave out
+    thresholds        how many visits and samples a conclusion needs, with a network and without
+    search_factory    creates the search that the configuration names
+    background        the thread for pondering, analysis and cancellable searches
+    final_score       score and status of the stones, by one search for each side
+    raw_evaluation    the network's evaluation of a position, without a search
+    starting_board    the board size at the start
+    warm_up           compiles all kernels before the first command
+
+Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
+"""
 
 from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import ALIVE, DEAD, SEKI

@@ -1,16 +1,20 @@
 """The GTP 2 server: text protocol, command table, commands and the session on stdin and stdout.
 
-From the wire inwards:
+A line on its way from stdin to stdout:
 
-    protocol   bytes and lines <-> Command and Response; knows no command
-    args       words of a command -> values; the spec's wording when they are wrong
-    registry   the table of commands: name, usage, summary, handler
-    commands/  the handlers, one module per subject; importing the package fills the table
-    server     one line in, one reply out; no I/O
-    session    threads, pipes and file descriptors; the only module that touches stdin and stdout
+    session           threads, pipes and file descriptors; the only module here that uses stdin and stdout
+    transcript        the log file of a session (option `gtp.log`)
+    server            one line in, one reply out; no I/O
+    protocol          bytes and lines <-> Command and Response; knows no command
+    registry          the table of commands: name, usage, summary, handler
+    args              words of a command -> values, with the draft's error messages
+    analysis_options  the arguments of the analyze commands
+    param_table       the settings of `kata-get-param` and `kata-set-param`
+    commands/         the handlers, one module per subject; importing the package fills the table
+    analysis_output   search reports as lines of `lz-analyze` and `kata-analyze`
+    reply             sends a reply, at once or line by line
 
-Nothing here imports numpy, numba, sgfmill or the engine when it is imported: the handshake (`name`,
-`list_commands`, ...) is answered while the compiled part of the engine is still loading in the background.
-Source of the protocol: GTP version 2 draft 2 (Farnebäck 2002); where the draft is silent, GNU Go 3.8 is
-followed.
+No module imports numpy, numba, sgfmill or the engine at its top, so that the handshake (`name`, `list_commands`, ...)
+is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2 (Farnebäck 2002), and GNU
+Go 3.8 where the draft leaves something open.
 """

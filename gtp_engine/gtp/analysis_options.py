@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from gtp_engine.search.limits import Restriction
 
 SHORTEST_INTERVAL: Final = 0.01
-"""Seconds between two reports that no front end can want to go below."""
+"""Seconds; shorter intervals between reports are raised to this, which is faster than any front end draws."""
 
 LONGEST_INTERVAL: Final = 1e9
-"""Seconds; whoever asks for more means never."""
+"""Seconds; a longer interval is refused."""
 
 FLAGS: Final = (
     "rootInfo",
@@ -45,7 +45,7 @@ _BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 @dataclass(frozen=True, slots=True)
 class AnalysisOptions:
-    """What an analyze command asks for; without an interval (seconds) nothing is reported while the search goes on."""
+    """The arguments of an analyze command; without an `interval` (seconds) the search sends no reports."""
 
     color: int | None = None
     interval: float | None = None
@@ -59,7 +59,7 @@ class AnalysisOptions:
 
 
 def parse_analysis(words: tuple[str, ...], game: "Game", *, is_kata: bool) -> AnalysisOptions:
-    """Return the arguments of an analyze command; raises GtpError, or what is wrong with a colour or a vertex."""
+    """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
     options = AnalysisOptions()
     position = 0
     if position < len(words) and (color := _color(words[position])) is not None:
@@ -91,7 +91,7 @@ def _with_key(
 
 
 def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: "Game") -> AnalysisOptions:
-    """Return the options with the moves of `avoid|allow COLOR VERTEX,... DEPTH` left out, or all others."""
+    """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
     from gtp_engine.search.limits import Restriction  # here: it needs numpy, which comes with the engine
 
     color = parse_color(_next(rest, key))

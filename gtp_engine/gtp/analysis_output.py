@@ -1,7 +1,7 @@
-"""What a search found, in the words of lz-analyze, kata-analyze and kata-raw-nn.
+"""Search reports and evaluations in the formats of lz-analyze, kata-analyze and kata-raw-nn.
 
 Formats are those of KataGo 1.17 (`docs/GTP_Extensions.md`, `cpp/command/gtp.cpp`), numbers with six significant digits
-as a C++ stream prints them.  A report is Black's view; here it is turned to whoever `perspective` names.
+as a C++ stream prints them.  Reports hold Black's view; the output is converted to that of the colour `perspective`.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,9 +25,9 @@ _PERSPECTIVES: Final = {"black": BLACK, "white": WHITE}
 
 
 class ReportWriter:
-    """Turns reports about one position into lines; `perspective` is sidetomove, black or white.
+    """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
 
-    `game` is that position; it may be played on meanwhile only if it is a copy.
+    `game` holds that position; it must not change, so an analysis in the background passes a copy.
     """
 
     def __init__(self, game: "Game", options: "AnalysisOptions", perspective: str, *, is_kata: bool) -> None:
@@ -37,7 +37,7 @@ class ReportWriter:
         self._is_kata: Final = is_kata
 
     def line(self, report: SearchReport) -> str:
-        """Return the line about a report, "" while no move has been looked at."""
+        """Return the line about a report; "" while no move has been searched."""
         report = completed(report, self._game)
         color = _PERSPECTIVES.get(self._perspective, report.to_play)
         moves = _at_least(self._options.min_moves, report)[: self._options.max_moves]
@@ -104,9 +104,9 @@ class ReportWriter:
 
 
 def format_evaluation(evaluation: "Evaluation", symmetries: Iterable[int], game: "Game", color: int) -> str:
-    """Return a network's word on a position with `color` to play, White's view, a block for each of `symmetries`.
+    """Return a network's evaluation of a position with `color` to play, White's view: a block for each of `symmetries`.
 
-    KataGo separates blocks by blank lines, which no reply may hold; its documentation allows any other space.
+    KataGo separates blocks by blank lines, which a GTP reply must not contain; its documentation allows other space.
     """
     return "\n".join(
         _evaluation_block(evaluation, row, symmetry, game, color) for row, symmetry in enumerate(symmetries)
@@ -140,7 +140,7 @@ def _evaluation_block(evaluation: "Evaluation", row: int, symmetry: int, game: "
 
 
 def _rows(game: "Game", show: Callable[[int], str]) -> list[str]:
-    """Return a line for each row of the board, from the top, with what `show` says of its points."""
+    """Return a line for each row of the board, from the top, with `show` applied to its points."""
     points = board_points(game.width, game.height)
     return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]
 
@@ -161,7 +161,7 @@ def _root_info(report: SearchReport, color: int) -> str:
 
 
 def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
-    """Return the moves looked at, and likely ones that were not, with what is known of the position, up to `count`."""
+    """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself."""
     moves = tuple(move for move in report.moves if move.visits > 0)
     missing = count - len(moves)
     if missing <= 0 or report.raw is None:
@@ -186,7 +186,7 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
 
 
 def _lcb(move: MoveReport, report: SearchReport, color: int) -> float:
-    """Return the lower bound of the winrate of the side to play, as `color` sees it."""
+    """Return the lower confidence bound of the winrate of the side to play, from `color`'s view."""
     return move.lcb if color == report.to_play else 1.0 - move.lcb
 
 

@@ -1,7 +1,7 @@
-"""Words of a command turned into values, with the draft's wording when that fails.
+"""Parses the words of a command into values, with the draft's error messages.
 
-Every `parse_` function takes one word and raises GtpError.  The message starts with the words that GNU Go
-answers in the same case ("komi not a float"), then says what was given and what was expected.
+Every `parse_` function raises GtpError.  The message starts with the words that GNU Go uses in the same case ("komi not
+a float"), followed by the word given and the value expected.
 """
 
 import math
@@ -21,7 +21,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Args:
-    """The arguments of one command: a sequence of words, and `text`, the same as they were written."""
+    """The arguments of one command: a sequence of words, and `text`, the arguments as they were written."""
 
     words: tuple[str, ...] = ()
     text: str = ""
@@ -46,7 +46,7 @@ def parse_integer(word: str, *, failure: str, expected: str = "a whole number") 
 def parse_number(word: str, *, failure: str, expected: str = "a finite number") -> float:
     """Return the finite float in `word`; `failure` starts the message when there is none.
 
-    What counts as a number is the clock's to say (`read_number`), so that komi and times are read alike.
+    Komi and times are parsed alike, by `clock.read_number`.
     """
     value = read_number(word)
     if not math.isfinite(value):
@@ -55,7 +55,7 @@ def parse_number(word: str, *, failure: str, expected: str = "a finite number") 
 
 
 def parse_point(word: str, *, width: int, height: int) -> int:
-    """Return the point that `word` names; raises InvalidVertexError for junk and GtpError for a pass."""
+    """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
     point = parse_vertex(word, width=width, height=height)
     if point == PASS:
         raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board"))
@@ -63,7 +63,7 @@ def parse_point(word: str, *, width: int, height: int) -> int:
 
 
 def parse_points(words: Sequence[str], *, width: int, height: int) -> list[int]:
-    """Return the points that `words` name, in their order; repetitions are not checked."""
+    """Return the points that `words` name, in order; does not check for repetitions."""
     return [parse_point(word, width=width, height=height) for word in words]
 
 

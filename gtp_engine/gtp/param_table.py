@@ -1,7 +1,7 @@
 """Settings that GTP may read and change while the engine runs: KataGo's names and our own `section.option`.
 
 KataGo's names are those of `config.katago`; the defaults of the search are KataGo's, so most values mean the same.
-What belongs to a game (boardsize, komi, rules) or was loaded at the start (the network) is set by other means.
+Board size, komi and rules have commands of their own; the network is fixed when the engine starts.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ CONSTANTS: Final[Mapping[str, Value]] = {
     "antiMirror": False,
     "genmoveAntiMirror": False,
 }
-"""KataGo's settings that front ends ask for and that cannot be changed here."""
+"""KataGo's settings that front ends read and that cannot be changed here."""
 
 
 def names() -> list[str]:
@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def get_value(config: Config, name: str) -> Value:
-    """Return the value of a setting in the form of the name; raises GtpError for an unknown one."""
+    """Return the value of a setting, in KataGo's form for KataGo's names; raises GtpError for an unknown name."""
     _check(name)
     if name in CONSTANTS:
         return CONSTANTS[name]
@@ -43,7 +43,7 @@ def get_value(config: Config, name: str) -> Value:
 
 
 def format_value(value: Value) -> str:
-    """Return a value as `kata-get-param` answers it."""
+    """Return a value as `kata-get-param` prints it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
@@ -67,7 +67,7 @@ def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
 
 def _check(name: str) -> None:
     if name not in names():
-        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
+        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="a name in kata-list-params"))
 
 
 def _check_constant(name: str, text: str | None) -> None:

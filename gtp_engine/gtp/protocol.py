@@ -1,13 +1,13 @@
-"""The text of GTP 2: a line of bytes becomes a Command, a Response becomes text.
+"""The text of GTP 2: a line of bytes becomes a Command, a Response becomes text.  No command is interpreted here.
 
-Not here: what any command means.  The rules are those of the draft, sections 2 and 3, read strictly where a
-controller depends on them and leniently where controllers differ:
+The rules are those of the draft, sections 2 and 3, strict where a controller depends on them and lenient where
+controllers differ:
 
 - tabs are spaces, other control characters are dropped, `#` starts a comment, an empty line gets no reply;
-- an id is a leading run of digits, with or without a space behind it, and is echoed (`=12 text`);
-- a reply is one block closed by an empty line and has none inside.
+- an id is a leading run of digits, with or without a space after it, and is echoed (`=12 text`);
+- a reply is one block, ends with an empty line and contains none.
 
-Beyond the draft: bytes that are not UTF-8 survive (a file name may hold any), a byte order mark is dropped
+Beyond the draft: bytes that are not UTF-8 are preserved (a file name may contain any), a byte order mark is dropped
 (shells on Windows write one), and a reply is always valid UTF-8.
 """
 
@@ -18,7 +18,7 @@ from typing import Final
 from gtp_engine.errors import TengenError
 
 MAX_ID_DIGITS: Final = 18
-"""Longest run of digits taken as an id: the draft stops at 2**31 - 1, but echoing a longer one keeps in step."""
+"""Longest run of digits taken as an id; the draft stops at 2**31 - 1, but longer ones are echoed too."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _DROPPED_CONTROLS: Final = dict.fromkeys([*range(9), *range(10, 32), 127])
@@ -34,7 +34,7 @@ class GtpError(TengenError):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command line: `words` are the arguments split at spaces, `text` the same as they were written."""
+    """One command line: `words` are the arguments split at spaces, `text` the arguments as they were written."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -44,17 +44,17 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The answer to one command; `text` may have several lines, blank ones are left out when it is formatted."""
+    """The response to one command; `text` may have several lines, of which blank ones are left out."""
 
     text: str = ""
     ok: bool = True
     id: int | None = None
 
     def format(self) -> str:
-        """Return the block to send, with the empty line that closes it.
+        """Return the block to send, with the empty line that ends it.
 
-        The text always starts behind a space on the first line (GoGui cuts there), also when it is empty, as in
-        the replies of GNU Go, KataGo and Leela Zero.
+        The text follows a space on the first line (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and
+        Leela Zero.
         """
         status = "=" if self.ok else "?"
         identifier = "" if self.id is None else str(self.id)
@@ -62,7 +62,7 @@ class Response:
 
 
 def decode_line(raw: bytes) -> str:
-    """Return the text of a line as received; bytes that are not UTF-8 become lone surrogates, none are lost."""
+    """Return the text of a line as received; bytes that are not UTF-8 become lone surrogates."""
     return raw.decode("utf-8", errors="surrogateescape")
 
 
@@ -87,7 +87,7 @@ def parse_line(line: str) -> Command | None:
 
 
 def is_interrupt(raw: bytes) -> bool:
-    """Return whether the line is GoGui's comment `# interrupt`, which ends the running command early."""
+    """Return whether a line is GoGui's comment `# interrupt`, which ends the running command early."""
     return _INTERRUPT.fullmatch(raw) is not None
 
 

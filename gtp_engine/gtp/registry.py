@@ -1,14 +1,14 @@
-"""The table of GTP commands: the one place that says which exist, how they are called and what they do.
+"""The table of GTP commands: which exist, their arguments and what they do.
 
-A handler is a function `(server, args) -> text of the reply`, put into the table by the decorator; one that returns
-None has handed `server.reply` to something in the background that goes on with it:
+A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; one that returns
+None has passed `server.reply` to a background job, which finishes the reply:
 
     @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
     def play(server: GtpServer, args: Args) -> str: ...
 
-The usage is read by people and by `CommandSpec.check_count`: plain words are required, what stands in brackets
-may be left out, `...` takes any number. `list_commands`, `known_command`, the help of the README and the checks
-on the number of arguments all come from this table.
+The usage is for readers and for `CommandSpec.check_count`: plain words are required, words in brackets are optional,
+`...` stands for any number.  `list_commands`, `known_command`, the tables in the documentation and the checks on the
+number of arguments all come from this table.
 """
 
 import re
@@ -32,17 +32,17 @@ SECTIONS: Final = {
     "setup": "Board, komi and handicap",
     "moves": "Playing",
     "analyze": "Analysis",
-    "evaluations": "Looking with the search",
+    "evaluations": "Evaluation by a short search",
     "params": "Settings",
     "timing": "Time",
     "scoring": "Scoring",
     "rules": "Rules",
     "sgf": "Game records",
     "gogui": "GoGui",
-    "debug": "Looking at the position",
-    "maps": "Reading the position",
+    "debug": "Board and game state",
+    "maps": "Ladders, eyes and life",
 }
-"""Heading of each module of `commands` in the README, in the order of the README."""
+"""Heading of each module of `commands` in the documentation, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class CommandSpec:
     """One command of the table.
 
     `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
-    `needs_engine` whether the handler waits for the engine to be loaded, `extra_ok` whether surplus arguments
-    are ignored, and `option` the flag of GtpConfig without which the command does not exist.
+    `needs_engine` whether the handler waits until the engine is loaded, `extra_ok` whether surplus arguments are
+    ignored, and `option` the flag of GtpConfig without which the command does not exist.
     """
 
     name: str
@@ -66,7 +66,7 @@ class CommandSpec:
 
     @property
     def call(self) -> str:
-        """The command as one writes it: name and arguments."""
+        """Name and arguments, as a user writes them."""
         return f"{self.name} {self.usage}".rstrip()
 
     def is_enabled(self, config: "GtpConfig") -> bool:
@@ -85,8 +85,8 @@ class CommandSpec:
 _OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
 
 COMMANDS: Final[dict[str, CommandSpec]] = {}
-"""Every command by name, filled by `@command` while the modules of `gtp_engine.gtp.commands` are imported; read it
-with `all_commands`, which imports them."""
+"""Every command by name, filled by `@command` while the modules of `gtp_engine.gtp.commands` are imported; use
+`all_commands`, which imports them."""
 
 
 def command(
@@ -99,7 +99,7 @@ def command(
     extra_ok: bool = False,
     option: str | None = None,
 ) -> Callable[[H], H]:
-    """Return a decorator that enters a handler into the table; the parameters are the fields of CommandSpec."""
+    """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
 
     def register(handler: H) -> H:
         if name in COMMANDS:
@@ -112,8 +112,8 @@ def command(
 
 
 def all_commands() -> list[CommandSpec]:
-    """Return every command there is, in alphabetical order."""
-    import_module("gtp_engine.gtp.commands")  # here: the modules of that package import this one
+    """Return all commands in alphabetical order."""
+    import_module("gtp_engine.gtp.commands")  # not at the top: the modules of that package import this one
     return [spec for _, spec in sorted(COMMANDS.items())]
 
 
@@ -143,6 +143,6 @@ def _escape(text: str) -> str:
 
 
 def _argument_range(usage: str) -> tuple[int, int | None]:
-    """Return the least and the largest number of arguments (None: no limit) that `usage` describes."""
+    """Return the least and the greatest number of arguments (None: no limit) that `usage` allows."""
     required = len(_OPTIONAL.sub("", usage).split())
     return required, None if "..." in usage else len(usage.split())

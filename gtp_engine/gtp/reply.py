@@ -1,6 +1,6 @@
-"""The reply to one command on its way out: at once, or as a stream of lines that goes on while the engine thinks.
+"""The reply to one command: sent at once, or as a stream of lines while the engine searches.
 
-A streaming reply begins with `=[id]` on a line of its own, then come lines, and a blank line ends it:
+A streaming reply begins with `=[id]` on a line of its own, lines follow, and a blank line ends it:
 
     kata-analyze 50
     =
@@ -8,8 +8,8 @@ A streaming reply begins with `=[id]` on a line of its own, then come lines, and
     info move Q16 visits 31 ...
                                     (any line from the controller ends it)
 
-Lines may come from the thread that searches, the end from the one that reads the next command; whichever is first to
-end the reply decides its last line, and whatever comes later is dropped.
+Lines may come from the searching thread, the end from the thread that reads the next command; the first to end the
+reply decides its last line, and everything after that is dropped.
 """
 
 import threading
@@ -23,7 +23,7 @@ Send = Callable[[str], None]
 
 
 class Reply:
-    """The reply to the command with this id; `interrupted` is its last line if the next command comes first."""
+    """The reply to the command with this id; `interrupted` is its last line if the next command interrupts it."""
 
     def __init__(self, send: Send, id: int | None = None) -> None:
         self.interrupted = ""
@@ -36,7 +36,7 @@ class Reply:
 
     @property
     def is_open(self) -> bool:
-        """Whether lines have been or may be sent already, so that the command can only succeed."""
+        """Whether the stream has begun; from then on the command cannot fail any more."""
         return self._is_open
 
     @property
@@ -50,7 +50,7 @@ class Reply:
             self._open()
 
     def line(self, text: str) -> None:
-        """Send a line of a stream, beginning it if need be; an empty one is left out."""
+        """Send a line of the stream, which begins with the first; an empty line is left out."""
         with self._lock:
             if not self._is_ended:
                 self._open()
@@ -59,9 +59,9 @@ class Reply:
                     self._has_line.set()
 
     def end(self, text: str = "", *, ok: bool = True) -> None:
-        """Send the last line of a stream, or without a stream all there is to say; once, then nothing more.
+        """Send the last line of the stream, or the whole response if there is no stream; later calls do nothing.
 
-        An error after lines were sent has no place in the protocol; the stream only ends.
+        The protocol has no errors within a stream: after lines were sent, an error only ends it.
         """
         with self._lock:
             if self._is_ended:

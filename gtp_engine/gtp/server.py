@@ -1,8 +1,8 @@
 """One GTP line in, one reply out: finds the handler, runs it and turns every exception into a reply.
 
-A reply may go on after its handler has returned (an analysis, until the next line comes); everything else is answered
-in full.  No I/O and no threads (`session` has them), no search (`engine` has it).  Tests and programs that want GTP
-without pipes use `GtpServer.handle_line`.
+The reply of an analysis continues after its handler has returned, until the next line comes; every other reply is
+complete.  I/O and threads are in `session`, the search is in `engine`.  Tests and programs that want GTP without pipes
+use `GtpServer.handle_line`.
 """
 
 import traceback
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from gtp_engine.engine import Engine
 
 ID_SEARCH_LENGTH: Final = 100
-"""Characters of a line too long to be read that are searched for its id."""
+"""Characters at the start of an overlong line that are searched for its id."""
 
 FIRST_LINE_TIMEOUT: Final = 2.0
-"""Seconds that `handle_line` gives a reply without end for its first line; some never have one."""
+"""Seconds that `handle_line` waits for the first line of a streaming reply, which may never come."""
 
 
 class GtpServer:
@@ -33,7 +33,7 @@ class GtpServer:
 
     `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.  `reply` and
     `cancel` are the reply and the cancel token of the running command (else the last one): handlers use `reply` to send
-    more than their text, and pass `cancel` on to whatever searches.
+    more than their text, and pass `cancel` to every engine method that searches.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
@@ -57,7 +57,7 @@ class GtpServer:
 
     @property
     def engine(self) -> "Engine":
-        """The engine; waits until it is loaded and raises whatever made loading it fail."""
+        """The engine; waits until it is loaded, and raises the error that made loading fail."""
         if self._engine is None:
             self._engine = self._engine_provider()
         return self._engine
@@ -100,7 +100,7 @@ class GtpServer:
     def handle_line(self, line: str) -> str:
         """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment).
 
-        A reply that would go on until the next line is ended after its first report.
+        A reply that would continue until the next line is ended after its first report.
         """
         pieces: list[str] = []
         self.answer_line(line, pieces.append)
@@ -112,7 +112,7 @@ class GtpServer:
         return self.commands.get(name) or self.commands.get(name.lower())
 
     def _execute(self, command: Command, reply: Reply) -> None:
-        """Run one command; every exception becomes a failure response, a bug's also a traceback in the log."""
+        """Run one command; an exception becomes a failure response, an unexpected one also a traceback in the log."""
         self.reply = reply
         try:
             text = self._run(command)
@@ -126,7 +126,7 @@ class GtpServer:
                 reply.end(text)
 
     def _fail(self, message: str) -> None:
-        if self.reply.is_open:  # too late for a `?`
+        if self.reply.is_open:  # too late for a `?` response
             self.log(message)
         self.reply.end(message, ok=False)
 
@@ -139,13 +139,13 @@ class GtpServer:
         return spec.handler(self, args)
 
     def _end_soon(self) -> None:
-        """End a reply that goes on, after its first line."""
+        """End a streaming reply after its first line."""
         if not self.reply.is_ended:
             self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
             self.interrupt()
 
     def _refuse_too_long(self, line: str, send: Send) -> None:
-        if parse_line(line) is None:  # a comment or blanks, however long
+        if parse_line(line) is None:  # only blanks or a comment
             return
         command = parse_line(line[:ID_SEARCH_LENGTH])
         reply = Reply(send, None if command is None else command.id)

@@ -1,16 +1,14 @@
-"""The GTP session on stdin and stdout: the reader thread, the writer, the loader.
+"""The GTP session on stdin and stdout, and its threads.
 
-Three threads, one job each:
+- The main thread executes commands in the order they were sent.
+- The reader takes lines from stdin at any time, so that `# interrupt` reaches a running command.
+- The loader builds the engine while the main thread already answers commands that do not need it.
 
-- the main thread executes commands in the order they were sent;
-- the reader takes lines from stdin at any time, so that `# interrupt` reaches a command that is running;
-- the loader builds the engine while the main thread already answers commands that do not need it.
+A fourth thread belongs to the engine and searches in the background; it sends the lines of an analysis.  Meanwhile the
+main thread waits for the next line, which ends the analysis.
 
-A fourth belongs to the engine and searches in the background; the lines of an analysis come from it.  While there is
-one the main thread waits for the next line, and ends the analysis as soon as it has it.
-
-The session ends after `quit`, after the last line before the end of stdin, when stdout is closed, or when the engine
-cannot be started for a reason that the user has to see to, such as a bad model.
+The session ends after `quit`, after the last line of stdin, when stdout is closed, or when the engine cannot be started
+for a reason that the user has to fix, such as a bad model file.
 """
 
 import contextlib
@@ -35,17 +33,16 @@ if TYPE_CHECKING:
     from gtp_engine.engine import Engine
 
 QUEUED_LINES: Final = 10_000
-"""Lines read ahead of the command that is running; beyond this the controller has to wait."""
+"""Lines read ahead of the running command; beyond this the controller has to wait."""
 
 LOADER_JOIN: Final = 0.2
-"""Seconds the end of the process waits for an engine that is still loading before it leaves without it."""
-
+"""Seconds that the process waits at its end for an engine that is still loading."""
 
 MODEL_JOIN: Final = 10.0
-"""The same for an engine with a network: whether that can be used should be said, and is known in a second or two."""
+"""The same for an engine with a network: a bad model file should be reported, and shows within a second or two."""
 
 REFUSED: Final = 2
-"""Exit status when the engine could not be built for a reason that the user has to see to."""
+"""Exit status when the engine could not be built for a reason that the user has to fix."""
 
 BROKEN: Final = 1
 """Exit status when the engine could not be built for any other reason."""
@@ -56,7 +53,7 @@ class EngineUnavailableError(TengenError):
 
 
 class EngineLoader:
-    """Builds the engine in a background thread, from `start` on; calling the loader waits for the result."""
+    """Builds the engine in a thread of its own once `start` is called; calling the loader waits for the engine."""
 
     def __init__(self, factory: Callable[[], "Engine"], log: Callable[[str], None] = write_log) -> None:
         self._factory = factory
@@ -67,19 +64,19 @@ class EngineLoader:
         self._thread = threading.Thread(target=self._load, name="engine loader", daemon=True)
 
     def start(self) -> None:
-        """Begin to load; returns at once."""
+        """Begin to load; return at once."""
         self._thread.start()
 
     def __call__(self) -> "Engine":
-        """Return the engine, waiting for it; raises EngineUnavailableError when it could not be built."""
+        """Return the engine, waiting for it; raises EngineUnavailableError if it could not be built."""
         return self._result.result()
 
-    def when_refused(self, tell: Callable[[], None]) -> None:
-        """Call `tell` once the engine turns out to be impossible for a reason that the user has to see to."""
-        self._result.add_done_callback(lambda result: tell() if self.status == REFUSED else None)
+    def when_refused(self, callback: Callable[[], None]) -> None:
+        """Call `callback` if the engine cannot be built for a reason that the user has to fix."""
+        self._result.add_done_callback(lambda result: callback() if self.status == REFUSED else None)
 
     def close(self, timeout: float = LOADER_JOIN) -> bool:
-        """Close the engine if there is one; returns False when it is still loading after `timeout` seconds."""
+        """Close the engine, if any; return False if it is still loading after `timeout` seconds."""
         self._thread.join(timeout)
         if self._thread.is_alive():
             return False
@@ -150,7 +147,7 @@ class LineQueue:
 
 
 class ReplyWriter:
-    """Writes pieces of replies to `stdout` and the transcript, one at a time, whichever thread they come from."""
+    """Writes pieces of replies to `stdout` and the transcript; threads may share it."""
 
     def __init__(self, stdout: BinaryIO, transcript: Transcript | None) -> None:
         self._stdout: Final = stdout
@@ -160,7 +157,7 @@ class ReplyWriter:
         """Whether the controller has gone."""
 
     def __call__(self, text: str) -> None:
-        """Write a piece, or drop it when the controller has gone."""
+        """Write a piece, or drop it if the controller has gone."""
         data = encode_reply(text)
         with self._lock:
             if self._transcript:
@@ -180,9 +177,8 @@ def run_session(
 ) -> None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
 
-    Where `loader` refuses to build the engine, what has been read until then is still answered.  `stdout` should be
-    unbuffered; it is flushed after every reply.  The reader thread may still be blocked in a read of `stdin` when this
-    returns.
+    If `loader` cannot build the engine, the lines read until then are still answered.  `stdout` should be unbuffered;
+    it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
     lines = LineQueue()
     is_over = threading.Event()
@@ -220,10 +216,10 @@ def _answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, trans
 def serve(config: "Config", engine_factory: Callable[[], "Engine"], log: Callable[[str], None] = write_log) -> int:
     """Run a whole GTP process on the real stdin and stdout; return its exit status.
 
-    `engine_factory` runs in the loader thread.  Status 0 after `quit`, the end of stdin or a closed stdout, 2 when the
-    engine could not be built for a reason in what the user gave, 1 for any other reason, 130 after Ctrl-C.  Does not
-    return while the engine is still loading at the end of the session: a compiler cannot be stopped, so the process is
-    ended at once.
+    `engine_factory` runs in the loader thread.  The status is 0 after `quit`, the end of stdin or a closed stdout, 2 if
+    the engine could not be built for a reason that the user has to fix, 1 for any other reason, 130 after Ctrl-C.  If
+    the engine is still loading at the end of the session, the process exits at once instead of returning, because a
+    compiler cannot be stopped.
     """
     streams = claim_streams()
     if streams is None:

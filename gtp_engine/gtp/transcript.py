@@ -1,4 +1,4 @@
-"""A file that records what was received and sent, for reports of problems with a controller (option `gtp.log`)."""
+"""A log file of all lines received and sent, for bug reports about a controller (option `gtp.log`)."""
 
 import time
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from typing import TextIO
 
 
 class Transcript:
-    """Appends the lines of a session to a file, each with the time; does nothing when `path` is None.
+    """Appends the lines of a session to a file, each with the time; does nothing if `path` is None.
 
-    A file that cannot be opened or written is reported through `log` once and then left alone: a full disk must
-    not end a game.
+    A file that cannot be opened or written is reported through `log` once and then no longer used: a full disk must not
+    end a game.
     """
 
     def __init__(self, path: str | None, log: Callable[[str], None]) -> None:

@@ -2,9 +2,15 @@
 
     bytes --parse_sgf--> SgfRecord --record_to_game--> Game --format_sgf--> text
 
-sgfmill knows the grammar of SGF (FF[4], https://www.red-bean.com/sgf/); here is what the properties mean for a
-game of Go: board sizes, points, komi, rules, handicap, set-up, and the ways in which programs write them wrongly.
-Files come from strangers, so reading is bounded in size, time and memory, and fails with nothing but `SgfError`.
+sgfmill parses the grammar of SGF (FF[4], https://www.red-bean.com/sgf/); this package interprets the properties of a
+game of Go: board sizes, points, komi, rules, handicap, set-up, and the common mistakes of other programs.  Files are
+untrusted input, so reading is bounded in size, time and memory, and raises nothing but `SgfError`.
+
+    reader     bytes to `SgfRecord`
+    values     single values as text: parse and format
+    record     the plain value of a record
+    playback   `SgfRecord` to `Game`
+    writer     `Game` to text
 """
 
 from gtp_engine.sgf.playback import record_to_game

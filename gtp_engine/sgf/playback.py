@@ -1,4 +1,4 @@
-"""Playing a record on a board: `SgfRecord` to `Game`."""
+"""Plays a record on a board: `SgfRecord` to `Game`."""
 
 from collections import defaultdict
 
@@ -19,15 +19,15 @@ def record_to_game(
 ) -> tuple[Game, int]:
     """Return the game with its moves played, and the colour to move next.
 
-    With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` wants it, and the
-    colour is that of move N; a number beyond the end stands for the end.  `rules` and `komi` are for records that
-    name none, and default to those of `Game`.
+    With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` defines it, and the colour
+    is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have none, and
+    default to those of `Game`.
 
-    Repetitions of the whole board are played, whatever the rules, because people's records contain them.  Where a
-    record changes the position between two moves, the game starts afresh from the changed position: its earlier
-    moves cannot be taken back any more, and prisoners and handicap up to there are forgotten.
+    Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
+    position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
+    more, and captures and handicap up to there are forgotten.
 
-    Raises SgfError for a position with dead stones on the board and for an illegal move, naming its number.
+    Raises SgfError for a set-up with captured stones on the board and for an illegal move, with its number.
     """
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
@@ -55,9 +55,9 @@ def _play(game: Game, move: Move, number: int) -> None:
 
 
 def _change_position(game: Game, setup: LaterSetup) -> int:
-    """Change stones and side to move in the middle of a game; return the colour to move.
+    """Change stones and side to play in the middle of a game; return the colour to play.
 
-    Where only the side to move is named, the game goes on: the next move's own colour counts.
+    If a record only sets the side to play, the game continues, since each move has its own colour.
     """
     player = setup.player or game.to_play
     if setup.stones or setup.emptied:

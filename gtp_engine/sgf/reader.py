@@ -1,15 +1,14 @@
-r"""Reading SGF: bytes to `SgfRecord`.
+r"""Reads SGF: bytes to `SgfRecord`.
 
-What is read: the first game of a collection, along the first variation everywhere; the board, the stones, the
-moves and the properties of `SgfRecord`.  Everything else (comments, clocks, marks, other variations) is skipped.
+Only the first game of a collection is read, always along its first variation, with the properties in `SgfRecord`.
+Everything else (comments, clocks, marks, other variations) is skipped.
 
-Encodings: SGF names the encoding in CA, but in Chinese, Japanese and Korean encodings the second byte of a
-character may look like "]" or "\", so the file is decoded first and then parsed.  A byte order mark wins; next
-comes CA, if it is one of the usual encodings; then UTF-8; last Latin-1, SGF's default, in which any bytes are
-valid.
+Encodings: SGF names the encoding in CA, but in Chinese, Japanese and Korean encodings the second byte of a character
+may look like "]" or "\", so the file is decoded first and then parsed.  A byte order mark has precedence, then CA if it
+is one of the usual encodings, then UTF-8, and last Latin-1, SGF's default, in which any bytes are valid.
 
-Limits, for files made to do harm: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  At these a file
-takes a few seconds and a few hundred megabytes at most.  Nesting has no limit of its own: nothing here recurses.
+Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
+few seconds and a few hundred megabytes at most.  Nesting needs no limit, because nothing here is recursive.
 """
 
 import codecs
@@ -31,13 +30,13 @@ from gtp_engine.sgf import values
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, usual_first_player
 
 MAX_BYTES: Final = 4 * 2**20
-"""Longest record read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
+"""Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
 MAX_TOKENS: Final = 500_000
-"""Most opening parentheses, semicolons and opening brackets together, comments included."""
+"""Greatest number of opening parentheses, semicolons and opening brackets together, also in comments."""
 MAX_MOVES: Final = 10_000
 """Longest main line; the longest games on 25x25 have about 2,000 moves."""
 MAX_LATER_SETUPS: Final = 1_000
-"""Most changes of the position after the first move; each costs as much as dozens of moves."""
+"""Greatest number of changes of the position after the first move; each takes as long as dozens of moves."""
 
 _DEFAULT_SIZE: Final = "19"
 _GAME_OF_GO: Final = "1"
@@ -62,9 +61,9 @@ _CODECS: Final = {
     "iso8859-5": "iso8859-5",
     "iso8859-15": "iso8859-15",
 }
-"""Encodings CA may name besides UTF-8 and Latin-1 (Python's canonical names), and the superset they are read as.
+"""Encodings in CA besides UTF-8 and Latin-1 (Python's canonical names), and the supersets they are read as.
 
-A list of its own, because Python's also holds codecs that are no text encodings or not supersets of ASCII.
+Python's own list also contains codecs that are not text encodings or not supersets of ASCII.
 """
 
 _Node = dict[str, list[bytes]]
@@ -88,10 +87,9 @@ def read_sgf_file(path: str) -> bytes:
 
 
 def parse_sgf(data: bytes) -> SgfRecord:
-    """Return the main line of the first game in `data`; raises SgfError, saying what is wrong with it.
+    """Return the main line of the first game in `data`; raises SgfError.
 
-    Stones and moves must name points of the board; whether moves are legal is seen when they are played
-    (`record_to_game`).
+    Stones and moves must be on the board; whether moves are legal is checked by `record_to_game`.
     """
     _check_length(data)
     nodes = _main_line(_decode(data).encode("utf-8", "replace"))
@@ -109,7 +107,7 @@ def _check_length(data: bytes) -> None:
 
 
 def _decode(data: bytes) -> str:
-    """Return `data` as text, see the module's docstring; bytes that do not fit the encoding become U+FFFD."""
+    """Return `data` as text, see the module's docstring; bytes that are invalid in the encoding become U+FFFD."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     charset = _CHARSET.search(data)
@@ -119,7 +117,7 @@ def _decode(data: bytes) -> str:
     except LookupError:
         canonical = ""
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8":
-        # A broken character never hides a bracket in UTF-8, so one of them is no reason to give up the others.
+        # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
         return data.decode("utf-8-sig", "replace")
     for encoding in (_CODECS.get(canonical), "utf-8" if canonical != "iso8859-1" else None):
         if encoding is not None:
@@ -148,7 +146,7 @@ def _texts(node: _Node, name: str) -> list[str]:
 
 
 class _Root:
-    """The root node's properties about the whole game; `notes` collects what could not be used."""
+    """The root node's properties of the whole game; `notes` collects messages about values that were not used."""
 
     def __init__(self, node: _Node) -> None:
         self.node = node
@@ -209,7 +207,7 @@ class _MainLine:
         """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it)."""
         if not node.keys().isdisjoint(("AB", "AW", "AE", "PL")):
             self._add_setup(node)
-        # In the order in which they stand, for the rare node that holds both colours.
+        # In the order of the node, for the rare one that has moves of both colours.
         for name in node:
             if name in ("B", "W"):
                 self._add_moves(BLACK if name == "B" else WHITE, _texts(node, name))
@@ -244,7 +242,7 @@ class _MainLine:
 
 
 def _parse_player(texts: list[str]) -> int | None:
-    """Return the colour of a PL value ("B", "black", in any case), or None when it is absent or says nothing."""
+    """Return the colour of a PL value ("B", "black", in any case); None if it is absent or invalid."""
     return {"b": BLACK, "w": WHITE}.get(texts[0].strip().lower()[:1]) if texts else None
 
 
@@ -275,10 +273,10 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
 
 
 def _missing_handicap_stones(handicap: int, line: _MainLine, notes: list[str]) -> tuple[Move, ...]:
-    """Return the stones of a handicap announced by HA without AB.
+    """Return the stones of a handicap in HA without AB.
 
-    Some programs play them as Black's first moves: then they stay moves.  Others (the Fox server, at times) leave
-    out the fixed places; White's first move gives that away.
+    Some programs record them as Black's first moves: then they stay moves.  Others (the Fox server, at times) omit the
+    stones if they are on the fixed points; this is assumed if White moves first.
     """
     leading = sum(1 for _ in takewhile(lambda move: move.color == BLACK, line.moves))
     if leading >= handicap:

@@ -1,4 +1,4 @@
-"""What a game record says, as plain values."""
+"""A game record as a plain value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ class LaterSetup:
     """A change of the position in the middle of a record, made by AB, AW, AE or PL in a later node."""
 
     move_index: int
-    """How many moves of the main line come before it."""
+    """Number of moves of the main line before it."""
     stones: tuple[Move, ...]
-    """Stones put on the board, in place of whatever was there."""
+    """Stones put on the board; they replace other stones."""
     emptied: tuple[int, ...]
-    """Points made empty."""
+    """Points that become empty."""
     player: int | None
-    """The colour to move afterwards, if the record says so."""
+    """The colour to play afterwards; None if the record does not set it."""
 
 
 @dataclass(frozen=True)
 class SgfRecord:
     """The main line of one game; points are those of a board of `width` by `height`.
 
-    Fields that a record may leave out are None.  `notes` says in words what was left out of account or guessed.
+    Optional fields are None if the record lacks them.  `notes` are messages about values that were ignored or guessed.
     """
 
     width: int
@@ -34,7 +34,7 @@ class SgfRecord:
     """Points for White; Fox's hundredths and counts in stones are already converted."""
     rules: Rules | None
     handicap: int
-    """The number of handicap stones, 0 for none; `setup_stones` unless the record plays them as moves."""
+    """Number of handicap stones, 0 for none; they are in `setup_stones` unless the record plays them as moves."""
     setup_stones: tuple[Move, ...]
     """The stones on the board before the first move."""
     first_player: int
@@ -44,15 +44,15 @@ class SgfRecord:
     black_name: str | None = None
     white_name: str | None = None
     result: str | None = None
-    """RE as it stands, for example "B+3.5", "W+R" or "0"."""
+    """RE unchanged, for example "B+3.5", "W+R" or "0"."""
     notes: tuple[str, ...] = ()
 
 
 def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
     """Return the colour that moves first in a record without PL.
 
-    That is the colour of the first move; without moves it is White after a handicap (two or more black stones and
-    no white one), else Black.
+    It is the colour of the first move; without moves it is White after a handicap (two or more black stones, no white
+    one), else Black.
     """
     if moves:
         return moves[0].color

@@ -1,7 +1,7 @@
 """Single SGF values as text: board size, points, komi, rules; each `parse_` has its `format_`.
 
-SGF names points by two letters, column from the left and row from the top: "aa" is the top left corner, on 19x19
-the vertex A19.  All text here is already decoded and free of SGF's escapes.
+SGF names points by two letters, column from the left and row from the top: "aa" is the top left corner, on 19x19 the
+vertex A19.  All text here is already decoded and without SGF's escapes.
 """
 
 import math
@@ -17,16 +17,16 @@ from gtp_engine.go.rules import PRESETS, Rules
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
-"""Up to this width or height "tt" lies outside the board and is a pass (FF[3]); FF[4] writes nothing for it."""
+"""Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9]*")
 
 _HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
-"""Parts of AP of the programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
+"""Substrings of AP in files of programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
 _SMALLEST_HUNDREDTHS: Final = 50.0
 _STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
-"""Komi values in stones, the Chinese way of counting half the difference; in points they are twice as much."""
+"""Komi values in stones, half the difference, as the Chinese count them; in points they are twice as large."""
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -46,7 +46,7 @@ def format_size(width: int, height: int) -> str:
 
 
 def parse_move_point(text: str, *, width: int, height: int) -> int:
-    """Return the point of a B or W value, or PASS for an empty one and for "tt" beside a small board.
+    """Return the point of a B or W value; PASS for an empty value and for "tt" outside the board.
 
     Raises SgfError.
     """
@@ -81,7 +81,7 @@ def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int
     Raises SgfError.
     """
     points: dict[int, None] = {}
-    for value in dict.fromkeys(values):  # a value repeated a million times costs no more than once
+    for value in dict.fromkeys(values):  # so that a value repeated a million times is parsed only once
         first, colon, last = value.partition(":")
         start = parse_point(first, width=width, height=height)
         end = parse_point(last, width=width, height=height) if colon else start
@@ -94,7 +94,7 @@ def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int
 
 
 def parse_handicap(text: str) -> int | None:
-    """Return the number of an HA value (0 and 1 both mean no handicap: 0), or None when it is no number."""
+    """Return the number of an HA value (0 for 0 and 1, which mean no handicap); None if it is not a number."""
     text = text.strip()
     if not re.fullmatch(r"[0-9]{1,3}", text):
         return None
@@ -102,14 +102,14 @@ def parse_handicap(text: str) -> int | None:
 
 
 def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
-    """Return the komi of a KM value in points, or None when it is not a finite number.
+    """Return the komi of a KM value in points; None if it is not a finite number.
 
     Decimal commas, exponents and trailing dots or words are accepted: "7,5", "1e3", "6.5.", "7.5 points".
 
-    `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and,
-    for games counted by the Chinese method, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), KM[0] and
-    proper values as well.  What they mean is known from the programs that read them (KataGo `dataio/sgf.cpp`,
-    KaTrain, goban).  Other records mean what they say, 375 included.
+    `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
+    games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
+    The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
+    programs are taken literally, even 375.
     """
     match = _NUMBER.fullmatch(text.strip())
     if not match:
@@ -126,7 +126,7 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
 
 
 def format_komi(komi: float) -> str:
-    """Return a finite `komi` as a plain decimal, exact and without exponent: SGF's Real knows none."""
+    """Return a finite `komi` as an exact decimal without exponent, which SGF's Real does not allow."""
     if komi == 0:
         return "0"
     text = format(Decimal(repr(komi)), "f")
@@ -161,7 +161,7 @@ _RULES_WORDS: Final = {
     "tromp": "tromp-taylor",
     "tromptaylor": "tromp-taylor",
 }
-"""Words in RU that name a rule set, for values that are no preset's name ("Chinese, Pair Go", "日本ルール")."""
+"""Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
 _RULES_TEXT_LENGTH: Final = 200
 """Characters of RU searched for such words."""
 _SGF_NAMES: Final = {
@@ -172,13 +172,14 @@ _SGF_NAMES: Final = {
     "new-zealand": "NZ",
     "ing": "GOE",
 }
-"""How RU writes a preset: the four names the SGF specification prescribes, and customary ones."""
+"""The name of a preset in RU: one of the four in the SGF specification, or a customary one."""
 
 
 def parse_rules(text: str) -> Rules | None:
-    """Return the rules of an RU value, or None when it names none we know.
+    """Return the rules of an RU value; None if they are unknown.
 
-    RU holds one of SGF's names (AGA, GOE, Japanese, NZ), a preset's name, KataGo's JSON or compact form, or words.
+    The value may be one of SGF's names (AGA, GOE, Japanese, NZ), a preset's name, KataGo's JSON or compact form, or
+    free text with a known word.
     """
     try:
         return Rules.parse(text)
@@ -192,7 +193,7 @@ def parse_rules(text: str) -> Rules | None:
 
 
 def format_rules(rules: Rules) -> str:
-    """Return an RU value that `parse_rules` reads as the same rules: a name if it has one, else KataGo's JSON."""
+    """Return an RU value that `parse_rules` reads as the same rules: a name if they have one, else KataGo's JSON."""
     name = rules.preset_name()
     if name is None:
         return rules.to_json()

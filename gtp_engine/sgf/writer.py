@@ -1,4 +1,4 @@
-"""Writing SGF: `Game` to text."""
+"""Writes SGF: `Game` to text."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -19,9 +19,9 @@ _COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
 def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:
     """Return the game as an SGF record (FF[4], UTF-8): lines of about 79 characters, none of them empty.
 
-    It holds size, rules, komi, set-up and handicap stones, the side that moves first when that is not clear, and
-    all moves; `parse_sgf` and `record_to_game` make an equal game of it.  Names, `result` ("B+3.5", "W+R", "0")
-    and `date` (ISO) are left out when empty; line breaks and control characters in them become blanks.
+    It contains size, rules, komi, set-up and handicap stones, all moves, and the first player if that is not the usual
+    one; `parse_sgf` and `record_to_game` turn it into an equal game.  Names, `result` ("B+3.5", "W+R", "0") and `date`
+    (ISO) are left out if empty; line breaks and control characters in them become blanks.
     """
     nodes = [_root(game)]
     for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
@@ -66,7 +66,7 @@ def _points(points: Iterable[int], game: Game) -> list[bytes]:
 
 
 def _simple_text(text: str) -> bytes:
-    """Return `text` as a raw SimpleText value: one line, escaped, what UTF-8 cannot hold replaced."""
+    """Return `text` as a raw SimpleText value: one line, escaped, with lone surrogates replaced."""
     line = "".join(character if character.isprintable() else " " for character in text)
     raw: bytes = sgf_grammar.escape_text(line.encode("utf-8", "replace"))
     return raw

@@ -1,7 +1,22 @@
 """The GTP commands, one module per subject; importing this package fills `registry.COMMANDS`.
 
-Handlers turn words into values, call the engine once and format the answer.  They parse everything before they
-change anything, so a command that fails leaves the game as it was.
+A handler parses words into values, calls the engine once and formats the reply.  It parses everything before it changes
+anything, so a command that fails leaves the game as it was.
+
+    admin        the session and the program: handshake, caches, random seed
+    setup        board size, komi, handicap, set-up positions
+    moves        play, genmove, undo
+    analyze      the analyze commands, and the network's evaluation
+    evaluations  policy, ownership and winrate as GoGui shows them
+    params       settings of the running engine
+    timing       time settings and clocks
+    scoring      score and dead stones
+    rules        rule sets
+    sgf          game records
+    gogui        GoGui's menu and interrupts
+    debug        board and game state
+    maps         ladders, eyes and pass-alive stones
+    common       helpers of several of these modules
 """
 
 from gtp_engine.gtp.commands import (

@@ -1,4 +1,4 @@
-"""Commands about the session and the engine as a program: handshake, caches, random seed, KGS's extras."""
+"""Commands about the session and the program: handshake, caches, random seed, KGS's game_over and chat."""
 
 import time
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ PROTOCOL_VERSION: Final = "2"
 
 @command("protocol_version", "", "Version of the protocol: 2.", needs_engine=False, extra_ok=True)
 def protocol_version(server: "GtpServer", args: Args) -> str:
-    """Return the protocol version; controllers also send this only to interrupt something."""
+    """Return the protocol version; some controllers send this command just to interrupt a search."""
     return PROTOCOL_VERSION
 
 
@@ -28,11 +28,11 @@ def name(server: "GtpServer", args: Args) -> str:
 
 @command("version", "", "Version of the engine.", needs_engine=False, extra_ok=True)
 def version(server: "GtpServer", args: Args) -> str:
-    """Return the version; some front ends want it to look like another engine's (option gtp.version)."""
+    """Return the version, which some front ends compare with another engine's (option gtp.version)."""
     return server.config.gtp.version or __version__
 
 
-@command("list_commands", "", "All commands, one a line.", needs_engine=False, extra_ok=True)
+@command("list_commands", "", "All commands, one per line.", needs_engine=False, extra_ok=True)
 def list_commands(server: "GtpServer", args: Args) -> str:
     """Return the names of all commands in alphabetical order."""
     return "\n".join(server.commands)
@@ -40,7 +40,7 @@ def list_commands(server: "GtpServer", args: Args) -> str:
 
 @command("known_command", "[COMMAND]", "Whether a command exists: true or false.", needs_engine=False, extra_ok=True)
 def known_command(server: "GtpServer", args: Args) -> str:
-    """Return "true" or "false"; without an argument "false", as GNU Go."""
+    """Return "true" or "false"; without an argument "false", as GNU Go does."""
     return "true" if len(args) and server.find(args[0]) else "false"
 
 
@@ -73,9 +73,9 @@ def gomill_describe_engine(server: "GtpServer", args: Args) -> str:
     return "\n".join(lines)
 
 
-@command("clear_cache", "", "Forget the search tree and everything else that can be computed again.", extra_ok=True)
+@command("clear_cache", "", "Clear the search tree and all cached results.", extra_ok=True)
 def clear_cache(server: "GtpServer", args: Args) -> str:
-    """Make the next search start from nothing."""
+    """Clear all that the next search would reuse."""
     server.engine.clear_cache()
     return ""
 
@@ -88,7 +88,7 @@ def get_random_seed(server: "GtpServer", args: Args) -> str:
 
 @command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed")
 def set_random_seed(server: "GtpServer", args: Args) -> str:
-    """Set the seed, any whole number of at most 18 digits."""
+    """Set the seed, an integer of at most 18 digits."""
     seed = parse_integer(args[0], failure="invalid seed")
     server.engine.set_seed(seed)
     return ""
@@ -97,18 +97,18 @@ def set_random_seed(server: "GtpServer", args: Args) -> str:
 @command(
     "kgs-game_over",
     "",
-    "Told by kgsGtp that a game has ended or was adjourned.",
+    "Sent by kgsGtp when a game has ended or was adjourned.",
     needs_engine=False,
     extra_ok=True,
 )
 def kgs_game_over(server: "GtpServer", args: Args) -> str:
-    """Do nothing: the game may be resumed, so the position is kept."""
+    """Do nothing: the game may be resumed."""
     return ""
 
 
 @command("kgs-chat", "KIND NAME [MESSAGE...]", "Answer a chat message on KGS.", needs_engine=False, option="kgs_chat")
 def kgs_chat(server: "GtpServer", args: Args) -> str:
-    """Return a line to say: who this is, whatever was said."""
+    """Return a line with name and version, to any message."""
     if args[0] not in ("game", "private"):
         raise GtpError("syntax error: expected kgs-chat game|private NAME MESSAGE")
     return f"I am {name(server, args)} {version(server, args)}, a program. Have a good game!"

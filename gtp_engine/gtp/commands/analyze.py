@@ -1,7 +1,7 @@
-"""Commands that show what the search finds while it goes on, and what the network says without any search.
+"""Commands that report a search while it runs, and the network's evaluation without a search.
 
-The analyze commands reply without end, until the next line comes; the genmove and search variants end by themselves,
-with `play VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that front ends made for these get along.
+The reply to an analyze command continues until the next line comes; the genmove and search variants end with `play
+VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that their front ends work.
 """
 
 import json
@@ -26,27 +26,27 @@ _ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
 _COLOR: Final = "invalid color"
 
 
-@command("lz-analyze", _ANALYZE, "Search and report every so often, until the next line, as Leela Zero does.")
+@command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
 def lz_analyze(server: "GtpServer", args: Args) -> None:
     """Begin an analysis; see `analysis_options` for the arguments."""
     _start_analysis(server, args, is_kata=False)
 
 
-@command("kata-analyze", _ANALYZE, "The same in KataGo's format, with more to ask for: ownership, rootInfo ...")
+@command("kata-analyze", _ANALYZE, "The same in KataGo's format, with more options: ownership, rootInfo ...")
 def kata_analyze(server: "GtpServer", args: Args) -> None:
     """Begin an analysis; see `analysis_options` for the arguments."""
     _start_analysis(server, args, is_kata=True)
 
 
-@command("lz-genmove_analyze", _ANALYZE, "Play a move as genmove does, and report meanwhile as lz-analyze does.")
+@command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
 def lz_genmove_analyze(server: "GtpServer", args: Args) -> str:
-    """Play the engine's move; no line interrupts this."""
+    """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=False, play=True)
 
 
-@command("kata-genmove_analyze", _ANALYZE, "Play a move as genmove does, and report meanwhile as kata-analyze does.")
+@command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
 def kata_genmove_analyze(server: "GtpServer", args: Args) -> str:
-    """Play the engine's move; no line interrupts this."""
+    """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=True, play=True)
 
 
@@ -58,7 +58,7 @@ def kata_search(server: "GtpServer", args: Args) -> str:
     return _remember(server, choice)
 
 
-@command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, and report as kata-analyze does.")
+@command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
 def kata_search_analyze(server: "GtpServer", args: Args) -> str:
     """Return `play` and the engine's move, which is not played."""
     return _search_and_report(server, args, is_kata=True, play=False)
@@ -92,15 +92,15 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
     engine.start_genmove(color, request, done, server.cancel)
 
 
-@command("stop", "", "End an analysis or pondering, as every other line does too.", needs_engine=False, extra_ok=True)
+@command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False, extra_ok=True)
 def stop(server: "GtpServer", args: Args) -> str:
-    """Return nothing: what was running has been ended by the line that brought this command."""
+    """Return nothing: the arrival of this line has already ended the analysis."""
     return ""
 
 
-@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "What the network says of the position without any search.")
+@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
 def kata_raw_nn(server: "GtpServer", args: Args) -> str:
-    """Return win probability, score, policy and ownership, White's view, for one orientation 0 to 7 or for all."""
+    """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
     engine = server.engine
     words = list(args)
     color = engine.game.to_play
@@ -117,9 +117,9 @@ def kata_raw_nn(server: "GtpServer", args: Args) -> str:
     return format_evaluation(evaluation, symmetries, engine.game, color)
 
 
-@command("kata-get-models", "", "The network that is loaded, as JSON.", extra_ok=True)
+@command("kata-get-models", "", "The loaded network, as JSON.", extra_ok=True)
 def kata_get_models(server: "GtpServer", args: Args) -> str:
-    """Return a list with one network or none, in KataGo's words."""
+    """Return a list of one network or none, with KataGo's keys."""
     evaluator = server.engine.evaluator
     if evaluator is None:
         return "[]"
@@ -136,7 +136,7 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
 
 
 def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
-    """Search in the background for the reply to the running command, which stays open."""
+    """Start an analysis in the background; its reports become lines of the running command's reply."""
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
@@ -146,7 +146,7 @@ def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
 
 
 def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: bool) -> str:
-    """Let the engine choose a move while the reply shows what it finds, and return the line with the move."""
+    """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
@@ -171,7 +171,7 @@ def _request(
     *,
     is_analysis: bool = False,
 ) -> "Request":
-    """Return what the search is asked for; only an analysis looks at more moves than playing does."""
+    """Return the requests for a search; only an analysis explores more moves than playing does."""
     from gtp_engine.engine import Request  # here: these need numpy, which comes with the engine
     from gtp_engine.search.limits import Reporting
 
@@ -187,13 +187,13 @@ def _request(
 
 
 def _remember(server: "GtpServer", choice: "Choice") -> str:
-    """Keep an explanation of a choice and return its move as text."""
+    """Store an explanation of a choice and return its move as text."""
     server.explanation = explain(server.engine.game, choice)
     return show_move(server.engine.game, choice)
 
 
 def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
-    """Return the orientations that a word asks for; those that exchange rows and columns need a square board."""
+    """Return the symmetries that a word names; those that exchange rows and columns need a square board."""
     count = 8 if is_square else 4
     if word.lower() == "all":
         return tuple(range(count))

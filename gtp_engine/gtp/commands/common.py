@@ -1,4 +1,4 @@
-"""What several command modules need: vertices on the board of the running game, and moves that the engine chose."""
+"""Helpers of several command modules: parse and format vertices of the running game, and the engine's choices."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ def show_move(game: "Game", choice: "Choice") -> str:
 
 
 def explain(game: "Game", choice: "Choice") -> str:
-    """Return one line about a move that the engine chose."""
+    """Return one line about a choice: move, winrate, visits and expected continuation."""
     report, move = choice.report, show_move(game, choice)
     if report.best is None:
         return f"{move} without a search"

@@ -1,4 +1,4 @@
-"""Commands that look at the position and change nothing; names and formats are GNU Go's where it has them."""
+"""Commands that print the state of board and game and change nothing; names and formats are GNU Go's if it has them."""
 
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def is_legal(server: "GtpServer", args: Args) -> str:
     return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
 
 
-@command("all_legal", "COLOR", "All legal points of a color.", syntax="invalid color")
+@command("all_legal", "COLOR", "All legal moves of a color, without the pass.", syntax="invalid color")
 def all_legal(server: "GtpServer", args: Args) -> str:
     """Return the legal points on one line, row by row from the top left, without the pass."""
     color = parse_color(args[0])
@@ -45,7 +45,7 @@ def list_stones(server: "GtpServer", args: Args) -> str:
     return show_vertices(game, (point for point in _points(game) if game.color_at(point) == color))
 
 
-@command("color", "VERTEX", "What is on a point: black, white or empty.", syntax="invalid coordinate")
+@command("color", "VERTEX", "The color of a point: black, white or empty.", syntax="invalid coordinate")
 def color_of(server: "GtpServer", args: Args) -> str:
     """Return the color of a point."""
     game = server.engine.game
@@ -83,7 +83,7 @@ def last_move(server: "GtpServer", args: Args) -> str:
     return _show_moves(game)[-1]
 
 
-@command("move_history", "", "All moves, the last one first, one a line.")
+@command("move_history", "", "All moves, the last one first, one per line.")
 def move_history(server: "GtpServer", args: Args) -> str:
     """Return the moves without handicap and set-up stones."""
     return "\n".join(reversed(_show_moves(server.engine.game)))

@@ -1,4 +1,4 @@
-"""Commands that show what the network and a short search think of the position, in forms that GoGui draws."""
+"""Commands that evaluate the position by the network or a short search, in formats that GoGui draws."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,17 +15,19 @@ SEARCH_SECONDS: Final = 1.0
 """Duration of a search whose result a user at the board is waiting for."""
 
 TOP_MOVES: Final = 10
-"""Most moves shown at once."""
+"""Number of moves shown at most."""
 
 
 @command("tengen-policy", "", "Map: the network's probability of each move.")
 def policy(server: "GtpServer", args: Args) -> str:
-    """Return a number from 0 to 1 for every point, nothing searched."""
+    """Return a number from 0 to 1 for every point; no search."""
     engine = server.engine
     return _number_board(engine.game, engine.raw_evaluation().policy[0])
 
 
-@command("tengen-ownership", "", "Map: who will own each point after a second of search, 1 for Black, -1 for White.")
+@command(
+    "tengen-ownership", "", "Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."
+)
 def ownership(server: "GtpServer", args: Args) -> str:
     """Return a number from −1 to 1 for every point."""
     report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
@@ -34,7 +36,7 @@ def ownership(server: "GtpServer", args: Args) -> str:
 
 @command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
 def top_moves(server: "GtpServer", args: Args) -> str:
-    """Return vertices and numbers, the best move first, the winrates those of the side to play."""
+    """Return pairs of a vertex and the winrate of the side to play, the best move first."""
     from gtp_engine.search.report import winrate_of  # here: it needs numpy, which comes with the engine
 
     game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
@@ -45,7 +47,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
     return " ".join(pairs)
 
 
-@command("tengen-pv", "COLOR", "The moves expected when this color plays, after a second of search.")
+@command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.")
 def principal_variation(server: "GtpServer", args: Args) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
@@ -55,7 +57,7 @@ def principal_variation(server: "GtpServer", args: Args) -> str:
 
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
 def winrate(server: "GtpServer", args: Args) -> str:
-    """Return a few lines, the winrate that of the side to play."""
+    """Return winrate, lead and visits on three lines, from the view of the side to play."""
     from gtp_engine.search.report import for_color
     from gtp_engine.search.rollout_scores import completed  # here: these need numpy, which comes with the engine
 

@@ -1,4 +1,4 @@
-"""What GoGui asks for besides playing: interrupts and its menu of analyze commands."""
+"""Commands for GoGui: interrupts and its menu of analyze commands."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -29,10 +29,10 @@ ANALYZE_COMMANDS: Final = (
     "string/Set rules/kata-set-rules %s",
     "none/Clear cache/clear_cache",
 )
-"""Type, label and command of each entry; the types are those of GoGui's manual."""
+"""Type, label and command of each entry; the types are defined in GoGui's manual."""
 
 NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
-"""The same for what only a network knows."""
+"""Entries that need a network."""
 
 
 @command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False, extra_ok=True)
@@ -45,10 +45,10 @@ def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
 @command(
     "gogui-interrupt",
     "",
-    "Says that the comment `# interrupt` ends a search early.",
+    "Indicates that the comment `# interrupt` ends a search early.",
     needs_engine=False,
     extra_ok=True,
 )
 def gogui_interrupt(server: "GtpServer", args: Args) -> str:
-    """Return nothing: that the command exists is the answer."""
+    """Return nothing: GoGui only checks that the command exists."""
     return ""

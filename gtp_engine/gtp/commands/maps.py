@@ -1,7 +1,7 @@
-"""Commands that read the whole board: ladders, eyes, pass-alive stones; the maps are in GoGui's form `cboard`.
+"""Commands that analyse the board by rules alone: ladders, eyes, pass-alive stones; maps have GoGui's format `cboard`.
 
-The readers are compiled, so they are imported when a command runs, not while the handshake is waiting for this
-module, and after `server.engine`, which waits for the loader: two threads that import numpy at once may fail.
+The kernels are imported when a command runs, because importing this module must not delay the handshake, and only after
+`server.engine`, which waits for the loader: importing numpy in two threads at once may fail.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
 NO_COLOR: Final = '""'
-"""GoGui's word for a point that keeps its background."""
+"""GoGui's notation for a point that keeps its background."""
 
 
 @command(
@@ -45,7 +45,7 @@ def ladder_attack(server: "GtpServer", args: Args) -> str:
     return f"1 {show_vertex(game, int(moves[0]))}" if found else "0"
 
 
-@command("tengen-ladders", "", "Map: stones that a ladder captures are red.")
+@command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")
 def ladders(server: "GtpServer", args: Args) -> str:
     """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
     game = server.engine.game
@@ -59,7 +59,7 @@ def ladders(server: "GtpServer", args: Args) -> str:
     return _color_board(game, values, {1: "red"})
 
 
-@command("tengen-eyes", "", "Map: real eyes are green, eye shapes that are or may become false yellow.")
+@command("tengen-eyes", "", "Map: real eyes are green; eyes that are or may become false are yellow.")
 def eyes(server: "GtpServer", args: Args) -> str:
     """Return the points surrounded by stones of one color."""
     game = server.engine.game
@@ -74,7 +74,7 @@ def eyes(server: "GtpServer", args: Args) -> str:
 
 @command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
 def pass_alive(server: "GtpServer", args: Args) -> str:
-    """Return what neither side can change even if its owner always passes (Benson)."""
+    """Return the stones and territory that are safe even if their owner always passes (Benson)."""
     game = server.engine.game
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Commands that play: moves from the controller, moves from the engine, moves taken back."""
+"""Commands that play and take back moves, the controller's and the engine's."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ def gogui_play_sequence(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("genmove", "COLOR", "Choose a move, play it and answer it: a vertex, pass or resign.", syntax="invalid color")
+@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
 def genmove(server: "GtpServer", args: Args) -> str:
     """Play the engine's move."""
     color = parse_color(args[0])
@@ -52,7 +52,7 @@ def reg_genmove(server: "GtpServer", args: Args) -> str:
 @command(
     "kgs-genmove_cleanup",
     "COLOR",
-    "Like genmove, but never pass while dead stones of the opponent are on the board.",
+    "Like genmove, but do not pass while dead stones of the opponent are on the board.",
     syntax="invalid color",
 )
 def kgs_genmove_cleanup(server: "GtpServer", args: Args) -> str:
@@ -81,17 +81,17 @@ def gg_undo(server: "GtpServer", args: Args) -> str:
 @command(
     "gomill-explain_last_move",
     "",
-    "What the last search found: winrate, visits, expected moves.",
+    "Winrate, visits and expected moves of the last search.",
     needs_engine=False,
     extra_ok=True,
 )
 def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
-    """Return one line about the last move the engine chose, nothing when it has not chosen any."""
+    """Return one line about the engine's last move; nothing before its first."""
     return server.explanation
 
 
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
-    """Let the engine choose a move, keep an explanation of it, and return the move as text."""
+    """Return the engine's move as text; stores an explanation of it."""
     engine = server.engine
     choice = engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel)
     server.explanation = explain(engine.game, choice)

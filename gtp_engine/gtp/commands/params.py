@@ -1,4 +1,4 @@
-"""Commands that read and change settings while the engine runs, in KataGo's words."""
+"""Commands that read and change settings of the running engine; names and formats are KataGo's."""
 
 import json
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ def kata_get_params(server: "GtpServer", args: Args) -> str:
     return json.dumps({name: get_value(config, name) for name in names()}, separators=(",", ":"))
 
 
-@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, back to its default.")
+@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.")
 def kata_set_param(server: "GtpServer", args: Args) -> str:
     """Change one setting."""
     server.engine.configure(to_options({args[0]: args[1] if len(args) > 1 else None}))
@@ -47,7 +47,7 @@ def kata_set_params(server: "GtpServer", args: Args) -> str:
 
 
 def _read_settings(text: str) -> dict[str, str]:
-    """Return the values of a JSON object as text."""
+    """Return the settings in a JSON object, values as text; raises GtpError."""
     expected = 'a JSON object such as {"maxVisits": 500}'
     try:
         settings = json.loads(text)

@@ -1,4 +1,4 @@
-"""Commands about the rules, in KataGo's words and in those of KGS."""
+"""Commands about the rules: KataGo's and KGS's."""
 
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,15 @@ def kata_get_rules(server: "GtpServer", args: Args) -> str:
     return server.engine.rules.to_json()
 
 
-@command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules gives.")
+@command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
 def kata_set_rules(server: "GtpServer", args: Args) -> str:
-    """Set all rules; position and komi stay."""
+    """Set all rules; the position stays."""
     rules = Rules.parse(args.text)
     server.engine.set_rules(rules)
     return ""
 
 
-@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for instance: ko SIMPLE.")
+@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.")
 def kata_set_rule(server: "GtpServer", args: Args) -> str:
     """Set one rule; the others stay."""
     server.engine.set_rules(server.engine.rules.with_value(args[0], args[1]))
@@ -33,7 +33,7 @@ def kata_set_rule(server: "GtpServer", args: Args) -> str:
 
 @command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.", extra_ok=True)
 def kgs_rules(server: "GtpServer", args: Args) -> str:
-    """Set all rules; further words are ignored because KGS reserves the right to add some."""
+    """Set all rules; further words are ignored, because KGS may add some."""
     rules = Rules.parse_kgs(args[0])
     server.engine.set_rules(rules)
     return ""

@@ -1,4 +1,4 @@
-"""Commands about the result: the score, and which stones are dead."""
+"""Commands about the end of the game: the score and the status of stones."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -35,11 +35,11 @@ def final_status(server: "GtpServer", args: Args) -> str:
 @command(
     "final_status_list",
     "STATUS",
-    "Chains of that status (alive, seki or dead), one a line.",
+    "Groups of stones with that status (alive, seki or dead), one per line.",
     syntax="missing status",
 )
 def final_status_list(server: "GtpServer", args: Args) -> str:
-    """Return the chains that are alive, in seki or dead; an empty reply when there is none."""
+    """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
     status = args[0].lower()
     if status not in STATUSES:
         raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))

@@ -1,4 +1,4 @@
-"""Commands that prepare a game: board size, komi, handicap, positions set up stone by stone."""
+"""Commands that set up a game: board size, komi, handicap, positions."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ def rectangular_boardsize(server: "GtpServer", args: Args) -> str:
 
 @command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
 def query_boardsize(server: "GtpServer", args: Args) -> str:
-    """Return what boardsize would take."""
+    """Return the arguments that boardsize would need."""
     game = server.engine.game
     return str(game.width) if game.width == game.height else f"{game.width} {game.height}"
 
@@ -112,7 +112,7 @@ def set_position(server: "GtpServer", args: Args) -> str:
 
 @command("gogui-setup", "[COLOR VERTEX]...", "Set up stones on the empty board, for GoGui.")
 def gogui_setup(server: "GtpServer", args: Args) -> str:
-    """Place set-up stones; fails when the board is not empty, as GoGui's manual asks."""
+    """Place set-up stones; fails if the board is not empty, as GoGui's manual requires."""
     game = server.engine.game
     stones = parse_stones(args.words, width=game.width, height=game.height)
     if game.moves or game.setup_stones or game.handicap:
@@ -124,7 +124,7 @@ def gogui_setup(server: "GtpServer", args: Args) -> str:
 @command(
     "gogui-setup_player",
     "COLOR",
-    "Set whose turn it is in a position set up, for GoGui.",
+    "Set the side to play in a set-up position, for GoGui.",
     syntax="invalid color",
 )
 def gogui_setup_player(server: "GtpServer", args: Args) -> str:

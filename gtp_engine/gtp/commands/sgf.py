@@ -1,7 +1,6 @@
 """Commands that read and write game records.
 
-File names may hold spaces and may be quoted (GoGui quotes); only `#` cannot occur in them, since it starts a
-comment.
+File names may contain spaces and may be quoted (GoGui does so), but cannot contain `#`, which starts a comment.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 @command(
     "loadsgf",
     "FILE [MOVE_NUMBER]",
-    "Load a game record, up to the position before that move.",
+    "Load an SGF file, up to the position before that move.",
     syntax="missing filename",
     extra_ok=True,
 )
@@ -35,7 +34,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("printsgf", "[FILE]", "Print the game as a record, or write it to a file.", extra_ok=True)
+@command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.", extra_ok=True)
 def printsgf(server: "GtpServer", args: Args) -> str:
     """Return the game as SGF; with a file name other than "-", write it there."""
     text = server.engine.to_sgf(server.cancel)
@@ -51,7 +50,7 @@ def printsgf(server: "GtpServer", args: Args) -> str:
 
 
 def _read_arguments(args: Args) -> tuple[str, int | None]:
-    """Return the file name and the move number: the last word when it is a number and not the only word."""
+    """Return the file name and the move number, which is the last word if that is a number and not the only word."""
     last = args[-1]
     if len(args) > 1 and last.isascii() and last.isdigit() and len(last) < 10:
         name = args.text[: -len(last)].rstrip(" ")

@@ -1,8 +1,7 @@
-"""Commands about time: what the settings are and what the clock shows.
+"""Commands about time settings and clocks.
 
-Controllers differ here more than anywhere else (they send fractions, negative times, stones where there is no
-overtime), and a reply of `?` makes some of them give up the game.  So what can be understood is accepted, and the
-clock decides what it means.
+Controllers differ here more than anywhere else (they send fractions, negative times, stones without overtime), and some
+give up the game after a `?` reply.  So everything that can be understood is accepted; `clock` interprets it.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -40,9 +39,9 @@ def time_settings(server: "GtpServer", args: Args) -> str:
 
 @command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT, extra_ok=True)
 def time_left(server: "GtpServer", args: Args) -> str:
-    """Set the seconds left; with stones above 0 they are overtime for so many stones, or periods in byo-yomi.
+    """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
 
-    Seconds below 0, as servers send them for a clock that has just run out, are the clock's business.
+    Negative seconds are passed on to the clock; servers send them for a clock that has just run out.
     """
     color = parse_color(args[0])
     seconds = parse_number(args[1], failure=_BAD_TIME_LEFT)
@@ -74,7 +73,7 @@ def kata_time_settings(server: "GtpServer", args: Args) -> str:
 @command(
     "kata-list_time_settings",
     "",
-    "The systems kata-time_settings knows.",
+    "The time systems that kata-time_settings accepts.",
     needs_engine=False,
     extra_ok=True,
 )
