@@ -1,26 +1,26 @@
-"""The one compiler decorator, and the cache its results are kept in.
+"""The decorators that compile kernels, and the cache on disk for the compiled code.
 
-What it is: `kernel` is numba's `njit` with the options that every compiled function of the engine shares.  Kernels
-release the GIL, are cached on disk, and divide like numpy (no exception on division by zero).
+`kernel` is numba's `njit` with the options that every compiled function of the engine shares.  Kernels release the
+GIL, are cached on disk, and divide like numpy (no exception on division by zero).
 
 They are compiled without numba's reference counting, whose atomic increments took nearly half the time of a random
 game (measured side by side: 8,300 against 14,200 games/s on 19×19).  Two rules follow.  A kernel cannot allocate:
-`np.empty`, a list or the assignment of a slice to a slice fails to compile, so callers bring the work arrays.  And a
-kernel must not return an array to Python, whose count of the array's owners would be wrong; it writes into arrays it is
+`np.empty`, a list or the assignment of a slice to a slice fails to compile, so callers pass work arrays.  And a kernel
+must not return an array to Python, which would get the array's reference count wrong; it writes into arrays it is
 given and returns numbers.
 
-Compiling all of it takes the first start half a minute, and most of that goes into compiling the same code again, as
-part of each kernel that calls it.  Three things keep it down.  A kernel is compiled without the code that takes its
-arguments apart for Python unless Python calls it.  What is called from one place only is a `spliced_kernel`, compiled
-with its caller alone.  And every kernel should be called with one signature: numba compiles it once more for an int32
-in place of an int64, and for a literal 0 in place of a variable, hence `wide()`.
+Compiling all kernels takes the first start half a minute.  Most of that goes into compiling the same code again as
+part of each kernel that calls it.  Three rules keep it short.  A kernel is compiled without the wrapper that unpacks
+Python arguments unless Python calls it.  A kernel that is called from one place only is a `spliced_kernel`, compiled
+only with its caller.  And every kernel should be called with one signature: numba compiles it once more for an int32
+instead of an int64, and for a literal 0 instead of a variable, hence `wide()`.
 
-Why a cache directory of our own: numba recompiles a function when *its own file* changes, but not when a kernel it
-calls changes in another file; the stale caller would go on running the old code.  So the directory is named by a hash
-of every source a kernel can depend on, and an edit starts an empty one.  Files that hold kernels import this module;
-what their kernels use comes from other such files and from `go/constants.py` only, and those are the files hashed.
+Why a cache directory of our own: numba recompiles a function when *its own file* changes, but not when a kernel that it
+calls changes in another file; the stale caller would keep running the old code.  So the directory is named by a hash
+of every source that a kernel can depend on, and an edit starts an empty one.  Files with kernels import this module;
+their kernels use only other such files and `go/constants.py`, and those are the files hashed.
 
-`TENGEN_CACHE_DIR` names another place for the caches, and so does `NUMBA_CACHE_DIR`, numba's own variable.
+`TENGEN_CACHE_DIR` sets another folder for the caches, and so does `NUMBA_CACHE_DIR`, numba's own variable.
 """
 
 import functools
@@ -45,24 +45,24 @@ R = TypeVar("R")
 
 ROLLOUTS: Final = "rollouts"
 NETWORK: Final = "network"
-"""The two kinds of searches; a start compiles the kernels of the one it is going to use."""
+"""The two kinds of searches; a start compiles only the kernels of the one it will use."""
 
 _PACKAGE: Final = Path(__file__).parent
 _CACHES_FOLDER: Final = "kernels"
 _CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
 _KEPT_CACHES: Final = 4
-"""Caches of this many source versions stay on disk (one takes a few MB); older ones are removed."""
+"""Caches of this many source versions stay on disk (a few MB each); older ones are removed."""
 
 
 def kernel_sources() -> list[Path]:
-    """Return the files whose text decides what the kernels do, sorted by path."""
+    """Return the files that the kernels' code depends on, sorted by path."""
     sources = [path for path in _PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
     return sorted([Path(__file__), _PACKAGE / "go" / "constants.py", *sources])
 
 
 def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that are different for every installation and version of the kernel sources."""
-    digest = hashlib.sha256(str(_PACKAGE).encode())  # numba's cache is per file, so per installation
+    """Return 16 hexadecimal digits that differ for every installation and version of the kernel sources."""
+    digest = hashlib.sha256(str(_PACKAGE).encode())  # numba's cache is per source path, so per installation
     for path in kernel_sources():
         digest.update(path.relative_to(_PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
@@ -82,34 +82,34 @@ def cache_root() -> Path:
 
 
 def cache_directory() -> Path:
-    """Return the folder that numba reads and writes."""
+    """Return the folder that numba uses."""
     return _directory
 
 
 def wanted_cache_directory() -> Path:
-    """Return the folder that numba should use for this version of the sources; it may be impossible to write."""
+    """Return the folder that numba should use for this version of the sources; it may not be writable."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
 
 
 def is_cache_filled(searches: str = NETWORK) -> bool:
-    """Return whether every kernel for ROLLOUTS or NETWORK searches has been compiled, so that a start only loads."""
+    """Return whether every kernel for ROLLOUTS or NETWORK searches is in the cache, so that a start only loads."""
     return _filled_mark(searches).exists()
 
 
 def mark_cache_filled(searches: str) -> None:
-    """Remember that every kernel for ROLLOUTS or NETWORK searches has been compiled: a warm-up has come to its end."""
+    """Record that a warm-up has compiled every kernel for ROLLOUTS or NETWORK searches."""
     _filled_mark(searches).touch()
 
 
 def _filled_mark(searches: str) -> Path:
-    """Return the file that says so; numba compiles again for another processor, Python or version of itself."""
+    """Return the marker file; its name holds what makes numba compile again: processor, Python, numba version."""
     version = ".".join(map(str, sys.version_info[:3]))
     return _directory / f"complete-{searches}-{numba.__version__}-{version}-{llvmlite.binding.get_host_cpu_name()}"
 
 
 def _prepare_cache() -> Path:
-    """Return the cache folder, made and given to numba; one that cannot be written is replaced by a temporary one."""
+    """Create the cache folder, set it in numba and return it; a temporary one replaces one that cannot be written."""
     directory = wanted_cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -118,10 +118,10 @@ def _prepare_cache() -> Path:
     except OSError:
         writable = False
     if not writable:
-        replacement = Path(tempfile.mkdtemp(prefix="tengen-"))  # nobody else can write there: the cache holds code
+        replacement = Path(tempfile.mkdtemp(prefix="tengen-"))  # private to this user: the cache holds code
         print(
-            f"Tengen: cannot write {directory}; compiled code goes to {replacement} and is compiled anew at every "
-            "start. TENGEN_CACHE_DIR can name a folder that lasts.",
+            f"Tengen: cannot write {directory}; compiled code goes to {replacement} and is compiled again at every "
+            "start. Set TENGEN_CACHE_DIR to a permanent folder.",
             file=sys.stderr,
         )
         directory = replacement
@@ -138,7 +138,7 @@ def _remove_old_caches(current: Path) -> None:
         for path in sorted(caches, key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT_CACHES:]:
             shutil.rmtree(path, ignore_errors=True)
     except OSError:
-        return  # another process is cleaning the same folder; what it leaves, the next start removes
+        return  # another process is cleaning the same folder; the next start removes the rest
 
 
 _OPTIONS: Final[dict[str, Any]] = {
@@ -151,17 +151,18 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 
 class _Kernel:
-    """A function and what numba makes of it: one version that Python calls, one that kernels call.
+    """A function and its two compiled versions: one that Python calls, one that kernels call.
 
-    Either is compiled when it is first called, or loaded.  The version for kernels comes without the code that takes
-    Python's arguments apart, which for a few boards is larger than most kernels; three in four are called by kernels
-    only, and leaving it out there saves a third of the first start.
+    Each is compiled, or loaded from the cache, on its first call.  The version for kernels lacks the wrapper that
+    unpacks Python's arguments, which for a few boards is larger than most kernels.  Three in four kernels are called
+    by kernels only, and leaving the wrapper out saves a third of the first start.
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Take note of the function; nothing is compiled here."""
+        """Store the function; nothing is compiled yet."""
         functools.update_wrapper(self, function)
-        self.py_func: Final = function  # these two by numba's names: it asks them whether to splice (`spliced_kernel`)
+        # Both attributes have numba's names: numba reads them to decide whether to splice (`spliced_kernel`).
+        self.py_func: Final = function
         self.targetoptions: Final = options
 
     def __call__(self, *args: Any) -> Any:
@@ -170,7 +171,7 @@ class _Kernel:
 
     @property
     def _numba_type_(self) -> types.Dispatcher:
-        """Return what numba takes for the callee where a kernel calls this one (numba's protocol for any object)."""
+        """Return the type of the callee where a kernel calls this one (numba's protocol for any object)."""
         return types.Dispatcher(self._for_kernels)
 
     @functools.cached_property
@@ -181,7 +182,8 @@ class _Kernel:
     def _for_kernels(self) -> Any:
         function = self.py_func
         twin = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-        twin.__qualname__ = f"{function.__qualname__}_for_kernels"  # which names its files in the cache
+        # The cache names its files by this; without a name of its own the twin would overwrite the Python version.
+        twin.__qualname__ = f"{function.__qualname__}_for_kernels"
         return numba.njit(**{**self.targetoptions, "no_cpython_wrapper": True})(twin)
 
 
@@ -191,19 +193,19 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a kernel that becomes part of each kernel that calls it.
+    """Return a kernel that LLVM inlines into each kernel that calls it.
 
-    For what hot loops call: handing over a board means copying the descriptors of its arrays, some 90 words, which
-    takes longer than a small kernel does.  Not for large kernels called from many places, which it would multiply.
+    For small kernels in hot loops: passing a board copies the descriptors of its arrays, some 90 words, which takes
+    longer than such a kernel runs.  Not for large kernels called from many places, whose code it would multiply.
     """
     return cast("Callable[P, R]", _Kernel(function, {**_OPTIONS, "forceinline": True}))
 
 
 def spliced_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a kernel whose statements numba puts in the place of the call when it compiles the kernel that calls it.
+    """Return a kernel whose statements numba substitutes for the call when it compiles the calling kernel.
 
-    For what is called in one place only: it costs no compilation of its own, nor is what it calls compiled once more
-    with it.  Each further place would pay for it again.
+    For a kernel that is called from one place only: it needs no compilation of its own, and the kernels it calls are
+    not compiled once more with it.  Each further place would compile it again.
     """
     return cast("Callable[P, R]", _Kernel(function, {**_OPTIONS, "inline": "always"}))
 
@@ -211,7 +213,7 @@ def spliced_kernel(function: Callable[P, R]) -> Callable[P, R]:
 if TYPE_CHECKING:
 
     def wide(value: SupportsInt) -> int:
-        """Return an array's narrow integer as the 64-bit integer that kernels calculate with."""
+        """Return an integer as int64, in which kernels calculate; array elements and literals have other types."""
         ...
 
 else:

@@ -134,3 +134,13 @@ def random_position(rng: random.Random, width: int, height: int, moves: int) -> 
         if game.illegal_reason(point, color) is None:
             game.play(point, color)
     return game.position
+
+
+def point_to_action(point: int, *, width: int, height: int) -> int:
+    """Return the policy index of a point of the board or PASS."""
+    return width * height if point == PASS else board_points(width, height).index(point)
+
+
+def action_to_point(action: int, *, width: int, height: int) -> int:
+    """Return the point of a policy index, PASS for width * height."""
+    return (*board_points(width, height), PASS)[action]

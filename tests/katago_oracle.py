@@ -1,11 +1,11 @@
 """KataGo's planes from their description, slow and obvious: sets of indices of the oracle's positions (`reference`)."""
 
 import reference
-from board_helpers import COLOR, position_of
+from board_helpers import COLOR, point_to_action, position_of
 
 from gtp_engine.go.board import KO_COLOR
 from gtp_engine.go.constants import NULL_POINT, PASS, opponent
-from gtp_engine.go.coords import board_points, point_to_action
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
 

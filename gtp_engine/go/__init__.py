@@ -1,5 +1,28 @@
 """The game of Go: boards, rules, history, ladders, eyes, life and scoring.  No I/O, no logging.
 
-Import the modules directly (`from gtp_engine.go.game import Game`); this file imports nothing so that the protocol
-layer can use the light ones (constants, coords, rules) before numpy and numba are loaded.
+Values, pure Python
+    constants         colours, reserved points, size limits, `Move`
+    coords            vertices, points, actions and their conversions
+    rules             `Rules`: presets, KataGo's JSON, komi
+    handicap          the points of fixed and free handicaps
+    diagram           boards as text
+
+A game
+    game              `Game`: moves, history, superko, passes, end; start reading here
+    scoring           the score of a finished position
+
+Kernels on `Board`, a NamedTuple of arrays
+    board             the layout of the arrays; placing, capturing, simple ko, hash
+    zobrist           the random numbers of the hash
+    undo              moves that can be taken back, for reading ahead
+    tactics           properties of one move: captures, self-atari, escapes
+    eyes              real and false eyes
+    ladder            whether a ladder captures a chain
+    ladder_marks      all ladders of a board, as input for networks
+    area              the owner of every point by Tromp and Taylor's rules
+    benson            unconditional life and the area it implies
+    independent_life  area under group tax
+
+Import the modules directly (`from gtp_engine.go.game import Game`).  This file imports nothing, so that the protocol
+layer can use the pure Python modules before numpy and numba are loaded.
 """

@@ -1,4 +1,4 @@
-"""Who reaches what: the area of both colours on a board where every stone stays (Tromp and Taylor's rules)."""
+"""The area of both colours on a board where every stone counts as alive (Tromp and Taylor's rules)."""
 
 from gtp_engine._jit import kernel, wide
 from gtp_engine.go.board import STRIDE, Board, IntArray
@@ -9,9 +9,9 @@ _UNSEEN = -1
 
 @kernel
 def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) -> None:
-    """Set out[p] for every point: its stone's colour, or the colour whose stones alone an empty point reaches.
+    """Set out[p] for every point: the colour of its stone, or the only colour that an empty point reaches.
 
-    Empty points that reach both colours, or none, and the wall become EMPTY.  `color`, `queue` (work) and `out` are
+    Empty points that reach both colours or none, and the wall, become EMPTY.  `color`, `queue` (work) and `out` are
     int32[n]; `color` is not changed.
     """
     for point in range(color.size):
@@ -36,7 +36,7 @@ def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) ->
                         queue[write] = neighbor
                         write += 1
                 elif stone != WALL:
-                    borders |= stone
+                    borders |= stone  # BLACK | WHITE equals neither colour: a region that touches both
         if borders == BLACK or borders == WHITE:
             for i in range(write):
                 out[queue[i]] = borders
@@ -44,7 +44,7 @@ def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) ->
 
 @kernel
 def area_margin(board: Board, queue: IntArray, owners: IntArray) -> int:
-    """Return the area of Black minus that of White, and the owners of all points in `owners` (see `owners_into`)."""
+    """Return Black's area minus White's, and set `owners` as `owners_into` does."""
     owners_into(board.color, wide(board.info[STRIDE]), queue, owners)
     margin = 0
     for point in range(owners.size):

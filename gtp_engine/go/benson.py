@@ -2,9 +2,9 @@
 
 A *region* of a colour is a connected set of points that hold no stone of it.  A region is *vital* for a chain if the
 chain touches every one of its empty points (every point, if the rules allow suicide).  A chain with two vital regions
-that are enclosed by such chains alone is *pass-alive*: to take it, the opponent would have to fill one of the two
-first, which is suicide.  A region enclosed by pass-alive chains in which at most one point touches none of them is
-pass-alive territory: nothing can live inside.
+enclosed only by such chains is *pass-alive*: to capture it, the opponent would have to fill one of the two first, which
+is suicide.  A region enclosed by pass-alive chains in which at most one point touches none of them is pass-alive
+territory: nothing can live inside.
 
 Method and corner cases follow KataGo (`calculateAreaForPla` in its game/board.cpp), whose networks see these maps.
 """
@@ -18,7 +18,7 @@ from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
 _VITAL_PER_REGION: Final = 4
-"""A region is vital for at most the chains around one of its points."""
+"""Most chains that a region is vital for: all of them touch each of its points, which has four neighbours."""
 
 _UNSEEN: Final = -1
 _NO_REGION: Final = -2
@@ -26,7 +26,7 @@ _NO_REGION: Final = -2
 
 
 class LifeWork(NamedTuple):
-    """Work arrays, used again for every position; n is the padded length, R = n // 2 the most regions there can be."""
+    """Work arrays, reused for every position; n is the padded length, R = n // 2 + 1 exceeds any number of regions."""
 
     region: IntArray  # [n] number of the region a point belongs to, negative if none
     queue: IntArray  # [n] points of the regions, one region after the other
@@ -102,7 +102,7 @@ def _keep_vital(board: Board, point: int, index: int, work: LifeWork) -> None:
 
 @spliced_kernel
 def _fill_region(board: Board, color: int, suicide: bool, index: int, work: LifeWork) -> None:
-    """Collect the points of region `index` from its first one on and note what the region is like."""
+    """Collect the points of region `index` from its first one on, and describe the region in `work`."""
     stride = wide(board.info[STRIDE])
     read = work.start[index]
     write = read + 1
@@ -144,7 +144,7 @@ def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> in
 
 @spliced_kernel
 def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
-    """Mark a chain as not pass-alive: the regions around it open, and support none of their chains any more."""
+    """Mark a chain as not pass-alive: the regions around it become open and no longer support their vital chains."""
     work.is_dropped[head] = 1
     stride = wide(board.info[STRIDE])
     stone = head
@@ -162,10 +162,10 @@ def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
 
 @kernel
 def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> int:
-    """Return the number of regions of `color`, and leave in `work` which of its chains are pass-alive.
+    """Return the number of regions of `color`, and set in `work` which of its chains are pass-alive.
 
     Afterwards `work.is_dropped[head]` is 0 for the pass-alive chains, and `work.is_open[r]` is 0 for the regions
-    bordered by no others.
+    bordered only by those.
     """
     regions = _find_regions(board, color, suicide, work)
     chains = 0
@@ -179,7 +179,7 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
         for i in range(work.vital_count[index]):
             work.support[work.vital[index, i]] += 1
     changed = True
-    while changed:
+    while changed:  # dropping a chain can leave others with fewer than two vital regions
         changed = False
         for i in range(chains):
             head = wide(work.heads[i])
@@ -202,8 +202,8 @@ def _has_stone(board: Board, color: int) -> bool:
 def _mark_life(board: Board, color: int, suicide: bool, everything: bool, work: LifeWork, out: IntArray) -> None:
     """Set out[p] = color on the pass-alive chains and territory of one colour.
 
-    With `everything`, also on the empty regions that border no enemy stone: always where pass-alive chains enclose
-    them, elsewhere only on points not yet marked (for the other colour's pass-alive territory must stand).
+    With `everything`, also on the regions that hold no enemy stone: always where pass-alive chains enclose them,
+    elsewhere only on points not yet marked, so that the other colour's pass-alive territory is kept.
     """
     if not _has_stone(board, color):
         return
@@ -234,10 +234,10 @@ def pass_alive_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -
 
 @kernel
 def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None:
-    """Set out[p], int32[n]: the colour that owns `point` by area with Benson's help, else EMPTY.
+    """Set out[p], int32[n]: the colour that owns the point by area, with pass-alive territory, else EMPTY.
 
-    Owned are the stones and the empty regions bordering one colour only, except that everything in pass-alive
-    territory, dead stones included, belongs to the colour that encloses it.
+    A colour owns its stones and the empty regions that border no other colour.  Everything in pass-alive territory,
+    dead stones included, belongs to the colour that encloses it.
     """
     for point in range(board.color.size):
         out[point] = EMPTY

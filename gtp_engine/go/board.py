@@ -1,7 +1,6 @@
 """Stones on a board: placing, capturing, simple ko, hash.  Compiled kernels over a NamedTuple of arrays.
 
-What it is not: it keeps no history, so it knows neither superko nor passes nor whose turn it is (`game.Game` does),
-and it counts no score (`scoring`).
+Not here: history, hence superko, passes and the side to play (`game.Game`), and the score (`scoring`).
 
 Layout.  A board of width W and height H is a 1-D array with a wall around it and n = (W+1)(H+2)+1 entries:
 
@@ -9,15 +8,15 @@ Layout.  A board of width W and height H is a 1-D array with a wall around it an
 
 so the neighbours of p are p-1, p+1, p-stride, p+stride, and one wall column serves both sides.  All arrays indexed by
 a point have length n.  Stones of one chain form a circular list through `next_stone`; `head` names the chain by one of
-its stones, and what is known about the chain is stored at that point.
+its stones, and the chain's size and liberties are stored at that point.
 
 Liberties are *pseudo*-liberties: a liberty is counted once for every stone it touches.  Count, sum and sum of squares
-of their points are kept up to date by additions alone.  The count is 0 exactly when the chain has no liberty, and
-count * squares == sum**2 (Cauchy-Schwarz) exactly when it has a single one, which then is sum / count.  That answers
-capture and atari, all that random play asks; exact counts come from walking the chain (`liberties_into`).
+of their points are updated by additions alone.  The count is 0 exactly when the chain has no liberty, and
+count * squares == sum**2 (Cauchy-Schwarz) exactly when it has a single one, which then is sum / count.  That decides
+capture and atari, which is all that random play needs; exact counts come from walking the chain (`liberties_into`).
 
-Empty points and walls have head 0.  What the liberty arrays hold at index 0 has no meaning: updates go there without
-asking whether a neighbour is a stone, which is quicker than a branch that the processor cannot predict.
+Empty points and walls have head 0.  The liberty arrays hold garbage at index 0: updates write there instead of testing
+whether a neighbour is a stone, because a branch that the processor cannot predict is slower.
 
 Speed: all int32 fields are views of one buffer, so that copying a board is one memory copy.
 """
@@ -41,22 +40,22 @@ KO_POINT: Final = 3
 KO_COLOR: Final = 4
 EMPTY_COUNT: Final = 5
 CAPTURED: Final = 6
-"""info[CAPTURED + BLACK] and info[CAPTURED + WHITE]: stones of that colour taken off the board so far."""
+"""info[CAPTURED + BLACK] and info[CAPTURED + WHITE]: stones of that colour captured so far."""
 INFO_SIZE: Final = 16
 
 
 class Board(NamedTuple):
-    """The arrays of one board, see the module's docstring; `n` is the padded length."""
+    """The arrays of one board, see the module docstring; `n` is the padded length."""
 
     storage: IntArray  # int32[INFO_SIZE + 9 n], the buffer that the int32 fields below are views of
     info: IntArray  # int32[INFO_SIZE], indexed by WIDTH … CAPTURED
     color: IntArray  # [n] EMPTY, BLACK, WHITE or WALL
-    head: IntArray  # [n] a chain's name for its stones, else 0
+    head: IntArray  # [n] the head of the stone's chain, 0 for empty points and walls
     next_stone: IntArray  # [n] next stone of the same chain, circular
     size: IntArray  # [head] stones of the chain
     libs: IntArray  # [head] pseudo-liberties
     lib_sum: IntArray  # [head] sum of their points
-    lib_squares: IntArray  # [head] sum of the squares of their points
+    lib_squares: IntArray  # [head] sum of their squares; below 2**31: at most 1200 contacts, points below 703
     empties: IntArray  # [0 … EMPTY_COUNT) the empty points in no particular order
     empty_at: IntArray  # [n] position of an empty point in `empties`
     hash: NDArray[np.uint64]  # uint64[1], Zobrist hash of the stones and the board's size
@@ -74,7 +73,7 @@ def storage_length(width: int, height: int) -> int:
 
 
 def new_board(width: int, height: int) -> Board:
-    """Return an empty board; sizes are not checked here (MIN_SIZE … MAX_SIZE)."""
+    """Return an empty board; sizes (MIN_SIZE … MAX_SIZE) are not checked."""
     storage = np.zeros(storage_length(width, height), dtype=np.int32)
     board = view_storage(storage, np.zeros(1, dtype=np.uint64), TABLE, padded_length(width, height))
     board.hash[0] = size_key(width, height)
@@ -116,20 +115,20 @@ def view_storage(storage: IntArray, hash: NDArray[np.uint64], zobrist: NDArray[n
 
 
 view_storage_in_kernel = kernel(view_storage)
-"""`view_storage` for kernels; Python code calls the plain one, as no kernel may hand an array to Python (`_jit`)."""
+"""`view_storage` for kernels; Python calls the plain function, as no kernel may return an array to Python (`_jit`)."""
 
 
 @kernel
 def copy_board(target: Board, source: Board) -> None:
     """Make `target`, a board of the same size, equal to `source`."""
-    for i in range(source.storage.size):  # a slice assignment would allocate in case the two overlap
+    for i in range(source.storage.size):  # a slice assignment would allocate, in case the two overlap
         target.storage[i] = source.storage[i]
     target.hash[0] = source.hash[0]
 
 
 @kernel
 def clear_ko(board: Board) -> None:
-    """Lift the simple-ko ban: what a pass does to a board."""
+    """Lift the simple-ko ban: the effect of a pass on a board."""
     board.info[KO_POINT] = NULL_POINT
 
 
@@ -147,7 +146,7 @@ def has_empty_neighbor(board: Board, point: int) -> bool:
 
 @inlined_kernel
 def _step(k: int, stride: int) -> int:
-    """Return the distance to the neighbour number k: 0 left, 1 right, 2 up, 3 down."""
+    """Return the offset of neighbour number k: 0 left, 1 right, 2 up, 3 down."""
     if k < 2:
         return 2 * k - 1
     return stride if k == 3 else -stride
@@ -158,12 +157,13 @@ def is_in_atari(board: Board, head: int) -> bool:
     """Return whether the chain named `head` has exactly one liberty."""
     count = board.libs[head]
     total = wide(board.lib_sum[head])
+    # The products need 64 bits.
     return bool(count > 0 and wide(count) * wide(board.lib_squares[head]) == total * total)
 
 
 @inlined_kernel
 def atari_liberty(board: Board, head: int) -> int:
-    """Return the only liberty of a chain in atari; meaningless for any other chain."""
+    """Return the only liberty of a chain in atari, which is not checked."""
     return wide(board.lib_sum[head] // board.libs[head])
 
 
@@ -171,10 +171,9 @@ def atari_liberty(board: Board, head: int) -> int:
 def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
     """Return whether `color` may play on `point`: empty, no simple-ko recapture, no forbidden suicide.
 
-    `point` lies in the padded array (a wall point is not empty, so not legal).  With `suicide`, a move that leaves its
-    own chain of two or more stones without liberties is allowed; taking off a single stone by itself never is.
-    Superko is not looked at.  Liberty counts are changed on the way and put back, so two threads must not ask about
-    one board at the same time.
+    `point` lies in the padded array (a wall point is not empty, so not legal).  `suicide` allows a move that leaves its
+    own chain of two or more stones without liberties; suicide of a single stone never is legal.  Superko is not
+    checked.  Liberty counts are changed and restored, so two threads must not call this on one board at the same time.
     """
     if board.color[point] != EMPTY or (point == board.info[KO_POINT] and color == board.info[KO_COLOR]):
         return False
@@ -183,11 +182,12 @@ def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
     stride = wide(board.info[STRIDE])
     lives = False
     connects = False
-    for step in (-1, 1, -stride, stride):  # take this point's pseudo-liberties away …
+    # A chain may touch the point on several sides, so subtracting all contacts at once is the simplest exact count.
+    for step in (-1, 1, -stride, stride):  # subtract the pseudo-liberties at this point …
         neighbor = point + step
         if board.color[neighbor] != WALL:
             board.libs[board.head[neighbor]] -= 1
-    for step in (-1, 1, -stride, stride):  # … look at what would be left …
+    for step in (-1, 1, -stride, stride):  # … test which chains would have none left …
         neighbor = point + step
         stone = board.color[neighbor]
         if stone == WALL:
@@ -197,7 +197,7 @@ def is_legal(board: Board, point: int, color: int, suicide: bool) -> bool:
             lives |= board.libs[board.head[neighbor]] > 0
         else:
             lives |= board.libs[board.head[neighbor]] == 0
-    for step in (-1, 1, -stride, stride):  # … and put them back.
+    for step in (-1, 1, -stride, stride):  # … and add them again.
         neighbor = point + step
         if board.color[neighbor] != WALL:
             board.libs[board.head[neighbor]] += 1
@@ -215,7 +215,7 @@ def add_to_empties(board: Board, point: int) -> None:
 
 @inlined_kernel
 def remove_from_empties(board: Board, point: int) -> None:
-    """Take `point` out of the list of empty points; the last one fills its place."""
+    """Remove `point` from the list of empty points; the last entry takes its place."""
     last = board.info[EMPTY_COUNT] - 1
     moved = board.empties[last]
     place = board.empty_at[point]
@@ -226,7 +226,10 @@ def remove_from_empties(board: Board, point: int) -> None:
 
 @inlined_kernel
 def add_stone(board: Board, point: int, color: int) -> None:
-    """Put a stone of `color` on an empty point as a chain of its own and update the liberties around it."""
+    """Put a stone of `color` on an empty point, as a chain of its own, and update the liberties around it.
+
+    Neighbours of the same colour are not joined yet (`merge`), and chains without liberties stay on the board.
+    """
     info = board.info
     board.color[point] = color
     board.head[point] = point
@@ -238,11 +241,11 @@ def add_stone(board: Board, point: int, color: int) -> None:
     count, total, squares = 0, 0, 0
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
-        empty = wide(board.color[neighbor] == EMPTY)
+        empty = wide(board.color[neighbor] == EMPTY)  # 0 or 1: a factor instead of a branch
         count += empty
         total += empty * neighbor
         squares += empty * neighbor * neighbor
-        chain = board.head[neighbor]
+        chain = board.head[neighbor]  # 0 for empty points and walls, whose entries have no meaning
         board.libs[chain] -= 1
         board.lib_sum[chain] -= point
         board.lib_squares[chain] -= point * point
@@ -253,8 +256,8 @@ def add_stone(board: Board, point: int, color: int) -> None:
 
 @inlined_kernel
 def merge(board: Board, a: int, b: int) -> None:
-    """Join two different chains of one colour, named by their heads; the larger one keeps its name."""
-    if board.size[a] < board.size[b]:
+    """Join two different chains of one colour, given by their heads; the larger one keeps its head."""
+    if board.size[a] < board.size[b]:  # fewer stones change their head
         a, b = b, a
     board.size[a] += board.size[b]
     board.libs[a] += board.libs[b]
@@ -266,12 +269,16 @@ def merge(board: Board, a: int, b: int) -> None:
         stone = board.next_stone[stone]
         if stone == b:
             break
+    # Exchanging one successor each turns two circular lists into one (and one into two, see `undo`).
     board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
 
 
 @kernel
 def remove_chain(board: Board, head: int) -> None:
-    """Take a chain off the board and give its points back as liberties to the chains around it."""
+    """Remove a chain and give its points as liberties to the chains around it.
+
+    `next_stone` of its points is left unchanged: `undo` walks that list to put the chain back.
+    """
     info = board.info
     color = board.color[head]
     stride = wide(info[STRIDE])
@@ -298,12 +305,12 @@ def remove_chain(board: Board, head: int) -> None:
 def play_assume_legal(board: Board, point: int, color: int) -> int:
     """Return the number of opponent's stones captured by `color` on `point`, or minus the stones of a suicide.
 
-    `point` must be empty; legality is not checked.  Updates every field, the ko point included.
+    `point` must be empty; legality is not checked.  Updates every field, including the ko point.
     """
     add_stone(board, point, color)
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - color
-    captured, last_captured = wide(0), wide(NULL_POINT)
+    captured, last_captured = wide(0), wide(NULL_POINT)  # variables, as literals would compile `set_ko` once more
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
         stone = board.color[neighbor]
@@ -315,7 +322,7 @@ def play_assume_legal(board: Board, point: int, color: int) -> int:
             last_captured = neighbor
             remove_chain(board, wide(board.head[neighbor]))
     head = wide(board.head[point])
-    if board.libs[head] == 0:
+    if board.libs[head] == 0:  # after the captures, which may have given the chain liberties: suicide
         captured = -wide(board.size[head])
         remove_chain(board, head)
     set_ko(board, point, captured, last_captured)
@@ -335,7 +342,7 @@ def set_ko(board: Board, point: int, captured: int, last_captured: int) -> None:
 
 @kernel
 def liberties_into(board: Board, point: int, out: IntArray) -> int:
-    """Return how many liberties of the chain on `point` were written to `out`, at most out.size, none twice."""
+    """Write the different liberties of the chain on `point` to `out`, at most out.size, and return how many."""
     color, stride = board.color, wide(board.info[STRIDE])
     limit = out.size
     count = 0
@@ -362,9 +369,9 @@ def liberties_into(board: Board, point: int, out: IntArray) -> int:
 
 @kernel
 def count_liberties(board: Board, out: IntArray) -> None:
-    """Set out[head] to the number of liberties of every chain, int32[n]; what is at other points means nothing.
+    """Set out[head] to the number of liberties of every chain, int32[n]; other entries have no meaning.
 
-    For all chains at once: one look at each empty point, where `liberties_into` walks along one chain.
+    Faster for all chains at once: it visits each empty point once, where `liberties_into` walks along one chain.
     """
     head, stride = board.head, wide(board.info[STRIDE])
     for point in range(out.size):
@@ -372,7 +379,7 @@ def count_liberties(board: Board, out: IntArray) -> None:
     for i in range(board.info[EMPTY_COUNT]):
         point = wide(board.empties[i])
         left, right, up, down = head[point - 1], head[point + 1], head[point - stride], head[point + stride]
-        out[left] += 1  # head 0, of walls and empty points, is nobody's
+        out[left] += 1  # index 0, the head of walls and empty points, has no meaning
         out[right] += wide(right != left)
         out[up] += wide(up != left and up != right)
         out[down] += wide(down != left and down != right and down != up)
@@ -380,7 +387,10 @@ def count_liberties(board: Board, out: IntArray) -> None:
 
 @kernel
 def hash_after(board: Board, point: int, color: int) -> Any:
-    """Return the hash (uint64) that the position would have after `color` on `point`, an assumed legal move."""
+    """Return the hash (uint64) of the position after `color` plays on `point`, which is assumed to be legal.
+
+    The board is not changed: superko tests a move before it is played.
+    """
     if point <= PASS:  # PASS and NULL_POINT change no stone
         return board.hash[0]
     stride = wide(board.info[STRIDE])
@@ -392,7 +402,7 @@ def hash_after(board: Board, point: int, color: int) -> Any:
         if stone == EMPTY or stone == WALL:
             continue
         chain = board.head[neighbor]
-        contacts, is_first = 1, True
+        contacts, is_first = 1, True  # a chain that touches the point on several sides is captured once
         for j in range(4):
             if j != k and board.head[point + _step(j, stride)] == chain:
                 contacts += 1
@@ -404,7 +414,7 @@ def hash_after(board: Board, point: int, color: int) -> Any:
             lives = True
             if is_first:
                 result ^= _chain_hash(board, chain)
-    if not lives:  # suicide: the stone and every chain it joins go
+    if not lives:  # suicide: the new stone and every chain that it joins are removed
         result = board.hash[0]
         for k in range(4):
             chain = board.head[point + _step(k, stride)]
@@ -418,7 +428,7 @@ def hash_after(board: Board, point: int, color: int) -> Any:
 
 @kernel
 def _chain_hash(board: Board, head: int) -> Any:
-    """Return the exclusive or (uint64) of the hash numbers of a chain's stones."""
+    """Return the exclusive or (uint64) of the Zobrist numbers of a chain's stones."""
     color = board.color[head]
     result = np.uint64(0)
     stone = head
@@ -431,7 +441,7 @@ def _chain_hash(board: Board, head: int) -> Any:
 
 
 def chain_points(board: Board, point: int) -> list[int]:
-    """Return the points of the chain on `point`, sorted; empty if no stone is there."""
+    """Return the points of the chain on `point`, sorted; empty for an empty point."""
     if board.color[point] not in (BLACK, WHITE):
         return []
     points = [point]
@@ -441,7 +451,7 @@ def chain_points(board: Board, point: int) -> list[int]:
 
 
 def chain_liberties(board: Board, point: int) -> list[int]:
-    """Return the liberties of the chain on `point`, sorted; empty if no stone is there."""
+    """Return the liberties of the chain on `point`, sorted; empty for an empty point."""
     stride = wide(board.info[STRIDE])
     around = {stone + step for stone in chain_points(board, point) for step in (-1, 1, -stride, stride)}
     return sorted(p for p in around if board.color[p] == EMPTY)

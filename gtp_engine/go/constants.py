@@ -1,7 +1,7 @@
-"""Colours, reserved points and size limits: the words every other file is written in.
+"""Colours, reserved points and size limits, used by every other file.
 
 Not here: board geometry (`coords`), anything that varies from game to game.  Kernels freeze these values into
-compiled code, which is right because none of them ever changes at run time.
+compiled code, which is safe because none of them changes at run time.
 """
 
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ WALL: Final = 3
 """Colour of the padding around the board; no stone is ever WALL."""
 
 NULL_POINT: Final = 0
-"""No point at all ("no ko", "no last move"); lies in the padding, so indexing an array with it is safe."""
+"""Stands for the absence of a point ("no ko", "no last move"); lies in the padding, so it is a safe array index."""
 PASS: Final = 1
 """The pass, as a point; lies in the padding as well."""
 
@@ -23,7 +23,7 @@ MAX_SIZE: Final = 25
 
 
 def opponent(color: int) -> int:
-    """Return WHITE for BLACK and BLACK for WHITE; anything else is a caller's error and is not checked."""
+    """Return WHITE for BLACK and BLACK for WHITE; other values are not checked."""
     return 3 - color
 
 

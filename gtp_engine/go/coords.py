@@ -1,4 +1,4 @@
-"""Every way to name a point of the board, and the conversions between them.
+"""The coordinate systems of the board and the conversions between them.
 
 A board is `width` columns by `height` rows.  On 19x19 (stride = width + 1 = 20), and in general:
 
@@ -26,7 +26,7 @@ from gtp_engine.errors import InvalidColorError, InvalidVertexError, problem, sh
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""The letter of each column from the left: 25 of them, I is left out because it looks like 1."""
+"""The letter of each column from the left; there is no I, which looks like 1."""
 
 _VERTEX: Final = re.compile(r"([A-Za-z])([0-9]{1,2})")
 _COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
@@ -39,45 +39,26 @@ def xy_to_point(x: int, y: int, *, width: int) -> int:
 
 
 def point_to_xy(point: int, *, width: int) -> tuple[int, int]:
-    """Return (x, y) of `point`, which must be on the board: a pass or a wall gives numbers without meaning."""
+    """Return (x, y) of `point`, which must be on the board (not checked)."""
     return point % (width + 1) - 1, point // (width + 1) - 1
 
 
 def is_on_board(point: int, *, width: int, height: int) -> bool:
-    """Return whether `point` is one of the width * height points: no pass, no wall, not outside the array."""
+    """Return whether `point` is one of the width * height points: not the pass, a wall, or outside the array."""
     x, y = point_to_xy(point, width=width)
     return 0 <= x < width and 0 <= y < height
 
 
-def point_to_action(point: int, *, width: int, height: int) -> int:
-    """Return the policy index of `point` or PASS; raises InvalidVertexError when it is not on the board."""
-    if point == PASS:
-        return width * height
-    _check_on_board(point, width=width, height=height)
-    x, y = point_to_xy(point, width=width)
-    return y * width + x
-
-
-def action_to_point(action: int, *, width: int, height: int) -> int:
-    """Return the point of a policy index, PASS for width * height; raises InvalidVertexError beyond that."""
-    if not 0 <= action <= width * height:
-        expected = f"0 to {width * height} on {width}x{height}"
-        raise InvalidVertexError(problem(f"invalid action {action}", expected=expected))
-    if action == width * height:
-        return PASS
-    return xy_to_point(action % width, action // width, width=width)
-
-
 @cache
 def board_points(width: int, height: int) -> tuple[int, ...]:
-    """Return all points of the board row by row from the top left, so that entry number `action` is its point."""
+    """Return all points of the board row by row from the top left: entry number `action` is the action's point."""
     return tuple(xy_to_point(x, y, width=width) for y in range(height) for x in range(width))
 
 
 def parse_vertex(text: str, *, width: int, height: int) -> int:
-    """Return the point that `text` names ("Q16", "q16"), or PASS for "pass" in any case.
+    """Return the point of a vertex ("Q16", "q16"), or PASS for "pass" in any case.
 
-    Raises InvalidVertexError, saying what was given and what the board holds.
+    Raises InvalidVertexError with the text and the size of the board.
     """
     if text.lower() == "pass":
         return PASS

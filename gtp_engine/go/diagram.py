@@ -1,14 +1,14 @@
-"""Boards as text: reading diagrams in tests and documents, drawing boards and whole-board maps.
+"""Boards as text: parsing diagrams in tests and documents, drawing boards.
 
 A diagram has one character for each point, with any white space between and around them:
 
     .  +  ,   an empty point ("+" is drawn on the stars)
     X  O      a black stone, a white stone
-    #  @      a black stone, a white stone that the text talks about (collected in `marked_stones`)
-    a to z    an empty point with a name, each name once; not x and o, too easily taken for stones
+    #  @      a marked black stone, a marked white stone (collected in `marked_stones`)
+    a to z    a named empty point, each name once; not x and o, which look like stones
     ( )       around the last move, as in `(X)`
 
-Column letters above or below and row numbers left or right may be there; they must be the right ones:
+Column letters above or below and row numbers left or right are optional; they must be correct:
 
         A B C D
      3  . X O a  3
@@ -16,7 +16,7 @@ Column letters above or below and row numbers left or right may be there; they m
      1  . X(O).  1
         A B C D
 
-Blank lines are ignored.  Nothing here knows rules: a diagram may show stones without liberties.
+Blank lines are ignored.  Rules are not checked: a diagram may show stones without liberties.
 """
 
 import re
@@ -42,7 +42,7 @@ _ValueT_co = TypeVar("_ValueT_co", covariant=True)
 
 
 class PointValues(Protocol[_ValueT_co]):
-    """Anything indexed by point: a board's colour array, a list, a dictionary."""
+    """Any container indexed by point: a board's colour array, a list, a dictionary."""
 
     def __getitem__(self, point: int, /) -> _ValueT_co:
         """Return the value at `point`."""
@@ -51,7 +51,7 @@ class PointValues(Protocol[_ValueT_co]):
 
 @dataclass(frozen=True)
 class Diagram:
-    """What a diagram shows; points are those of a board of `width` by `height`."""
+    """The contents of a diagram; points are those of a board of `width` by `height`."""
 
     width: int
     height: int
@@ -64,16 +64,12 @@ class Diagram:
     last_move: int = NULL_POINT
     """The point in parentheses, or NULL_POINT."""
 
-    def stones_of(self, color: int) -> list[int]:
-        """Return the points of all stones of `color`, row by row from the top left."""
-        return [point for point, stone in self.stones.items() if stone == color]
-
 
 def parse_diagram(text: str) -> Diagram:
-    """Return the board that `text` shows, see the module's docstring.
+    """Return the contents of a diagram, see the module docstring.
 
-    Raises InvalidSizeError when it is not 2 to 25 by 2 to 25, and ValueError naming the line when rows differ in
-    length, a label is wrong, a character is unknown or a name comes twice.
+    Raises InvalidSizeError when it is not 2 to 25 by 2 to 25, and ValueError with the line when rows differ in length,
+    a label is wrong, a character is unknown or a name occurs twice.
     """
     rows = [_split_parentheses(row) for row in _diagram_rows(text)]
     width, height = len(rows[0][0]) if rows else 0, len(rows)
@@ -92,7 +88,7 @@ def parse_diagram(text: str) -> Diagram:
                 stones[point] = _STONES[cell]
             elif cell in _NAMES:
                 if marks.setdefault(cell, point) != point:
-                    raise ValueError(f"diagram mark {cell!r} stands twice: each letter names one point")
+                    raise ValueError(f"diagram mark {cell!r} occurs twice: each letter names one point")
             elif cell not in _EMPTY_CHARACTERS:
                 raise ValueError(f"diagram character {cell!r}: expected one of . + , X O # @ or a to z without o, x")
             if cell in _MARKED_STONES:
@@ -103,7 +99,7 @@ def parse_diagram(text: str) -> Diagram:
 
 
 def _diagram_rows(text: str) -> list[str]:
-    """Return the rows without white space and labels; raises ValueError for a label that is wrong."""
+    """Return the rows without white space and labels; raises ValueError for a wrong label."""
     lines = ["".join(line.split()) for line in text.splitlines()]
     lines = [line for line in lines if line]
     headers = [lines.pop(end) for end in (0, -1) if len(lines) > 1 and COLUMN_LETTERS.startswith(lines[end])]
@@ -118,7 +114,7 @@ def _strip_labels(line: str, number: int) -> str:
     """Return `line` without the row numbers at its ends; raises ValueError when they are not `number`."""
     match = _ROW.fullmatch(line)
     if not match:
-        raise ValueError(f"diagram row {line!r}: digits may only stand at the ends, as row numbers")
+        raise ValueError(f"diagram row {line!r}: digits are allowed only at the ends, as row numbers")
     for label in (match[1], match[3]):
         if label and int(label) != number:
             raise ValueError(f"diagram row {line!r} is labelled {label}: expected {number}")
@@ -146,9 +142,9 @@ def format_diagram(
     coordinates: bool = True,
     stars: bool = True,
 ) -> str:
-    """Return the board as text that `parse_diagram` reads back, without blank lines and without a final newline.
+    """Return the board as text that `parse_diagram` can parse, without blank lines and without a final newline.
 
-    `colors` gives the colour of each point; in a mapping, absent points are empty.  The optional parts are those
+    `colors` holds the colour of each point; in a mapping, absent points are empty.  The optional parts are those
     of `Diagram`; a mark on a stone is not drawn.  `stars` draws "+" on empty star points.
     """
     names = {point: name for name, point in (marks or {}).items()}
@@ -178,7 +174,7 @@ def _cell(color: int, name: str | None, *, marked: bool, star: bool) -> str:
 
 
 def _join_cells(cells: list[str], last_move: int | None) -> str:
-    """Return the cells with a blank before, between and after, where parentheses take the place of two blanks."""
+    """Return the cells with blanks before, between and after; parentheses around the last move replace two blanks."""
     separators = [" "] * (len(cells) + 1)
     if last_move is not None:
         separators[last_move : last_move + 2] = "(", ")"
@@ -201,11 +197,11 @@ def format_board(
     komi: float,
     rules: str,
 ) -> str:
-    """Return the board with what a player wants to know about the game, for GTP's `showboard`.
+    """Return the board with the facts about the game, for GTP's `showboard`.
 
-    Two lines of facts come first, so that GTP's "= " does not push the columns of the diagram out of line.
-    `captures` counts the stones captured by each colour; `last_move` may be PASS or NULL_POINT (no move yet);
-    `rules` is text.  No line is blank.
+    Two lines of facts come first, so that GTP's "= " does not misalign the columns of the diagram.  `captures` counts
+    the stones captured by each colour; `last_move` may be PASS or NULL_POINT (no move yet); `rules` is text.  No line
+    is blank, because a blank line ends a GTP reply.
     """
     last = "none" if last_move == NULL_POINT else format_vertex(last_move, width=width, height=height)
     facts = (
@@ -220,27 +216,3 @@ def _number(value: float) -> str:
     """Return `value` in its short form (7 for 7.0) unless that would round it."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
-
-
-def format_map(values: PointValues[object], *, width: int, height: int, default: object = 0) -> str:
-    """Return a value for each point as a grid: True and False as 1 and 0, columns aligned, no labels.
-
-    `default` stands for points absent from a mapping.  For tests: compare with `tidy_grid` of the expected grid.
-    """
-    rows = [
-        [_map_cell(_value_at(values, xy_to_point(x, y, width=width), default)) for x in range(width)]
-        for y in range(height)
-    ]
-    widest = max(len(cell) for row in rows for cell in row)
-    return "\n".join(" ".join(cell.rjust(widest) for cell in row) for row in rows)
-
-
-def _map_cell(value: object) -> str:
-    # By text rather than by type, so that numpy's booleans count without importing numpy.
-    return {"True": "1", "False": "0"}.get(str(value), str(value))
-
-
-def tidy_grid(text: str) -> str:
-    """Return `text` without blank lines, indentation and runs of blanks, so that two grids compare as strings."""
-    lines = (" ".join(line.split()) for line in text.splitlines())
-    return "\n".join(line for line in lines if line)

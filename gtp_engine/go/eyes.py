@@ -1,9 +1,9 @@
-"""Eyes of one point: what must never be filled, and whether a point is a real or a false eye.
+"""Eyes of one point: eye shapes, real eyes and false eyes.
 
 An *eye shape* of a colour is an empty point whose neighbours are all stones of that colour or the edge.  It becomes a
 *false* eye when the opponent holds enough of its diagonal points to force one of the surrounding chains to connect by
-filling it: two of them in the middle of the board, one at an edge or in a corner.  These are local rules (every Monte
-Carlo Go program's, see Gelly, Wang, Munos and Teytaud 2006); whether a group lives is a matter for `benson`.
+filling it: two of them in the middle of the board, one at an edge or in a corner.  These are the local rules of Monte
+Carlo Go programs (Gelly, Wang, Munos and Teytaud 2006); `benson` decides whether a group lives.
 """
 
 from gtp_engine._jit import inlined_kernel, kernel, wide
@@ -24,9 +24,9 @@ def is_eye_shape(board: Board, point: int, color: int) -> bool:
 
 @inlined_kernel
 def is_eye(board: Board, point: int, color: int) -> bool:
-    """Return whether `point`, assumed empty, is an eye of `color` that is not false as the board stands.
+    """Return whether `point`, assumed empty, is an eye of `color` that is not false in the current position.
 
-    Only enemy *stones* on the diagonals count against it: the rule for random play, which fills the rest in time.
+    Only enemy *stones* on the diagonals count against it: the rule for random play, which fills empty diagonals later.
     """
     if not is_eye_shape(board, point, color):
         return False

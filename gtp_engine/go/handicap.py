@@ -1,4 +1,4 @@
-"""Where handicap stones go: GTP's fixed places, a free choice for any number, and the star points for drawing.
+"""The points of handicap stones: GTP's fixed places, a free choice for any number, and star points for drawing.
 
 A fixed handicap (GTP 2 draft, section 4.1.1) has nine possible places: corner stars, side stars and the centre.
 Corner and side stars stand on the third line of boards smaller than 13 and on the fourth line of larger ones.
@@ -13,13 +13,13 @@ fourth row.
     all others                            9
     ====================================  =================
 
-GNU Go 3.8 differs on 12x12, where its stars stand on the fourth line already.
+GNU Go 3.8 differs on 12x12, where its stars already stand on the fourth line.
 
-A free handicap is ours to place.  It takes the fixed places when the number allows, and goes on from there so
+The engine chooses the points of a free handicap.  It uses the fixed places when the number allows, and adds others so
 that any number up to width * height - 1 is placed exactly, because a controller that asked for n stones and gets
 fewer may resign the game (gtp2ogs does).
 
-Not here: the check that the board is empty, and what a handicap does to komi or score.
+Not here: the check that the board is empty, and the effect of a handicap on komi or score.
 """
 
 from functools import cache
@@ -30,7 +30,7 @@ from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 
 MIN_HANDICAP: Final = 2
-"""One stone is no handicap: it is Black's ordinary first move."""
+"""One stone is not a handicap but Black's ordinary first move."""
 
 _FOURTH_LINE_SIZE: Final = 13
 """Smallest side whose stars stand on the fourth line (GTP 2 draft, section 4.1.1)."""
@@ -38,9 +38,9 @@ _SMALLEST_FIXED_SIZE: Final = 7
 _SMALLEST_NINE_SIZE: Final = 9
 """Smallest side on which a side star stands apart from the corner stars, so that nine places make sense."""
 _LINE_WEIGHTS: Final = (1, 3, 5)
-"""Worth of the first, second and any higher line to a spreading stone: a factor on its squared distance to others.
+"""Weights of the first, second and any higher line: factors on the squared distance of a new stone to the others.
 
-Set by eye: with these 5x5 fills in the shape of a five on a die, and 19x19 leaves the first line to the end.
+Set by eye: with these, 5x5 fills in the shape of a five on a die, and 19x19 leaves the first line to the end.
 """
 
 
@@ -93,13 +93,13 @@ def fixed_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
 def free_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
     """Return exactly `n` different points for a free handicap; the same call always gives the same points.
 
-    Up to nine stones (four on boards with a side of 7 or 8) take the places of a fixed handicap, the middle of an
-    even side being its lower or right middle line.  Larger numbers keep all of those, add the 3-3 points where the
-    stars stand on the fourth line, and then spread out: always the point farthest from the stones so far, where
-    points near the edge count less and the corners come last.
+    Up to nine stones (four on boards with a side of 7 or 8) take the places of a fixed handicap; the middle of an
+    even side is its lower or right middle line.  Larger numbers keep all of those, add the 3-3 points where the stars
+    stand on the fourth line, and then spread out: each time the point farthest from the stones so far, with points
+    near the edge weighted less and the corners last.
 
     No stone is without a liberty: the board is connected, so in a position of one colour each chain touches an
-    empty point.  The points left to the end are two opposite corners: two eyes, whenever two points are left.
+    empty point.  The last two empty points are opposite corners, which are two eyes.
 
     Raises HandicapError, naming the maximum, when `n` is not 2 to width * height - 1.
     """
@@ -167,7 +167,7 @@ def _three_three_points(width: int, height: int) -> list[int]:
 
 
 def _edge_weight(point: int, width: int, height: int) -> int:
-    """Return how well the point suits a handicap stone: 0 for a corner, else by its distance to the edge."""
+    """Return the weight of a point for a handicap stone: 0 for a corner, else by its distance to the edge."""
     x, y = point_to_xy(point, width=width)
     from_side, from_end = min(x, width - 1 - x), min(y, height - 1 - y)
     if from_side == from_end == 0:
@@ -176,9 +176,9 @@ def _edge_weight(point: int, width: int, height: int) -> int:
 
 
 def _spread_into(order: list[int], candidates: list[int], *, width: int, height: int) -> None:
-    """Append all `candidates` to `order`, each time the one of the largest weighted distance to everything in it.
+    """Append all `candidates` to `order`, each time the one with the largest weighted distance to the points in it.
 
-    Among equals the point opposite the last one goes first, else the first in `candidates`.
+    Among equals the point opposite the last one is chosen, else the first in `candidates`.
     """
     weight = {point: _edge_weight(point, width, height) for point in candidates}
     xy = {point: point_to_xy(point, width=width) for point in candidates}
@@ -199,6 +199,6 @@ def _spread_into(order: list[int], candidates: list[int], *, width: int, height:
 
 
 def _distance(xy: tuple[int, int], other: int, width: int) -> int:
-    """Return the squared distance: unlike a count of steps it prefers gaps that are wide in both directions."""
+    """Return the squared distance, which unlike a count of steps prefers gaps that are wide in both directions."""
     x, y = point_to_xy(other, width=width)
     return (xy[0] - x) ** 2 + (xy[1] - y) ** 2

@@ -1,9 +1,8 @@
 """Area under group tax: eyes count only where a group lives by itself, not in seki.
 
-What one colour owns by area (`benson.area_map`) falls apart into connected pieces of stones and eyes.  A piece that
-touches an empty point nobody owns, or one of whose stones is in atari, cannot do without what surrounds it and is taken
-for a seki: only its stones count.  Any other piece *lives independently* and counts in full; under rules that tax
-groups each of these pays two points.
+The area of one colour (`benson.area_map`) consists of connected pieces of stones and eyes.  A piece that touches an
+empty point without an owner, or that has a stone in atari, is treated as seki: only its stones count.  Any other piece
+*lives independently* and counts in full; under rules that tax groups, each of these pays two points.
 
 Method and corner cases follow KataGo (`calculateIndependentLifeArea` in its game/board.cpp), whose networks see these
 maps under such rules.
@@ -19,7 +18,7 @@ _UNSEEN = -1
 
 @spliced_kernel
 def _needs_help(board: Board, point: int, area: IntArray) -> bool:
-    """Return whether the owned `point` holds its owner's stone in atari or touches an empty point nobody owns."""
+    """Return whether the owned `point` holds its owner's stone in atari or touches an empty point without an owner."""
     if board.color[point] == area[point] and is_in_atari(board, wide(board.head[point])):
         return True
     stride = wide(board.info[STRIDE])
@@ -32,7 +31,7 @@ def _needs_help(board: Board, point: int, area: IntArray) -> bool:
 
 @spliced_kernel
 def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int:
-    """Return the number of points, written to work.queue, of the piece around `start`; minus that for a seki."""
+    """Write the points of the piece around `start` to work.queue and return their number, negative for a seki."""
     stride = wide(board.info[STRIDE])
     work.queue[0] = start
     work.region[start] = start
@@ -55,8 +54,8 @@ def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int
 def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, out: IntArray) -> int:
     """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to the owner of p.
 
-    Owned are the independent pieces and, elsewhere, the stones that are not dead in pass-alive territory; all else is
-    EMPTY.  `area`, int32[n], receives the area without tax; `suicide` is as in `area_map`.
+    A colour owns its independent pieces and, elsewhere, its stones that are not dead in pass-alive territory; all other
+    points are EMPTY.  `area`, int32[n], receives the area without tax; `suicide` is as in `area_map`.
     """
     area_map(board, suicide, work, area)
     for point in range(out.size):

@@ -2,12 +2,12 @@
 
 The attacker plays on one of the chain's two liberties; the defender, in atari, plays on the last liberty or captures a
 chain beside it that is in atari.  The chain is captured when it is left in atari with the attacker to move, and has
-escaped with three liberties at the attacker's turn or two at its own.  Kos are assumed to go the defender's way: a
-ladder is not called working if on its way the attacker leaves a ko for the defender.  The one exception is a chain
-whose two last liberties are both ko mouths (double-ko death), which is captured.  These are KataGo's definitions
+escaped with three liberties at the attacker's turn or two at its own.  The defender is assumed to win kos: a ladder
+does not work if the attacker has to leave the defender a ko on the way.  The one exception is a chain whose two last
+liberties are both ko mouths (double-ko death), which is captured.  These are KataGo's definitions
 (`searchIsLadderCaptured` in its game/board.cpp), because its networks were trained with them.
 
-The reader plays on the board it is given and takes everything back, so the board is unchanged afterwards.
+Reading plays on the given board and takes every move back, so the board is unchanged afterwards.
 """
 
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
 MAX_NODES: Final = 25_000
-"""Moves that one reading may try before the chain is taken for safe; KataGo's MAX_LADDER_SEARCH_NODE_BUDGET."""
+"""Moves that one reading may try before the chain counts as safe; KataGo's MAX_LADDER_SEARCH_NODE_BUDGET."""
 
 _CURRENT: Final = 0
 _START: Final = 1
@@ -37,9 +37,9 @@ _COUNT: Final = 2
 
 
 class LadderWork(NamedTuple):
-    """Work arrays of one reader, used again for every reading; D is about 1.5 times the points of the board.
+    """Work arrays, reused for every reading; D is about 1.5 times the points of the board.
 
-    The last two rows of `records` are not used by the reader itself but by the functions that call it.
+    `_read` leaves the last two rows of `records` to the functions that call it, which play a first move themselves.
     """
 
     records: IntArray  # [D, RECORD_SIZE]
@@ -63,7 +63,7 @@ def new_ladder_work(width: int, height: int) -> LadderWork:
 
 @kernel
 def _add_saving_captures(board: Board, point: int, work: LadderWork, start: int) -> int:
-    """Return how many moves were written to work.moves[start:] that capture a chain in atari beside `point`'s."""
+    """Write the moves that capture a chain in atari beside `point`'s to work.moves[start:]; return their number."""
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - wide(board.color[point])
     count = 0
@@ -112,7 +112,7 @@ def _would_capture_ko(board: Board, point: int, color: int) -> bool:
 
 @kernel
 def _liberties_after(board: Board, point: int, color: int, work: LadderWork, depth: int) -> int:
-    """Return the liberties, counted up to 3, of the chain that `color` on `point` would make; 0 if illegal."""
+    """Return the liberties, counted up to 3, of the chain on `point` after `color` plays there; 0 if illegal."""
     if not is_legal(board, point, color, False):
         return 0
     play_recorded(board, point, color, work.records[depth])
@@ -136,8 +136,8 @@ def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWo
 
 
 @inlined_kernel
-def _note(point: int, out: IntArray, count: int) -> int:
-    """Return how many points `out` holds after adding `point` to its first `count`, unless it is among them."""
+def _add_once(point: int, out: IntArray, count: int) -> int:
+    """Append `point` to the first `count` entries of `out` unless it is among them; return the new count."""
     for i in range(count):
         if out[i] == point:
             return count
@@ -146,17 +146,17 @@ def _note(point: int, out: IntArray, count: int) -> int:
 
 
 @inlined_kernel
-def _room_after(board: Board, chain: int, point: int, taken: int, out: IntArray) -> int:
+def _extension_liberties(board: Board, chain: int, point: int, taken: int, out: IntArray) -> int:
     """Return the liberties, counted up to 3, that the chain named `chain` would have after extending to `point`.
 
     The chain's only liberties are `point` and `taken`, which the attacker fills first (NULL_POINT: it has one liberty).
-    What either move captures is disregarded, so there may be more.  `out`, int32[3], is work.
+    Captures by either move are disregarded, so the true number may be higher.  `out`, int32[3], is work.
     """
     stride = wide(board.info[STRIDE])
     count = 0
     for step in (-1, 1, -stride, stride):
         if board.color[point + step] == EMPTY and point + step != taken:
-            count = _note(point + step, out, count)
+            count = _add_once(point + step, out, count)
             if count == 3:
                 return 3
     for step in (-1, 1, -stride, stride):
@@ -168,7 +168,7 @@ def _room_after(board: Board, chain: int, point: int, taken: int, out: IntArray)
             for side in (-1, 1, -stride, stride):
                 neighbor = stone + side
                 if board.color[neighbor] == EMPTY and neighbor != point and neighbor != taken:
-                    count = _note(neighbor, out, count)
+                    count = _add_once(neighbor, out, count)
                     if count == 3:
                         return 3
             stone = board.next_stone[stone]
@@ -190,7 +190,7 @@ def _would_capture(board: Board, point: int, color: int) -> bool:
 
 @inlined_kernel
 def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) -> int:
-    """Return −1 if the attacker has lost, −2 if it has won, else the number of its moves written for this ply."""
+    """Write the attacker's moves for this ply and return their number; −1 if it has failed, −2 if it has captured."""
     start = wide(work.plies[depth, _START])
     liberties = liberties_into(board, point, work.liberties)
     if liberties <= 1:
@@ -201,15 +201,17 @@ def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) ->
     if _is_double_ko_death(board, point, a, b, work, depth, start):
         return -2
     head = wide(board.head[point])
-    fails_a = _room_after(board, head, b, a, work.liberties) >= 3  # the defender takes the other, roomy liberty
-    fails_b = _room_after(board, head, a, b, work.liberties) >= 3
+    # An attack fails at once if the defender gets three liberties by extending to the other liberty.
+    fails_a = _extension_liberties(board, head, b, a, work.liberties) >= 3
+    fails_b = _extension_liberties(board, head, a, b, work.liberties) >= 3
     if fails_a and fails_b:
         return -1
     if fails_a or fails_b:
         work.moves[start] = b if fails_a else a
         return 1
-    room_a, room_b = count_empty_neighbors(board, a), count_empty_neighbors(board, b)
-    if room_b > room_a:
+    # Try the liberty with more empty neighbours first: it would give the defender most liberties.
+    empty_a, empty_b = count_empty_neighbors(board, a), count_empty_neighbors(board, b)
+    if empty_b > empty_a:
         a, b = b, a
     work.moves[start] = a
     work.moves[start + 1] = b
@@ -218,17 +220,18 @@ def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) ->
 
 @inlined_kernel
 def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -> int:
-    """Return −1 if the defender has lost, −2 if it has escaped, else the number of its moves for this ply."""
+    """Write the defender's moves for this ply and return their number; −1 if it is captured, −2 if it has escaped."""
+    # A ko that the attacker has just taken counts as an escape.
     if not is_in_atari(board, wide(board.head[point])) or board.info[KO_POINT] != NULL_POINT:
         return -2
     start = wide(work.plies[depth, _START])
     head = wide(board.head[point])
     extension = atari_liberty(board, head)
-    room = _room_after(board, head, extension, wide(NULL_POINT), work.liberties)
-    if room >= 3:
+    liberties = _extension_liberties(board, head, extension, wide(NULL_POINT), work.liberties)
+    if liberties >= 3:
         return -2
     count = _add_saving_captures(board, point, work, start)
-    if count == 0 and room <= 1 and not _would_capture(board, extension, wide(board.color[point])):
+    if count == 0 and liberties <= 1 and not _would_capture(board, extension, wide(board.color[point])):
         return -1
     work.moves[start + count] = extension
     return count + 1
@@ -236,7 +239,11 @@ def _generate_defences(board: Board, point: int, work: LadderWork, depth: int) -
 
 @kernel
 def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> bool:
-    """Return whether the chain on `point` is captured; a depth-first search with the moves on an explicit stack."""
+    """Return whether the chain on `point` is captured.
+
+    A depth-first search with an explicit stack, `work.plies`, because kernels do not recurse.  `captured` is the result
+    of the ply just finished; a ply is finished as soon as one of its moves succeeds for the side that plays it.
+    """
     defender = wide(board.color[point])
     attacker = BLACK + WHITE - defender
     work.plies[0, _CURRENT] = -1
@@ -254,11 +261,11 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
                 else (_generate_attacks(board, point, work, depth))
             )
             if depth >= work.records.shape[0] - 3 or nodes >= MAX_NODES:
-                count = -2 if is_defender else -1
+                count = -2 if is_defender else -1  # out of budget: the chain counts as safe
             ply[_COUNT] = count
             ply[_CURRENT] = 0
             finished = count < 0
-            captured = (count == -1) == is_defender
+            captured = (count == -1) == is_defender  # meaningful only if finished
         else:  # back from the move tried last
             undo(board, work.records[depth])
             finished = captured != is_defender
@@ -269,7 +276,7 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
                 board, wide(work.moves[ply[_START] + ply[_CURRENT]]), color, False
             ):
                 ply[_CURRENT] += 1
-            if ply[_CURRENT] == ply[_COUNT]:  # nothing left to try
+            if ply[_CURRENT] == ply[_COUNT]:  # every move failed
                 captured = is_defender
                 finished = True
         if finished:
@@ -286,7 +293,7 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
 
 @kernel
 def is_captured_defender_first(board: Board, point: int, work: LadderWork) -> bool:
-    """Return whether the chain on `point`, in atari and on the move, cannot get out of a ladder.
+    """Return whether the chain on `point`, in atari and to move, cannot escape from a ladder.
 
     A chain with two or more liberties is not captured.  A ko ban on the defender is disregarded.
     """
@@ -301,10 +308,10 @@ def is_captured_defender_first(board: Board, point: int, work: LadderWork) -> bo
 
 @kernel
 def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArray) -> int:
-    """Return how many first moves that capture the chain on `point` in a ladder were written to `out`, int32[2].
+    """Write the attacker's first moves that capture the chain on `point` to `out`, int32[2]; return their number.
 
-    The attacker moves first.  A chain in atari is captured by taking it, whatever its escape would bring; a chain of
-    three or more liberties by nothing (0).
+    A chain in atari is captured by playing its liberty, without reading further; a chain of three or more liberties
+    cannot be captured (0).
     """
     attacker = BLACK + WHITE - wide(board.color[point])
     count = liberties_into(board, point, work.liberties)
@@ -319,7 +326,7 @@ def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArr
     found = 0
     for i in range(2):
         move, other = (first, second) if i == 0 else (second, first)
-        if _room_after(board, wide(board.head[point]), other, move, work.liberties) >= 3:
+        if _extension_liberties(board, wide(board.head[point]), other, move, work.liberties) >= 3:
             continue
         if is_legal(board, move, attacker, False):
             record = work.records[work.records.shape[0] - 1]
@@ -336,8 +343,8 @@ def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArr
 def ladder_map(board: Board, work: LadderWork, out: IntArray) -> None:
     """Set out[p] for every point: 1 for stones that a ladder captures, 0 elsewhere; `out` is int32[n].
 
-    A chain in atari counts if it cannot get out even when it moves first, a chain of two liberties if the attacker,
-    moving first, captures it.  Chains of more liberties do not count.
+    A chain in atari is marked if it cannot escape even when it moves first, a chain of two liberties if the attacker
+    captures it when it moves first.  Chains of more liberties are not marked.
     """
     out[:] = 0
     for point in range(board.color.size):
@@ -369,8 +376,8 @@ def mark_chain(board: Board, point: int, value: int, out: IntArray) -> None:
 def mark_escapes(board: Board, point: int, work: LadderWork, out: IntArray) -> None:
     """Set out[p] = 1, int32[n], for every legal move p that saves the chain on `point` from capture in a ladder.
 
-    The chain is in atari and its owner moves first, by extending or by capturing a chain beside it; there are such
-    moves exactly if `is_captured_defender_first` says no, but for moves that a ko forbids.  Other entries stay.
+    The chain is in atari and its owner moves first, by extending or by capturing a chain beside it.  Such moves exist
+    exactly if `is_captured_defender_first` is false, except for moves that a ko forbids.  Other entries are unchanged.
     """
     stride, enemy = wide(board.info[STRIDE]), BLACK + WHITE - wide(board.color[point])
     _mark_if_escape(board, point, atari_liberty(board, wide(board.head[point])), work, out)

@@ -1,6 +1,6 @@
-"""Ladders of a whole board at once, as networks see them: stones that are caught, and moves that catch them.
+"""The ladders of a whole board, as input for networks: stones that are captured, and moves that capture them.
 
-The readings are those of `ladder`; its `ladder_map` shows people the same stones.
+`ladder` does the reading; its `ladder_map` marks the same stones for display.
 """
 
 from typing import Final
@@ -18,12 +18,12 @@ MarkArray = NDArray[np.uint8]
 CAPTURED: Final = 1
 WORKS_FOR_BLACK: Final = 2
 WORKS_FOR_WHITE: Final = 4
-"""Bits of a mark: a stone that a ladder captures, a move by which this colour captures a chain of two liberties."""
+"""Bits of a mark: a stone that a ladder captures; a move by which this colour captures a chain of two liberties."""
 
 
 @spliced_kernel
 def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> bool:
-    """Return whether the attacker of the chain on `point`, of two liberties, captures it, after marking how."""
+    """Mark the moves that capture the chain on `point`, of two liberties, in a ladder; return whether there are any."""
     mark = WORKS_FOR_WHITE if board.color[point] == BLACK else WORKS_FOR_BLACK
     found = working_attacks_into(board, point, work, work.working)
     for i in range(found):
@@ -35,9 +35,9 @@ def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> b
 def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArray) -> None:
     """Set out[p], uint8[n], for every point to a sum of CAPTURED, WORKS_FOR_BLACK and WORKS_FOR_WHITE.
 
-    CAPTURED are the stones of chains that a ladder captures: chains in atari if they cannot get out even when they move
-    first, chains of two liberties if the attacker, moving first, captures them, no others.  A ko ban of the board holds
-    for the first move.  `counts`, int32[n], is work; the board is restored.
+    CAPTURED marks the stones of chains in atari that cannot escape even when they move first, and of chains of two
+    liberties that the attacker captures when it moves first.  The board's ko ban applies to the first move.  `counts`,
+    int32[n], is work; the board is restored.
     """
     count_liberties(board, counts)
     for point in range(out.size):

@@ -1,11 +1,11 @@
 """Rule sets as plain values: names, KataGo's JSON and compact forms, handicap bonus, default komi.
 
-Not here: what the rules do.  `board` knows suicide and simple ko, `game` superko and the end of the game,
-`scoring` the score.  Komi is not part of the rules; a rule set only suggests one (`Rules.default_komi`).
+Not here: the effect of the rules.  `board` implements suicide and simple ko, `game` superko and the end of the game,
+`scoring` the score.  Komi is not part of the rules; a rule set only has a usual komi (`Rules.default_komi`).
 
 Names, fields, defaults and texts follow KataGo 1.17 (`cpp/game/rules.cpp`, `docs/GTP_Extensions.md`), because
 front ends send and expect exactly those.  Where a country's written rules differ from its tournaments (Chinese
-superko, Japanese adjudication), KataGo's choice is ours as well.  Pure Python: the GTP server imports this before
+superko, Japanese confirmation of dead stones), we follow KataGo.  Pure Python: the GTP server imports this before
 numpy.
 """
 
@@ -24,15 +24,15 @@ class Ko(StrEnum):
     """Which repetitions are forbidden; retaking a single-stone ko at once is forbidden under all of them."""
 
     SIMPLE = "SIMPLE"
-    """Only retaking a ko at once; longer cycles are legal and end without result in human play."""
+    """Only retaking a ko at once is forbidden; longer cycles are legal, and people end such games without a result."""
     POSITIONAL = "POSITIONAL"
-    """Positional superko: no move may recreate an earlier board, whoever is to play."""
+    """Positional superko: no move may recreate an earlier board, with either side to play."""
     SITUATIONAL = "SITUATIONAL"
     """Situational superko: no move may recreate an earlier board with the same side to play."""
 
 
 class Scoring(StrEnum):
-    """What counts."""
+    """Which points count."""
 
     AREA = "AREA"
     """Own stones on the board and the points they surround."""
@@ -48,7 +48,7 @@ class Tax(StrEnum):
     SEKI = "SEKI"
     """Eyes of groups in seki do not count."""
     ALL = "ALL"
-    """Besides, every living group pays up to two points for the two eyes it needs (stone scoring)."""
+    """As SEKI, and every living group pays up to two points for the two eyes it needs (stone scoring)."""
 
 
 class HandicapBonus(StrEnum):
@@ -63,11 +63,11 @@ class HandicapBonus(StrEnum):
 class Rules:
     """A rule set; the defaults are Tromp-Taylor's, as in KataGo's JSON with keys left out.
 
-    `suicide`: a move may kill the mover's own chain of several stones; single-stone suicide is always illegal.
+    `suicide`: a move may remove the mover's own chain of several stones; single-stone suicide is always illegal.
     `has_button`: the first pass takes the button, worth half a point, and does not count towards ending the game.
     `white_handicap_bonus`: points for White in handicap games, see `handicap_points`.
     `friendly_pass_ok`: players may pass and agree on dead stones instead of capturing them first.
-    Raises RulesError for combinations nobody defines (a button without area scoring).
+    Raises RulesError for undefined combinations (a button without area scoring).
     """
 
     ko: Ko = Ko.POSITIONAL
@@ -85,11 +85,11 @@ class Rules:
 
     @staticmethod
     def parse(text: str) -> "Rules":
-        """Return the rules `text` describes.
+        """Return the rules that `text` describes.
 
         Accepts a preset's name (any case; `-`, `_` and spaces may be swapped or left out), KataGo's JSON with any
         key left out, or the compact form KataGo writes into game records ("koSIMPLEscoreAREAtaxNONEsui0").
-        Keys left out are Tromp-Taylor's, except that territory scoring brings `tax` SEKI.  Raises RulesError.
+        Missing keys have Tromp-Taylor's values, except that territory scoring implies `tax` SEKI.  Raises RulesError.
         """
         text = text.strip()
         preset = _BY_SQUEEZED_NAME.get(_squeeze(text))
@@ -103,7 +103,7 @@ class Rules:
 
     @staticmethod
     def parse_kgs(text: str) -> "Rules":
-        """Return the rules KGS means by `text`, an argument of `kgs-rules`; raises RulesError for any other."""
+        """Return the rules for an argument of `kgs-rules`; raises RulesError for any other text."""
         name = KGS_NAMES.get(text.strip().lower())
         if name is None:
             raise _unknown_name(text, KGS_NAMES)
@@ -115,9 +115,9 @@ class Rules:
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
     def with_value(self, key: str, text: str) -> "Rules":
-        """Return the rules with one of KataGo's keys set from text (`kata-set-rule`), all others as they are.
+        """Return the rules with one of KataGo's keys set from text (`kata-set-rule`), the others unchanged.
 
-        Keys and values in any case; "score" stands for "scoring".  Raises RulesError.
+        Keys and values in any case; "score" is another name for "scoring".  Raises RulesError.
         """
         known = _key(key.strip())
         return replace(self, **{known.field: _parse_word(known, text.strip())})
@@ -127,7 +127,7 @@ class Rules:
         return next((preset.name for preset in _PRESETS if preset.rules == self), None)
 
     def default_komi(self) -> float:
-        """Return the komi that goes with the rules when nobody names one, in points for White."""
+        """Return the usual komi under the rules, in points for White."""
         for preset in _PRESETS:
             if preset.rules == self:
                 return preset.komi
@@ -136,7 +136,7 @@ class Rules:
         return _KOMI_BUTTON if self.has_button else _KOMI_AREA
 
     def handicap_points(self, stones: int) -> int:
-        """Return the points White receives for `stones` handicap stones; fewer than two stones are no handicap."""
+        """Return the points White receives for `stones` handicap stones; fewer than two are not a handicap."""
         if stones < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
             return 0
         return stones if self.white_handicap_bonus is HandicapBonus.N else stones - 1
@@ -159,7 +159,7 @@ class _Preset(NamedTuple):
 
 
 def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO, has_button: bool = False) -> Rules:
-    """Return area rules as people play them: dead stones may be agreed upon."""
+    """Return area rules for play between people, who may agree on dead stones."""
     return Rules(ko=ko, suicide=suicide, has_button=has_button, white_handicap_bonus=bonus, friendly_pass_ok=True)
 
 
@@ -194,12 +194,12 @@ _PRESETS: Final = (
 )
 
 PRESETS: Final[Mapping[str, Rules]] = MappingProxyType({preset.name: preset.rules for preset in _PRESETS})
-"""Every preset by its name, in the order of the README's table."""
+"""Every preset by its name, in the order of `rules_table`."""
 
 KGS_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
 )
-"""The arguments of `kgs-rules` and the presets they mean (KGS plays Chinese rules with positional superko)."""
+"""The presets for the arguments of `kgs-rules` (KGS plays Chinese rules with positional superko)."""
 
 
 def _squeeze(name: str) -> str:
@@ -212,7 +212,7 @@ _BY_SQUEEZED_NAME: Final = {_squeeze(preset.name): preset for preset in _PRESETS
 
 def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
     """Return the error for a name that is none of `names`, with the closest one as advice."""
-    from difflib import get_close_matches  # here: a few milliseconds that only a mistake has to pay
+    from difflib import get_close_matches  # here: importing it takes milliseconds, which only a mistake needs
 
     known = list(names)
     close = get_close_matches(text.lower()[:SHOWN_VALUE_LENGTH], known, n=1)
@@ -318,7 +318,7 @@ def _read_compact(text: str) -> dict[str, Any]:
 
 
 def rules_table() -> str:
-    """Return the presets as a Markdown table for the README, equal ones in one row; ends without a newline."""
+    """Return the presets as a Markdown table for the documentation, equal ones in one row, without a final newline."""
     rows = ["| name | ko | scoring | tax | suicide | button | handicap bonus | friendly pass | komi |"]
     rows.append("|---|---|---|---|---|---|---|---|---|")
     for rules in dict.fromkeys(PRESETS.values()):

@@ -1,13 +1,13 @@
-"""Scores of finished positions under area and territory rules, dead stones given.
+"""Scores of finished positions under area and territory rules, for given dead stones.
 
-Estimating which stones are dead is not done here (rollouts and networks do it, see `engine`).  Positions are
-whole-board colour arrays, int[n] padded as in `board`; nothing here is in a hot path, so it is plain Python.
+Not here: the estimate of which stones are dead (`engine.dead_stones`).  Positions are whole-board colour arrays, int[n]
+padded as in `board`.  Nothing here is in a hot path, so it is plain Python.
 
 Seki.  Under the taxes SEKI and ALL, eyes of groups in seki do not count.  By the letter of the Japanese rules every
-group beside an unfilled neutral point is in seki; players do not fill those points and expect their territory all the
-same.  So a group (stones of one colour with the territory that joins them) is taken to be in seki if it cannot live by
-itself, having at most one eye of `LARGEST_SEKI_EYE` points, and shares a neutral area of at most `LARGEST_SHARED_AREA`
-points with a group of the other colour that cannot either.
+group beside an unfilled neutral point is in seki, but players leave those points open and still expect their territory.
+So a group (stones of one colour with the territory that joins them) is taken to be in seki if it cannot live by itself,
+having at most one eye of `LARGEST_SEKI_EYE` points, and shares a neutral area of at most `LARGEST_SHARED_AREA` points
+with a group of the other colour that cannot live by itself either.
 """
 
 from collections.abc import Collection
@@ -22,10 +22,10 @@ from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
 from gtp_engine.go.rules import Rules, Scoring, Tax
 
 LARGEST_SEKI_EYE: Final = 2
-"""Points; an eye of three or more can be made into two by its owner, so a group with one lives without seki."""
+"""Points; the owner can split an eye of three or more into two, so a group with such an eye lives without seki."""
 
 LARGEST_SHARED_AREA: Final = 4
-"""Points; what both sides of a seki leave open is small, a larger neutral area is one still to be played in."""
+"""Points; both sides of a seki share a small area, a larger neutral one is still to be played."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Score:
 
     @property
     def margin_black(self) -> float:
-        """Points by which Black is ahead; negative when White is."""
+        """Points by which Black leads; negative when White leads."""
         return self.black - self.white
 
     @property
@@ -48,7 +48,7 @@ class Score:
         return BLACK if self.margin_black > 0 else WHITE
 
     def __str__(self) -> str:
-        """Return GTP's form: `B+3.5`, `W+0.5` or `0`; in its short form, exact to a millionth of a point."""
+        """Return GTP's form: `B+3.5`, `W+0.5` or `0`, without trailing zeros, exact to a millionth of a point."""
         margin = round(self.margin_black, 6)
         if margin == 0:
             return "0"
@@ -80,7 +80,7 @@ def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
 
 
 def territory_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return, int32[n], BLACK or WHITE for empty points that reach stones of that colour only, else EMPTY."""
+    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
     owners = np.zeros_like(colors)
     owners_into(colors, stride, np.zeros_like(colors), owners)
     return np.where(colors == EMPTY, owners, EMPTY)
@@ -97,7 +97,7 @@ def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:
 
 
 def score_territory(colors: IntArray, stride: int, rules: Rules, *, prisoners: dict[int, int]) -> dict[int, int]:
-    """Return the points of each colour by territory rules; `prisoners[c]` counts stones that c took, dead ones too."""
+    """Return the points of each colour by territory rules; `prisoners[c]` counts c's captures and dead enemy stones."""
     owners = territory_owners(colors, stride)
     points = {color: int(np.count_nonzero(owners == color)) + prisoners[color] for color in (BLACK, WHITE)}
     _subtract_tax(points, colors, owners, stride, rules.tax)
@@ -113,10 +113,10 @@ def score_position(
     button: float = 0.0,
     dead: Collection[int] = (),
 ) -> Score:
-    """Return the score of a position in which the stones on `dead` are dead and all others alive.
+    """Return the score of a position in which the stones on `dead` are dead and all other stones alive.
 
-    `handicap` is the number of handicap stones (for the bonus under area rules), `button` the points Black has from
-    the button (0.5, −0.5 or 0).  Points in `dead` must hold stones; that is not checked.
+    `handicap` is the number of handicap stones (for the bonus under area rules), `button` Black's points from the
+    button (0.5, −0.5 or 0).  Points in `dead` must hold stones, which is not checked.
     """
     colors = remove_dead(board, dead)
     stride = int(board.info[STRIDE])
@@ -139,7 +139,7 @@ def captured_by(board: Board, color: int) -> int:
 
 
 def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, stride: int, tax: Tax) -> None:
-    """Take the eyes in seki off `points` (taxes SEKI and ALL) and two points for every living group (ALL)."""
+    """Subtract the eyes in seki from `points` (taxes SEKI and ALL), and up to two points per living group (ALL)."""
     if tax is Tax.NONE:
         return
     groups = find_groups(colors, owners, stride)
@@ -153,7 +153,7 @@ def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, st
 
 
 def groups_in_seki(groups: Collection[Group]) -> list[Group]:
-    """Return the groups that live only because neither side can play in an area they share."""
+    """Return the groups that live only because neither side can play in a shared area."""
     needy = [group for group in groups if group.needs_seki]
     return [
         group
@@ -197,7 +197,7 @@ def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], .
 
 
 def _around(points: Collection[int], stride: int) -> set[int]:
-    """Return the points next to a set of points and not in it, walls included."""
+    """Return the points, walls included, that are next to a set of points but not in it."""
     return {neighbor for point in points for neighbor in _neighbors(point, stride)}.difference(points)
 
 

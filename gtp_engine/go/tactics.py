@@ -1,4 +1,4 @@
-"""Questions about one move that need no search: what it captures, whether it is self-atari or saves a chain."""
+"""Properties of one move: what it captures, whether it is self-atari, whether it saves a chain."""
 
 from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import STRIDE, Board, is_in_atari, liberties_into
@@ -11,7 +11,8 @@ from gtp_engine.go.undo import play_recorded, undo
 def would_be_self_atari(board: Board, point: int, color: int) -> bool:
     """Return whether the legal move `color` on `point` would leave the stone's chain with a single liberty.
 
-    A move that captures something is never called self-atari (the stones taken leave room, or it takes a ko).
+    A move that captures is never self-atari here (the captured stones leave liberties, or it takes a ko).  The sums of
+    pseudo-liberties after the move are computed without playing it.
     """
     colors, stride = board.color, wide(board.info[STRIDE])
     count, total, squares = wide(0), wide(0), wide(0)
@@ -60,9 +61,9 @@ def captures_something(board: Board, point: int, color: int) -> int:
 
 @kernel
 def is_escape(board: Board, liberty: int, color: int, work: LadderWork) -> bool:
-    """Return whether the legal move `color` on `liberty` makes a chain that cannot be captured in a ladder.
+    """Return whether the legal move `color` on `liberty` results in a chain that cannot be captured in a ladder.
 
-    The chain must come to three liberties, or to two from which no series of ataris captures it.
+    The chain must get three liberties, or two from which no series of ataris captures it.
     """
     if count_empty_neighbors(board, liberty) >= 3:
         return True

@@ -1,8 +1,8 @@
-"""Playing a move so that it can be taken back: what reading ahead on one board needs.
+"""Moves that can be taken back, for reading ahead on one board.
 
-A record is a row of int32[RECORD_SIZE].  Moves are taken back in the reverse order of playing them; then every field
-of the board is as before, except for the order of the list of empty points, which has no meaning.  Compared with
-copying the board, a move and its undoing touch a few dozen numbers instead of thousands.
+A record is a row of int32[RECORD_SIZE].  Moves must be undone in the reverse order of playing them; then every field
+of the board is restored, except for the order of the list of empty points, which has no meaning.  A move and its undo
+touch a few dozen numbers, where copying the board would touch thousands.
 
 Layout of a record: point, colour, ko point and ko colour before, `next_stone` of the point before, stones captured,
 number of chains joined, number of chains removed, then 4 × (head kept, head joined, its size, pseudo-liberties, their
@@ -44,8 +44,8 @@ RECORD_SIZE: Final = _REMOVAL_ROWS + 5 * _REMOVAL_SIZE
 
 @kernel
 def _record_merge(board: Board, a: int, b: int, record: IntArray) -> None:
-    """Join the chains named `a` and `b` and note in `record` what `_unmerge` needs."""
-    if board.size[a] < board.size[b]:
+    """Join the chains named `a` and `b`, and write to `record` the values that `_unmerge` needs."""
+    if board.size[a] < board.size[b]:  # as `merge` does: `b` is the chain whose head disappears
         a, b = b, a
     row = _MERGE_ROWS + record[_MERGES] * _MERGE_SIZE
     record[row] = a
@@ -60,7 +60,7 @@ def _record_merge(board: Board, a: int, b: int, record: IntArray) -> None:
 
 @kernel
 def _record_removal(board: Board, head: int, record: IntArray) -> int:
-    """Take a chain off the board, note it in `record`, and return the number of its stones."""
+    """Remove a chain, write it to `record`, and return the number of its stones."""
     row = _REMOVAL_ROWS + record[_REMOVALS] * _REMOVAL_SIZE
     size = wide(board.size[head])
     record[row] = head
@@ -72,12 +72,12 @@ def _record_removal(board: Board, head: int, record: IntArray) -> int:
 
 @kernel
 def play_recorded(board: Board, point: int, color: int, record: IntArray) -> int:
-    """Return what `play_assume_legal` returns and do the same, leaving in `record` what `undo` needs."""
+    """Play like `play_assume_legal`, with the same result, and write to `record` the values that `undo` needs."""
     record[_POINT] = point
     record[_COLOR] = color
     record[_KO_POINT] = board.info[KO_POINT]
     record[_KO_COLOR] = board.info[KO_COLOR]
-    record[_NEXT] = board.next_stone[point]
+    record[_NEXT] = board.next_stone[point]  # may belong to the list of a chain captured earlier, see `remove_chain`
     record[_MERGES] = 0
     record[_REMOVALS] = 0
     add_stone(board, point, color)
@@ -101,10 +101,10 @@ def play_recorded(board: Board, point: int, color: int, record: IntArray) -> int
 
 @kernel
 def _put_back(board: Board, head: int, size: int, color: int) -> None:
-    """Put the chain named `head`, of `size` stones of `color`, back on the board, with no liberty left."""
+    """Put the chain named `head`, of `size` stones of `color`, back on the board, without liberties."""
     stride = wide(board.info[STRIDE])
     stone = head
-    while True:
+    while True:  # first all stones, then liberties: the heads of all its points must be set
         remove_from_empties(board, stone)
         board.color[stone] = color
         board.head[stone] = head
@@ -122,7 +122,7 @@ def _put_back(board: Board, head: int, size: int, color: int) -> None:
         if stone == head:
             break
     board.size[head] = size
-    board.libs[head] = 0
+    board.libs[head] = 0  # the loop above has also changed the chain's own entries, which were 0 when it was captured
     board.lib_sum[head] = 0
     board.lib_squares[head] = 0
     board.info[CAPTURED + color] -= size
@@ -130,7 +130,7 @@ def _put_back(board: Board, head: int, size: int, color: int) -> None:
 
 @kernel
 def _unmerge(board: Board, record: IntArray, row: int) -> None:
-    """Separate the chain that `_record_merge` joined at this row of the record."""
+    """Separate the two chains that `_record_merge` joined at this row of the record."""
     a, b = wide(record[row]), wide(record[row + 1])
     board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
     stone = b
@@ -151,7 +151,7 @@ def _unmerge(board: Board, record: IntArray, row: int) -> None:
 
 @kernel
 def _take_stone(board: Board, point: int, color: int) -> None:
-    """Take a chain of one stone off the board: the inverse of `add_stone`."""
+    """Remove a chain of one stone: the inverse of `add_stone`."""
     stride = wide(board.info[STRIDE])
     board.color[point] = EMPTY
     board.head[point] = 0
@@ -166,12 +166,12 @@ def _take_stone(board: Board, point: int, color: int) -> None:
 
 @kernel
 def undo(board: Board, record: IntArray) -> None:
-    """Take back the move that `play_recorded` left in `record`; it must be the last one not yet taken back."""
+    """Take back the move that `play_recorded` wrote to `record`; it must be the last move that is not undone yet."""
     point, color = wide(record[_POINT]), wide(record[_COLOR])
     for i in range(record[_REMOVALS] - 1, -1, -1):
         row = _REMOVAL_ROWS + i * _REMOVAL_SIZE
         head = wide(record[row])
-        # A removed chain that holds the point itself was a suicide; it is the last one removed.
+        # The removed chain that contains the point itself was a suicide; it was removed last.
         is_suicide = i == record[_REMOVALS] - 1 and board.color[point] == EMPTY
         _put_back(board, head, wide(record[row + 1]), color if is_suicide else BLACK + WHITE - color)
     for i in range(record[_MERGES] - 1, -1, -1):

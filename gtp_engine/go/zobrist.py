@@ -1,7 +1,7 @@
-"""The random numbers that position hashes are made of (Zobrist, 1970).
+"""The random numbers of position hashes (Zobrist, 1970).
 
-A position's hash is the exclusive or of one number per stone and one per board size, so that a move changes it by a
-few exclusive ors and equal positions have equal hashes on every machine and in every run.
+A position's hash is the exclusive or of one number per stone and one for the board's size.  A move changes it by a few
+exclusive ors, and equal positions have equal hashes on every machine and in every run.
 """
 
 import hashlib

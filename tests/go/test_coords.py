@@ -13,14 +13,12 @@ from gtp_engine.go import coords
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import (
     COLUMN_LETTERS,
-    action_to_point,
     board_points,
     format_color,
     format_vertex,
     is_on_board,
     parse_color,
     parse_vertex,
-    point_to_action,
     point_to_xy,
     xy_to_point,
 )
@@ -36,15 +34,13 @@ def test_docstring_table_of_the_corners_is_true() -> None:
     corners = [parse_vertex(vertex, width=19, height=19) for vertex in table["vertex"]]
     assert [str(point) for point in corners] == table["point"]
     assert [str(point_to_xy(point, width=19)) for point in corners] == [f"({xy})" for xy in table["x, y"]]
-    assert [str(point_to_action(point, width=19, height=19)) for point in corners] == table["action"]
+    assert [str(board_points(19, 19).index(point)) for point in corners] == table["action"]
 
 
 def test_pass_in_every_system() -> None:
     assert parse_vertex("pass", width=19, height=19) == PASS
     assert parse_vertex("PaSs", width=5, height=9) == PASS
     assert format_vertex(PASS, width=19, height=19) == "pass"
-    assert point_to_action(PASS, width=19, height=19) == 361
-    assert action_to_point(361, width=19, height=19) == PASS
 
 
 @pytest.mark.parametrize(("width", "height"), ALL_BOARDS, ids=lambda size: str(size))
@@ -57,8 +53,6 @@ def test_round_trips_on_every_point_of_every_board(width: int, height: int) -> N
         x, y = point_to_xy(point, width=width)
         assert (x, y) == (action % width, action // width)
         assert xy_to_point(x, y, width=width) == point
-        assert point_to_action(point, width=width, height=height) == action
-        assert action_to_point(action, width=width, height=height) == point
         vertex = format_vertex(point, width=width, height=height)
         assert parse_vertex(vertex, width=width, height=height) == point
         assert parse_vertex(vertex.lower(), width=width, height=height) == point
@@ -145,20 +139,11 @@ def test_any_text_is_a_vertex_or_an_error_of_one_printable_line(text: str, width
 
 
 @given(point=st.integers(-2000, 2000), width=sizes, height=sizes)
-def test_points_off_the_board_have_no_name_and_no_action(point: int, width: int, height: int) -> None:
+def test_points_off_the_board_have_no_name(point: int, width: int, height: int) -> None:
     if point == PASS or is_on_board(point, width=width, height=height):
-        assert action_to_point(point_to_action(point, width=width, height=height), width=width, height=height) == point
         return
     with pytest.raises(InvalidVertexError):
         format_vertex(point, width=width, height=height)
-    with pytest.raises(InvalidVertexError):
-        point_to_action(point, width=width, height=height)
-
-
-@pytest.mark.parametrize("action", [-1, 82, 361])
-def test_actions_outside_the_policy_are_refused(action: int) -> None:
-    with pytest.raises(InvalidVertexError, match=rf"invalid action {action}: expected 0 to 81 on 9x9"):
-        action_to_point(action, width=9, height=9)
 
 
 @pytest.mark.parametrize("text", ["b", "B", "black", "Black", "BLACK"])

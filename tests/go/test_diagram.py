@@ -8,7 +8,7 @@ from gtp_engine.errors import InvalidSizeError
 from gtp_engine.go import diagram as diagram_module
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.diagram import Diagram, format_board, format_diagram, format_map, parse_diagram, tidy_grid
+from gtp_engine.go.diagram import Diagram, format_board, format_diagram, parse_diagram
 
 
 def at(vertex: str, width: int, height: int) -> int:
@@ -58,8 +58,9 @@ def test_names_and_marked_stones() -> None:
     """)
     assert diagram.marks == {"a": at("A2", 3, 3), "c": at("C3", 3, 3), "z": at("B1", 3, 3)}
     assert diagram.marked_stones == (at("B3", 3, 3), at("B2", 3, 3), at("C1", 3, 3))
-    assert diagram.stones_of(BLACK) == [at("B3", 3, 3), at("C2", 3, 3), at("C1", 3, 3)]
-    assert diagram.stones_of(WHITE) == [at("B2", 3, 3), at("A1", 3, 3)]
+    black = [at("B3", 3, 3), at("C2", 3, 3), at("C1", 3, 3)]
+    assert diagram.stones == {point: BLACK if point in black else WHITE for point in diagram.stones}
+    assert set(diagram.stones) == {*black, at("B2", 3, 3), at("A1", 3, 3)}
 
 
 def test_a_row_of_digits_above_nine() -> None:
@@ -74,13 +75,13 @@ def test_a_row_of_digits_above_nine() -> None:
         ("..\n.?", r"character '\?'"),
         (".o\n..", "character 'o'"),
         ("x.\n..", "character 'x'"),
-        ("a.\n.a", "mark 'a' stands twice"),
+        ("a.\n.a", "mark 'a' occurs twice"),
         ("3 ..\n1 ..", "labelled 3: expected 2"),
         ("2 ..\n1 .. 2", "labelled 2: expected 1"),
         ("ABC\n..\n..", "columns 'ABC' do not fit the row '..'"),
         ("..\n..\nA B C", "columns 'ABC' do not fit"),
         ("B A\n..\n..", "character 'B'"),
-        (".5.\n...", "digits may only stand at the ends"),
+        (".5.\n...", "digits are allowed only at the ends"),
         ("(X\n..", "one pair of parentheses"),
         ("X)\n..", "one pair of parentheses"),
         ("(XO)\n..", "one pair of parentheses"),
@@ -200,24 +201,3 @@ def test_facts_without_a_last_stone_and_with_odd_komi(last_move: int, komi: floa
         rules="tromp-taylor",
     )  # fmt: skip
     assert expected in text
-
-
-def test_maps() -> None:
-    values = {at("A2", 3, 2): True, at("C1", 3, 2): True}
-    assert format_map(values, width=3, height=2, default=False) == "1 0 0\n0 0 1"
-    assert format_map({at("B2", 3, 2): 12}, width=3, height=2) == " 0 12  0\n 0  0  0"
-    assert format_map({at("B2", 3, 2): -1}, width=3, height=2, default=".") == " . -1  .\n .  .  ."
-
-
-def test_maps_of_a_padded_list() -> None:
-    assert format_map([f"<{point}>" for point in range(20)], width=2, height=2) == "<4> <5>\n<7> <8>"
-
-
-def test_grids_compare_without_regard_to_layout() -> None:
-    expected = """
-        0  12 0
-
-        0  0  1
-    """
-    assert tidy_grid(expected) == "0 12 0\n0 0 1"
-    assert tidy_grid(format_map({at("B2", 3, 2): 12, at("C1", 3, 2): 1}, width=3, height=2)) == tidy_grid(expected)

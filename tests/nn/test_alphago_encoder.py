@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import reference
 from alphago_oracle import AlphaGoOracle
-from board_helpers import COLOR, fingerprint, game_from, random_moves, rows, vertex
+from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, rows, vertex
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import action_to_point, board_points, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from board_helpers import game_from, random_moves
+from board_helpers import action_to_point, game_from, random_moves
 from katago_inputs import draw, encode, play, row_of, tidy
 from katago_oracle import KatagoOracle
 from superko_games import game_with_superko
@@ -12,7 +12,6 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import action_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn.encoder import Encoder

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from board_helpers import point_to_action
 from nn import tiny_networks
 from nn.boards import random_rows
 
@@ -16,7 +17,7 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evalua
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, point_to_action, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoded_network import Network, new_encoder

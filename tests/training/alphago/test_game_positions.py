@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from board_helpers import action_to_point
 from nn.test_alphago_encoder import encode
 from training.alphago.games import random_game, record, wild_game
 
@@ -9,7 +10,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import action_to_point, board_points, point_to_xy
+from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import territory_owners
 from gtp_engine.nn.symmetry import symmetry_count, transform

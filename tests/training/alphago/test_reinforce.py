@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from board_helpers import point_to_action
 from training.needs_torch import torch
 
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex, point_to_action
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.nn.alphago_planes import planes_of
 from gtp_engine.progress import ProgressBar
