@@ -1,9 +1,10 @@
-"""Making network files: conversion of KataGo's networks, and 8-bit quantization.
+"""Network files: conversion of KataGo's networks to ONNX, and 8-bit quantization.
 
-katago_format   KataGo's network files as plain data
-onnx_export     such a network as an ONNX graph and file
-katrain_wheels  the networks that KaTrain's wheels contain
-quantization    a float32 file as one that multiplies 8-bit integers, with the games it is calibrated on
+    katago_format   parses KataGo's network files into plain data
+    onnx_export     builds an ONNX graph and file from that data
+    katrain_wheels  finds the networks in KaTrain's wheels
+    quantization    converts a float32 file to 8-bit integers, calibrated on games of the network
 
-Playing needs none of this; `nn` runs what is made here.
+Playing needs none of this; `nn` runs the files written here.  The path of a KataGo network is
+`katago_format.parser` → `onnx_export.build` → `onnx_export.convert`.
 """

@@ -1,6 +1,6 @@
-"""The KataGo networks that KaTrain, a program to study Go with, brings along: in its wheels on PyPI, or installed.
+"""The KataGo networks in KaTrain, a program for studying Go: in its wheels on PyPI, or in an installed copy.
 
-They are the simplest way to a strong network that needs no account and no other site than the package index.
+They are the simplest source of a strong network: no account and no other site than the package index is needed.
 """
 
 import zipfile
@@ -19,15 +19,13 @@ _LICENSE_NAME: Final = "LICENSE"
 
 @dataclass(frozen=True)
 class Package:
-    """Files of a package.
-
-    `networks` are the paths of the KataGo networks in it; a path's name is that of the network's file.
-    """
+    """The networks in a package and their licence."""
 
     name: str
     license: str
-    """Text of its licence; empty if it has none inside."""
+    """Text of the licence; empty if the package contains none."""
     networks: tuple[Path | zipfile.Path, ...]
+    """Paths of the KataGo network files."""
 
 
 def installed_katrain() -> Path:
@@ -42,7 +40,7 @@ def installed_katrain() -> Path:
 
 @contextmanager
 def open_package(path: Path) -> Iterator[Package]:
-    """Open a wheel or a folder for as long as its networks are read; raises ModelError if there are none."""
+    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none."""
     if path.is_dir():
         yield _package(path.resolve(), path.name)
         return
@@ -64,7 +62,7 @@ def _package(root: Path | zipfile.Path, name: str) -> Package:
 
 
 def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
-    """Return the licence files of a package; those of an installed one lie in a folder beside it."""
+    """Return the licence files of a package; an installed package has them in a folder beside it."""
     places = [root]
     if isinstance(root, Path):
         places += root.parent.glob(f"{root.name}-*.dist-info")
@@ -72,7 +70,7 @@ def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
 
 
 def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Path | zipfile.Path]:
-    """Yield the files in a folder, at any depth, whose name ends so."""
+    """Yield the files in a folder, at any depth, whose name has one of the endings."""
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _found(entry, endings)

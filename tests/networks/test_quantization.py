@@ -400,7 +400,7 @@ def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"precision": "int8"}, "in int8 already: expected one in float32"),
+        ({"precision": "int8"}, "already in int8: expected one in float32"),
         ({"kind": "policy"}, "is for policy, with inputs katago-v7: expected one for policy and value"),
     ],
 )

@@ -1,7 +1,7 @@
-"""What a KataGo network consists of: layers, blocks, trunk and heads, as frozen dataclasses that hold float32 arrays.
+"""The parts of a KataGo network: layers, blocks, trunk and heads, as frozen dataclasses of float32 arrays.
 
 Shape letters: I input channels, O output channels, C channels, F a filter's height and width, P rotation pairs.
-Layers keep no name: messages about a layer are made where it is read.
+Layers have no names; the parser, which reads the names, uses them in its error messages.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 class Activation(Enum):
-    """What follows a norm or a bias; the values are the words of the file format, less `ACTIVATION_`."""
+    """The function after a norm or a bias; the values are the words of the file format without `ACTIVATION_`."""
 
     IDENTITY = "IDENTITY"
     RELU = "RELU"
@@ -37,7 +37,7 @@ class Conv:
 
 @dataclass(frozen=True, eq=False)
 class BatchNorm:
-    """`x * scale + bias` for each channel: the running statistics of the file are merged into both."""
+    """`x * scale + bias` for each channel, with the running statistics of the file folded in."""
 
     scale: Floats
     """[C]."""
@@ -93,7 +93,7 @@ class OrdinaryBlock:
 
 @dataclass(frozen=True, eq=False)
 class GlobalPoolingBlock:
-    """An ordinary block whose first convolution is joined by a bias made from `pool`, which shares its input."""
+    """An ordinary block whose first convolution gets a bias from `pool`, a branch with the same input."""
 
     first: NormActConv
     pool: PoolBranch
@@ -114,9 +114,9 @@ class BottleneckBlock:
 class AttentionBlock:
     """`x + attention(norm(x)) @ out`: softmax attention of every point to every point, in several heads.
 
-    A key/value head serves `heads / kv_heads` query heads, in order.  Queries and keys are rotated before they meet:
-    channels 2p and 2p+1 of a head turn by the angle x · frequencies[…, p, 0] + y · frequencies[…, p, 1], with x and
-    y counted in points from the upper left corner.  Products are divided by √query_channels.
+    A key/value head serves `heads / kv_heads` query heads, in order.  Queries and keys are rotated before they are
+    multiplied: channels 2p and 2p+1 of a head turn by the angle x · frequencies[…, p, 0] + y · frequencies[…, p, 1],
+    with x and y counted in points from the upper left corner.  Products are divided by √query_channels.
     """
 
     norm: RmsNorm
@@ -131,7 +131,7 @@ class AttentionBlock:
     value_channels: int
     """Channels of a value of one head."""
     frequencies: Floats | None
-    """[kv_heads or 1, P, 2], in radians a point, or None without rotation."""
+    """[kv_heads or 1, P, 2], in radians per point, or None without rotation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +160,10 @@ class Trunk:
 
 @dataclass(frozen=True, eq=False)
 class PolicyHead:
-    """Logits for each point and for passing, `channels` of each.
+    """Logits for each point and for the pass, `channels` of each.
 
-    From pooled `pool` come a bias for `conv`'s output, which `norm`, `activation` and `to_logits` follow, and the
-    logits of passing: `pool_to_pass` alone, or with `pass_bias`, `pass_activation` and `pass_to_logits` after it.
+    The pooled branch gives a bias for `conv`'s output, which `norm`, `activation` and `to_logits` follow, and the
+    logits of the pass: `pool_to_pass` alone, or followed by `pass_bias`, `pass_activation` and `pass_to_logits`.
     """
 
     conv: Conv
@@ -205,7 +205,7 @@ class ValueHead:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network as its file has it."""
+    """The contents of a network file."""
 
     name: str
     version: int
@@ -214,9 +214,9 @@ class Network:
     globals_: int
     scales: Scales
     suicide_area: bool
-    """Whether the pass-alive areas of its input are those of rules that allow suicide, whatever the rules are."""
+    """Whether the pass-alive areas of its input always follow rules that allow suicide."""
     trunk: Trunk
     policy: PolicyHead
     value: ValueHead
     parameters: int
-    """Learned numbers in the file."""
+    """Number of learned parameters in the file."""

@@ -1,4 +1,4 @@
-"""A KataGo network file as a `Network`; everything that does not fit raises ModelError with one sentence."""
+"""Parses a KataGo network file into a `Network`; raises ModelError with one sentence for any mistake in the file."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ OLDEST_VERSION: Final = 8
 NEWEST_VERSION: Final = 17
 
 _MOST_NESTED_STACKS: Final = 8
-"""Published networks nest stacks of blocks once; a damaged file must not recurse without end."""
+"""Published networks nest stacks of blocks once; a damaged file must not recurse endlessly."""
 
 
 def load_network(path: str | Path) -> Network:
@@ -84,13 +84,11 @@ class _Reader:
     def _model_version(self, name: str) -> int:
         word = self._source.word("the network's version")
         if not (name.isascii() and name.isprintable() and word.isdecimal()):
-            raise ModelError(
-                problem("this is no KataGo network", expected="a file that begins with its name and version")
-            )
+            raise ModelError(problem("not a KataGo network", expected="a file that begins with its name and version"))
         version = int(word)
         if not OLDEST_VERSION <= version <= NEWEST_VERSION:
             known = f"{OLDEST_VERSION} to {NEWEST_VERSION}"
-            why = "older networks have other inputs" if version < OLDEST_VERSION else "a newer Tengen may know it"
+            why = "older networks have other inputs" if version < OLDEST_VERSION else "a newer Tengen may support it"
             raise ModelError(
                 problem(f"network {shown(name)} is of model version {version}", expected=known, advice=why)
             )
@@ -99,17 +97,17 @@ class _Reader:
     def _scales(self) -> Scales:
         if self._version < 13:
             return Scales()
-        self._source.positive("multiplier of the score distribution")  # an output that engines do not use
+        self._source.positive("multiplier of the score distribution")  # an output used only in training
         return Scales(*(self._source.positive(f"multiplier of {field.name}") for field in fields(Scales)))
 
     def _options(self, name: str) -> bool:
-        """Return whether pass-alive areas are to be computed as if suicide were allowed."""
+        """Return whether pass-alive areas must be computed as if suicide were allowed."""
         if self._version < 15:
             return False
         if self._source.integer("version of the metadata encoder") != 0:
             raise ModelError(
                 problem(
-                    f"network {shown(name)} imitates people and needs to be told their rank",
+                    f"network {shown(name)} imitates people and needs their rank as input",
                     expected="a network without metadata inputs",
                     advice="choose one whose name does not contain 'human'",
                 )
@@ -125,7 +123,7 @@ class _Reader:
         return self._source.floats(what, shape)
 
     def _statistics(self, what: str, *shape: int) -> Floats:
-        """Return an array that was counted, not learned."""
+        """Return an array of running statistics, which do not count as parameters."""
         return self._source.floats(what, shape)
 
     def _conv(self, inputs: int, outputs: int | None = None) -> Conv:
@@ -215,7 +213,7 @@ class _Reader:
         source.word("the trunk's name")
         count = source.integer("number of blocks", least=1)
         channels = source.integer("number of trunk channels", least=1)
-        for part in ("middle", "regular", "dilated", "pooled"):  # each block says its own
+        for part in ("middle", "regular", "dilated", "pooled"):  # unused: each block has its own numbers
             source.integer(f"number of {part} channels")
         ends_with_rms_norm = self._version >= 15 and source.flag("kind of the trunk's last norm")
         if self._version >= 15:
@@ -312,7 +310,7 @@ class _Reader:
         hidden = source.integer("hidden channels of a feed-forward block", least=1)
         if not source.flag("gate flag of a feed-forward block"):
             raise ModelError(
-                problem("a feed-forward block without gate", expected="SwiGLU, the only one the format describes")
+                problem("a feed-forward block without gate", expected="SwiGLU, the only kind that the format defines")
             )
         norm, up = self._inner_norm(channels), self._matmul(channels, hidden)
         gate, down = self._matmul(channels, hidden), self._matmul(hidden, channels)
@@ -372,6 +370,6 @@ def _outputs(conv: Conv) -> int:
 
 
 def _expect(what: str, given: int, wanted: int | None) -> None:
-    """Raise ModelError unless `given` is as `wanted`; None wants nothing."""
+    """Raise ModelError unless `given` equals `wanted`; None accepts any number."""
     if wanted is not None and given != wanted:
         raise ModelError(problem(f"{given} {what}", expected=str(wanted), advice="the file is damaged"))

@@ -1,7 +1,7 @@
-"""The bytes of a KataGo network file as words, numbers and arrays of floats.
+"""Splits the bytes of a KataGo network file into words, numbers and arrays of floats.
 
-A file is words between white space.  Arrays follow either as words, or as `@BIN@` and little-endian float32; which
-of both, each array shows for itself.
+A file consists of words separated by white space.  An array is written either as words, or as `@BIN@` and little-endian
+float32; both forms may occur in one file.
 """
 
 import gzip
@@ -17,14 +17,14 @@ from gtp_engine.networks.katago_format.description import Floats
 _WORD: Final = re.compile(rb"\s*(\S+)")
 _BINARY_MARK: Final = re.compile(rb"\s*@BIN@")
 _LONGEST_WORD: Final = 1000
-"""Bytes; a name is shorter, and binary data without white space must not be shown as one."""
+"""Bytes; names are shorter, and error messages must not show binary data without white space."""
 _BYTES_PER_TEXT_FLOAT: Final = 16
-"""First guess of a float's length in text, white space included; only speed hangs on it."""
+"""First guess of a float's length in text, including white space; it only affects speed."""
 _GZIP_MARK: Final = b"\x1f\x8b"
 
 
 def uncompressed(data: bytes) -> bytes:
-    """Return `data` as it is, or unpacked if it is gzipped."""
+    """Return `data`, decompressed if it is gzipped."""
     if not data.startswith(_GZIP_MARK):
         return data
     try:
@@ -34,9 +34,9 @@ def uncompressed(data: bytes) -> bytes:
 
 
 class Source:
-    """Reads a file from start to end; `data` is unpacked already.
+    """Reads uncompressed `data` from start to end.
 
-    Every method that meets something else than it is asked for raises ModelError and names `what` was to be read.
+    Every method raises ModelError, naming `what` it should have read, when it finds something else.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -78,10 +78,10 @@ class Source:
         return number
 
     def unused(self, what: str, count: int) -> None:
-        """Skip `count` numbers that are zero as long as the format gives them no meaning."""
+        """Skip `count` reserved numbers, which must be zero."""
         for _ in range(count):
             if (word := self.word(what)) != "0":
-                raise ModelError(problem(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may know it"))
+                raise ModelError(problem(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may support it"))
 
     def floats(self, what: str, shape: tuple[int, ...]) -> Floats:
         """Return the next array, of `shape`."""
@@ -105,7 +105,7 @@ class Source:
             chunk = self._data[self._position : self._position + size]
             words = chunk.split(None, count)
             at_end = self._position + size >= len(self._data)
-            if len(words) > count or at_end:  # one word more than needed: the last one needed is not cut in two
+            if len(words) > count or at_end:  # one word more than needed, so the last needed one is complete
                 break
             size *= 2
         if len(words) < count:

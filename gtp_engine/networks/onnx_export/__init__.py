@@ -1,19 +1,19 @@
 """KataGo networks as ONNX graphs, in the form that `nn.metadata` describes.
 
-    convert        a file of KataGo's as a file of ours
-    build          a whole network as a graph
-    convolutions   blocks of convolutions
-    transformer    attention and feed-forward blocks
-    heads          policy and value head
-    board          what follows from the board's size: pooling factors, rotation angles
-    graph          nodes and constants, the only part that knows `onnx`
+    convert             converts a KataGo file to one of ours
+    build               builds the graph of a whole network
+    convolutions        blocks of convolutions
+    transformer_blocks  attention and feed-forward blocks
+    heads               policy and value head
+    board_shape         values that depend only on the board's size: pooling factors, rotation angles
+    graph               nodes and constants; the only module that uses `onnx`
 
-A graph has no mask: it computes exactly on the board of its input, whose sides are free dimensions.  Everything that
-can be done beforehand is: norms are folded into weights where a product follows or precedes, and what hangs on the
-board's size alone starts from its shape, so that it is constant once a session fixes that.
+A graph has no mask: it computes exactly on the board of its input, whose sides are free dimensions.  As much as
+possible is computed in advance: norms are folded into the weights of a product beside them, and values that depend
+only on the board's size are computed from the input's shape, so that they are constant once a session fixes it.
 
-The shape of the graph is the one that ran fastest among those tried, by OpenVINO's and onnxruntime's own CPU code at
-19×19 (bfloat16 and float32): notes where a form looks odd say what it gains.
+The form of the graph is the one that ran fastest among those tried, with OpenVINO and onnxruntime's own CPU code at
+19×19 (bfloat16 and float32); comments explain the gain where a form looks odd.
 """
 
 from gtp_engine.networks.onnx_export.build import build_model

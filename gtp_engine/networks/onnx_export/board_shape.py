@@ -1,6 +1,6 @@
-"""What a graph computes from the size of the board alone.
+"""The values in a graph that depend only on the size of the board.
 
-Everything here begins at `Shape` of the input.  A session that fixes the size folds all of it into constants.
+All of them are computed from `Shape` of the input.  A session that fixes the size folds them into constants.
 """
 
 from functools import cached_property
@@ -12,11 +12,11 @@ from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
 
 _MIDDLE_WIDTH: Final = 14.0
-"""KataGo's centre of board widths, in points: pooling measures √(points) from it."""
+"""KataGo's reference for board widths, in points: pooling uses the difference of √(points) from it."""
 
 
 class BoardSize:
-    """Numbers and tables that follow from the height and width of `spatial` [B, planes, H, W]."""
+    """Numbers and tables computed from the height and width of `spatial` [B, planes, H, W]."""
 
     def __init__(self, graph: Graph, spatial: Tensor) -> None:
         self._graph = graph
@@ -37,29 +37,29 @@ class BoardSize:
 
     @cached_property
     def _spread(self) -> Tensor:
-        """(√(H·W) − 14) · 0.1: what the second of three pooled values is the mean times."""
+        """(√(H·W) − 14) · 0.1: the factor of the mean in the second of three pooled values."""
         graph = self._graph
         width = graph.add("Sqrt", graph.to_float(graph.add("Mul", *self._sides)))
         return graph.add("Mul", graph.add("Sub", width, graph.floats(_MIDDLE_WIDTH)), graph.floats(0.1))
 
     @cached_property
     def _square(self) -> Tensor:
-        """(√(H·W) − 14)² · 0.01 − 0.1: what the third of the value head's pooled values is the mean times."""
+        """(√(H·W) − 14)² · 0.01 − 0.1: the factor of the mean in the third of the value head's pooled values."""
         square = self._graph.add("Mul", self._spread, self._spread)
         return self._graph.add("Sub", square, self._graph.floats(0.1))
 
     def trunk_matrix(self, weights: Floats) -> Tensor:
-        """Return the matrix [2C, O] that does for (mean, max) what `weights` [3C, O] do for (mean, mean · spread, max).
+        """Return the matrix [2C, O] for (mean, max) equivalent to `weights` [3C, O] for (mean, mean · spread, max).
 
-        The second of KataGo's pooled values is the first times a number that hangs on the board's size alone, so
-        that weights can take it in instead.
+        The second of KataGo's pooled values is the first times a number that depends only on the board's size, so
+        that number can be folded into the weights.
         """
         means, spreads, maxima = np.split(weights, 3)
         combined = self._combined(means, (spreads, self._spread))
         return self._graph.add("Concat", combined, self._graph.constant(maxima), axis=0)
 
     def value_matrix(self, weights: Floats) -> Tensor:
-        """Return the matrix [C, O] that does for the mean what `weights` [3C, O] do for (mean, · spread, · square)."""
+        """Return the matrix [C, O] for the mean equivalent to `weights` [3C, O] for (mean, · spread, · square)."""
         means, spreads, squares = np.split(weights, 3)
         return self._combined(means, (spreads, self._spread), (squares, self._square))
 
@@ -74,7 +74,7 @@ class BoardSize:
     def turns(self, frequencies: Floats) -> tuple[Tensor, Tensor]:
         """Return cosine and sine of the angle x · fx + y · fy at every point, row by row: two of [1, N, H·W, C].
 
-        `frequencies` is [N, C, 2], (fx, fy) in radians a point.
+        `frequencies` is [N, C, 2], (fx, fy) in radians per point.
         """
         key = frequencies.tobytes(), frequencies.shape
         if key not in self._turns:

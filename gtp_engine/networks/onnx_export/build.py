@@ -1,4 +1,4 @@
-"""A KataGo network as an ONNX graph."""
+"""Builds the ONNX graph of a KataGo network."""
 
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -39,7 +39,7 @@ from gtp_engine.nn.metadata import NetworkInfo
 
 
 class Layout(Enum):
-    """How the dimensions of features are ordered."""
+    """The order of the dimensions of features."""
 
     BOARD = "[B, C, H, W]"
     POINTS = "[B, S, C]"
@@ -55,7 +55,7 @@ class Features:
 
 
 def build_model(network: Network, info: NetworkInfo) -> Any:
-    """Return `network` as an `onnx.ModelProto` that says `info` about itself."""
+    """Return `network` as an `onnx.ModelProto` with `info` as its metadata."""
     return _Builder(network).model(info)
 
 
@@ -82,10 +82,10 @@ class _Builder:
         return graph.model(network.name, info.properties())
 
     def _trunk(self, trunk: Trunk) -> Tensor:
-        """Return what the heads get, in the layout BOARD."""
+        """Return the trunk's output, the heads' input, in the layout BOARD."""
         graph = self._graph
-        told = everywhere(graph, product(graph, self._globals, trunk.from_globals))
-        first = graph.add("Add", convolve(graph, self._spatial, trunk.conv), told)
+        from_globals = everywhere(graph, product(graph, self._globals, trunk.from_globals))
+        first = graph.add("Add", convolve(graph, self._spatial, trunk.conv), from_globals)
         x = self._blocks(Features(first, Layout.BOARD, len(trunk.norm.scale)), trunk.blocks)
         if isinstance(trunk.norm, RmsNorm):
             x = self._in(Layout.POINTS, x)
@@ -101,7 +101,7 @@ class _Builder:
         return x
 
     def _block(self, x: Features, block: Block) -> Tensor:
-        """Return `block` of `x`, which is in the block's layout."""
+        """Return the output of `block` for `x`, which is in the block's layout."""
         graph = self._graph
         match block:
             case OrdinaryBlock():
@@ -135,7 +135,7 @@ class _Builder:
 
 
 def _layout_of(block: Block) -> Layout:
-    """Return the layout that `block` works in: for a bottleneck of 1×1 convolutions that of what is inside."""
+    """Return the layout that `block` works in; a bottleneck of 1×1 convolutions uses that of its inner blocks."""
     match block:
         case AttentionBlock() | FeedForwardBlock():
             return Layout.POINTS

@@ -1,4 +1,4 @@
-"""A KataGo network file as a network file of this engine."""
+"""Converts a KataGo network file to a network file of this engine."""
 
 import hashlib
 import os
@@ -15,19 +15,19 @@ from gtp_engine.nn.metadata import NetworkInfo
 KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
 )
-"""Where the terms of KataGo's networks are written down, because their files do not say."""
+"""Where the terms of KataGo's networks are published; their files do not contain them."""
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was made of a KataGo network file."""
+    """The result of converting a KataGo network file."""
 
     path: Path
     info: NetworkInfo
     parameters: int
-    """Learned numbers in the network."""
+    """Number of learned parameters in the network."""
     size: int
-    """Bytes of the new file."""
+    """Size of the new file in bytes."""
 
 
 def convert_file(source: Path, target: Path) -> Conversion:
@@ -40,10 +40,10 @@ def convert_file(source: Path, target: Path) -> Conversion:
 
 
 def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", terms: str = KATAGO_LICENSE) -> Conversion:
-    """Write the network that a KataGo file called `name` holds to `target`, as an ONNX file; raises ModelError.
+    """Write the network in `data`, a KataGo file called `name`, to `target` as an ONNX file; raises ModelError.
 
-    `origin` (default: the name) and `terms` go into the metadata.  A file at `target` is replaced once the new one is
-    complete.
+    `origin` (default: the name) and `terms` are written to the metadata.  A file at `target` is replaced once the new
+    one is complete.
     """
     try:
         network = parse_network(data)
@@ -63,7 +63,7 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
 
 
 def info_of_network(network: Network, *, origin: str, terms: str, sha256: str) -> NetworkInfo:
-    """Return the metadata of the file that `network` becomes."""
+    """Return the metadata of the ONNX file of `network`."""
     return NetworkInfo(
         kind="policy+value",
         encoder="katago-v7",

@@ -1,7 +1,7 @@
 """Blocks of convolutions, on tensors [B, C, H, W]: batch, channel, row, column.
 
-A batch norm that follows a convolution is folded into its weights and bias.  One that comes first in a block cannot
-be, because the block's input is also added to its output.
+A batch norm that follows a convolution is folded into its weights and bias.  The first norm of a block cannot be
+folded, because the block's input is also added to its output.
 """
 
 from gtp_engine.networks.katago_format import (
@@ -48,8 +48,9 @@ def normalize(graph: Graph, x: Tensor, norm: BatchNorm) -> Tensor:
 def activate(graph: Graph, x: Tensor, activation: Activation) -> Tensor:
     """Return the activation of `x`, of any shape.
 
-    Mish is x · tanh(log(1 + eˣ)) in these very steps: OpenVINO makes one node of them, and onnxruntime has fast code
-    for each, while its Softplus took a third of the time of a network.  An eˣ that overflows gives x, as it should.
+    Mish is x · tanh(log(1 + eˣ)) in exactly these steps: OpenVINO fuses them into one node, and onnxruntime has fast
+    code for each, while its Softplus took a third of a network's time.  Where eˣ overflows the result is x, which is
+    correct.
     """
     if activation is Activation.RELU:
         return graph.add("Relu", x)
@@ -85,23 +86,23 @@ def global_pooling_block(graph: Graph, x: Tensor, block: GlobalPoolingBlock, siz
 
 
 def pool_branch(graph: Graph, x: Tensor, branch: PoolBranch) -> Tensor:
-    """Return what a branch pools, before it is pooled."""
+    """Return the output of a branch before pooling."""
     return activate(graph, convolve(graph, x, branch.conv, branch.norm), branch.activation)
 
 
 def biased_convolution(graph: Graph, x: Tensor, conv: Conv, bias: Tensor, norm: BatchNorm) -> Tensor:
-    """Return `norm(conv(x) + b)`, where `bias` [B, O] is b with the norm's scale and bias applied already."""
+    """Return `norm(conv(x) + b)`, where `bias` [B, O] is b with the norm's scale and bias already applied."""
     scaled = Conv(conv.weights * norm.scale[:, None, None, None], conv.dilation)
     return graph.add("Add", convolve(graph, x, scaled), everywhere(graph, bias))
 
 
 def everywhere(graph: Graph, x: Tensor) -> Tensor:
-    """Return `x` [B, C] as [B, C, 1, 1], which holds for every point of the board."""
+    """Return `x` [B, C] as [B, C, 1, 1], which broadcasts to every point of the board."""
     return graph.add("Reshape", x, graph.integers(0, -1, 1, 1))
 
 
 def pool_for_trunk(graph: Graph, x: Tensor) -> Tensor:
-    """Return mean and maximum over the board of every channel, [B, 2C]."""
+    """Return the mean and maximum of every channel over the board, [B, 2C]."""
     axes = graph.integers(2, 3)
     mean = graph.add("ReduceMean", x, axes, keepdims=0)
     return graph.add("Concat", mean, graph.add("ReduceMax", x, axes, keepdims=0), axis=1)
@@ -110,7 +111,7 @@ def pool_for_trunk(graph: Graph, x: Tensor) -> Tensor:
 def pooled_product(
     graph: Graph, pooled: Tensor, matrix: MatMul, size: BoardSize, norm: BatchNorm | None = None
 ) -> Tensor:
-    """Return the product of `pooled` [B, 2C] with `matrix` [3C, O], with a norm that follows folded in."""
+    """Return the product of `pooled` [B, 2C] with `matrix` [3C, O], with the norm that follows folded in."""
     weights = matrix.weights if norm is None else matrix.weights * norm.scale
     product = graph.add("MatMul", pooled, size.trunk_matrix(weights))
     return product if norm is None else with_bias(graph, product, norm.bias)

@@ -1,6 +1,6 @@
-"""An ONNX graph under construction: nodes and constants are added, names of their results come back.
+"""An ONNX graph under construction: adding a node or constant returns the name of its result.
 
-The only place that knows `onnx` itself; it is imported when a graph is made, because playing needs none of it.
+The only module of this package that uses `onnx`, which is imported when a graph is created: playing does not need it.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ Tensor: TypeAlias = str
 OPSET: Final = 18
 """Version of the operators: the first with Mish and with the axes of reductions as inputs; onnxruntime since 1.14."""
 IR_VERSION: Final = 10
-"""Version of the file format: what onnxruntime 1.20, the oldest that is supported, reads."""
+"""Version of the file format: the newest that onnxruntime 1.20, the oldest supported version, can read."""
 
 
 class Graph:
-    """Nodes and constants in the order they were added, which is an order they can be computed in."""
+    """Nodes and constants in the order they were added, which is a valid order of computation."""
 
     def __init__(self) -> None:
         try:
@@ -37,7 +37,7 @@ class Graph:
         self._outputs: list[Any] = []
 
     def input(self, name: str, shape: Sequence[int | str]) -> Tensor:
-        """Add a float32 input; a dimension that is a word stays free, and equal words are equal dimensions."""
+        """Add a float32 input; a dimension given by name is free, and equal names mean equal dimensions."""
         self._inputs.append(self._description(name, shape))
         return name
 
@@ -60,7 +60,7 @@ class Graph:
         return self.constant(np.array(values[0] if len(values) == 1 else values, np.float32))
 
     def integers(self, *values: int) -> Tensor:
-        """Return a vector of int64, as shapes and axes are given."""
+        """Return a vector of int64, the type of shapes and axes."""
         return self.constant(np.array(values, np.int64))
 
     def integer(self, value: int) -> Tensor:

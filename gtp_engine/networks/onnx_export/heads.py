@@ -1,4 +1,4 @@
-"""The heads: what comes out of the trunk, [B, C, H, W], as the outputs that `nn.metadata` describes."""
+"""The heads: from the trunk's output, [B, C, H, W], to the outputs that `nn.metadata` describes."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from gtp_engine.networks.onnx_export.convolutions import (
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
 
 _MOST_POLICIES: Final = 2
-"""Policies that are kept: the policy and the optimistic one; predictions of value and score by move are dropped."""
+"""Policies in the graph: the policy and the optimistic one; predictions of value and score by move are left out."""
 
 
 def kept_policies(head: PolicyHead) -> int:
@@ -26,7 +26,7 @@ def kept_policies(head: PolicyHead) -> int:
 
 
 def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
-    """Return logits [B, P, H·W + 1]: all points row by row, then passing."""
+    """Return logits [B, P, H·W + 1]: all points row by row, then the pass."""
     kept = kept_policies(head)
     pooled = pool_for_trunk(graph, pool_branch(graph, trunk, head.pool))
     bias = pooled_product(graph, pooled, head.pool_to_bias, size, head.norm)
@@ -38,7 +38,7 @@ def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize) 
 
 
 def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
-    """Return the logits of passing [B, P]."""
+    """Return the logits of the pass, [B, P]."""
     kept = kept_policies(head)
     if head.pass_to_logits is None:
         return pooled_product(graph, pooled, MatMul(head.pool_to_pass.weights[:, :kept]), size)
@@ -48,7 +48,7 @@ def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize
 
 
 def value_head(graph: Graph, trunk: Tensor, head: ValueHead, size: BoardSize) -> tuple[Tensor, Tensor, Tensor]:
-    """Return value [B, 3], the other numbers [B, M] and ownership [B, H·W]."""
+    """Return value [B, 3], the other predictions ("misc") [B, M] and ownership [B, H·W]."""
     features = pool_branch(graph, trunk, head.pool)
     mean = graph.add("ReduceMean", features, graph.integers(2, 3), keepdims=0)
     hidden = graph.add("MatMul", mean, size.value_matrix(head.pool_to_hidden.weights))

@@ -4,7 +4,7 @@ Channels come last so that every product with weights is one plain matrix produc
 Further letters: N heads, D channels of a head.
 
 Each product has a node of its own.  One product for queries, keys and values, or for both halves of a feed-forward
-block, was not faster by itself, and to split it again cost more; besides, OpenVINO ends the product with the SiLU.
+block, was not faster, and splitting its result cost time; besides, OpenVINO fuses the SiLU into the product before it.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def product(graph: Graph, x: Tensor, matrix: MatMul) -> Tensor:
 def normalize_points(graph: Graph, x: Tensor, norm: BatchNorm | RmsNorm) -> Tensor:
     """Return the norm of `x`.
 
-    The steps of an RMS norm are those that OpenVINO and onnxruntime make one node of.
+    The steps of an RMS norm are those that OpenVINO and onnxruntime fuse into one node.
     """
     if isinstance(norm, RmsNorm):
         axes = graph.integers(1, 2) if norm.spatial else graph.integers(-1)
@@ -66,11 +66,11 @@ def attention_block(graph: Graph, x: Tensor, block: AttentionBlock, size: BoardS
     if block.kv_heads != block.heads:
         served_by = graph.constant(np.repeat(np.arange(block.kv_heads), block.heads // block.kv_heads))
         keys, values = (graph.add("Gather", each, served_by, axis=1) for each in (keys, values))
-    likeness = graph.add("MatMul", queries, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
-    found = graph.add("MatMul", graph.add("Softmax", likeness, axis=-1), values)
-    found = graph.add("Transpose", found, perm=[0, 2, 1, 3])
-    found = graph.add("Reshape", found, graph.integers(0, 0, block.heads * block.value_channels))
-    return graph.add("Add", x, product(graph, found, block.out))
+    scores = graph.add("MatMul", queries, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
+    mixed = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), values)
+    mixed = graph.add("Transpose", mixed, perm=[0, 2, 1, 3])
+    mixed = graph.add("Reshape", mixed, graph.integers(0, 0, block.heads * block.value_channels))
+    return graph.add("Add", x, product(graph, mixed, block.out))
 
 
 def _heads(graph: Graph, x: Tensor, weights: Floats, heads: int) -> Tensor:
@@ -83,11 +83,11 @@ def _heads(graph: Graph, x: Tensor, weights: Floats, heads: int) -> Tensor:
 def _rotated_heads(
     graph: Graph, x: Tensor, weights: Floats, heads: int, block: AttentionBlock, size: BoardSize
 ) -> Tensor:
-    """Return queries or keys by head [B, N, S, D], rotated as `block` says.
+    """Return queries or keys by head [B, N, S, D], rotated by the block's frequencies.
 
-    The channels of a head are put in another order, all first ones of pairs before all second ones: products of
-    queries and keys stay the same, and the other of each pair is half a head away.  Slices, a product with −1 and a
-    concatenation are what OpenVINO makes one node of, together with the transposition before.
+    The channels of a head are reordered, all first ones of pairs before all second ones: products of queries and keys
+    stay the same, and the partner of each channel is half a head away.  OpenVINO fuses the slices, the product with −1
+    and the concatenation into one node, together with the transposition before them.
     """
     if block.frequencies is None:
         return _heads(graph, x, weights, heads)
@@ -103,7 +103,7 @@ def _rotated_heads(
 
 
 def _by_channel(frequencies: Floats, heads: int) -> Floats:
-    """Return `frequencies` [heads or key/value heads or 1, pairs, 2] as [N or 1, D, 2], both of a pair the same."""
+    """Return `frequencies` [heads or key/value heads or 1, pairs, 2] as [N or 1, D, 2], equal for both of a pair."""
     groups = len(frequencies)
     by_head = frequencies if groups == 1 else np.repeat(frequencies, heads // groups, axis=0)
     return np.concatenate([by_head, by_head], axis=1)

@@ -1,14 +1,15 @@
-"""From a network in float32 to one whose trunk multiplies 8-bit integers.
+"""Converts a float32 network to one whose trunk multiplies 8-bit integers.
 
-    quantize      a file as a quantized file: the steps below, in order
-    layers        which convolutions and products of a graph are worth quantizing
-    examples      inputs to calibrate and to judge with, from games that the network plays
-    ranges        what values reach a layer, and the 8-bit scales that follow
-    rewrite       a graph with QuantizeLinear and DequantizeLinear in it
-    sensitivity   what each layer costs in accuracy, and which are left in floating point for it
-    compare       difference and speed of two networks
+    quantize            converts a file: the steps below, in order
+    target_layers       which convolutions and products of a graph are worth quantizing
+    calibration_games   positions of games that the network plays against itself
+    calibration_inputs  these positions as network inputs, for calibration and for validation
+    ranges              the range of values that reach a layer, and the 8-bit scales for it
+    rewrite             a graph with QuantizeLinear and DequantizeLinear inserted
+    sensitivity         the loss of accuracy from each layer, and which layers stay in floating point
+    compare             difference and speed of two networks
 
-The recipe, and what each part of it is worth, stands in `quantize`.
+`quantize` documents the recipe and the gain from each part of it.
 """
 
 from gtp_engine.networks.quantization.quantize import Quantized, QuantizeSettings, quantize_file

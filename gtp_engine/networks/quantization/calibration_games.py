@@ -1,4 +1,4 @@
-"""Positions of games that a network plays against itself by sampling its policy: what a quantizer calibrates with.
+"""Positions for calibration, from games that a network plays against itself by sampling its policy.
 
 Positions are drawn evenly from the games of `policy_games`; a few hundred positions of whole games take a minute or
 two.
@@ -16,12 +16,12 @@ from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 
 Progress = Callable[[int, int], None]
-"""Called with how many games have ended, and of how many."""
+"""Called with the number of games that have ended, and the number of all games."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Positions of one board size, each with its conditions; `games` tells which are of the same game."""
+    """Positions of one board size, each with its conditions; `games` holds the number of each position's game."""
 
     width: int
     height: int
@@ -64,9 +64,9 @@ def sample_games(
 
 
 def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:
-    """Return where in a reservoir of `size` its `index`-th candidate (from 0) goes, or None.
+    """Return the place of the `index`-th candidate (from 0) in a reservoir of `size`, or None to drop it.
 
-    Vitter's Algorithm R (1985): in the end every candidate is there with the same probability.
+    Vitter's Algorithm R (1985): every candidate ends up in the reservoir with the same probability.
     """
     place = index if index < size else int(rng.integers(index + 1))
     return place if place < size else None

@@ -14,11 +14,11 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.symmetry import symmetry_count
 
 PER_GAME: Final = 16
-"""Positions taken from each game: few enough that they differ, so many that games are not played for nothing."""
+"""Positions taken from each game: a compromise between variety and the time to play the games."""
 SHARES: Final = {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
 """Share of the games on each board, where the network plays on all of them."""
 HELD_OUT: Final = 3
-"""Every third game is kept for judging."""
+"""Every third game is held out for validation."""
 GAMES_AT_ONCE: Final = 8
 
 
@@ -37,7 +37,7 @@ class Examples:
         return len(self.spatial)
 
     def first(self, count: int) -> "Examples":
-        """Return at most `count` of them."""
+        """Return at most `count` of the inputs."""
         return Examples(self.width, self.height, self.spatial[:count], self.globals_[:count])
 
 
@@ -56,7 +56,7 @@ def play_examples(
     seed: int,
     progress: Progress,
 ) -> tuple[list[Examples], list[Examples]]:
-    """Return examples for calibration, and others, of other games, for judging: about `positions` in all."""
+    """Return inputs for calibration, and inputs of other games for validation: about `positions` in all."""
     for_calibration: list[Examples] = []
     held_out: list[Examples] = []
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def play_examples(
 
 
 def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -> Examples:
-    """Return the network's inputs for all positions of a sample, each shown in a random symmetry."""
+    """Return the network's inputs for all positions of a sample, each in a random symmetry."""
     width, height = sample.width, sample.height
     encoder = new_encoder(info, width, height)
     count = len(sample.games)

@@ -1,4 +1,4 @@
-"""How far two networks are apart, and how fast they are."""
+"""The difference between the outputs of two networks, and their speed."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from gtp_engine.networks.quantization.calibration_inputs import Examples
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 
 ROUNDS: Final = 5
-"""Times that each network is timed, in turns, so that other work on the machine slows all of them alike."""
+"""Number of measurements of each network, in turns, so that other load on the machine affects all of them equally."""
 ROUND_SECONDS: Final = 0.6
 """Length of one measurement."""
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Difference:
-    """What another network says about the same positions, on average."""
+    """The mean difference between two networks' outputs for the same positions."""
 
     policy_kl: float
     """Kullback-Leibler divergence from the first policy to the second, nats."""
@@ -74,13 +74,13 @@ def difference(reference: Sequence[RawOutputs], other: Sequence[RawOutputs]) -> 
 
 
 def log_policy(outputs: RawOutputs) -> Floats:
-    """Return the logarithms of the policy's probabilities, [K, A + 1]; illegal moves are not left out."""
+    """Return the logarithms of the policy's probabilities, [K, A + 1], including illegal moves."""
     assert outputs.policy is not None, "only networks with policy and value are quantized"
     return _log_softmax(outputs.policy[:, 0])
 
 
 def winrate(outputs: RawOutputs) -> Floats:
-    """Return the probability that the side to move wins, half of no result included, [K]."""
+    """Return the probability that the side to move wins, plus half of that of no result, [K]."""
     assert outputs.value is not None, "only networks with policy and value are quantized"
     win, _, no_result = np.exp(_log_softmax(outputs.value)).T
     return np.asarray(win + no_result / 2)
@@ -92,11 +92,11 @@ def _log_softmax(logits: FloatArray) -> Floats:
 
 
 def speeds(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
-    """Return evaluations a second of each network, with full batches on the board of `examples`: the best of ROUNDS."""
+    """Return each network's evaluations per second, in full batches on the board of `examples`: the best of ROUNDS."""
     best = dict.fromkeys(models, 0.0)
     inputs = {name: _full_batch(examples, model.batch) for name, model in models.items()}
     for name, model in models.items():
-        model.run(*inputs[name])  # makes the session
+        model.run(*inputs[name])  # creates the session
     for _ in range(ROUNDS):
         for name, model in models.items():
             calls, started = 0, time.perf_counter()

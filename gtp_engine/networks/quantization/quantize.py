@@ -1,13 +1,13 @@
-"""A network file in float32 as one in int8: games, ranges, sensitivities, the file, and how good it is.
+"""Quantizes a float32 network file to int8: games, ranges, sensitivities, the new file, and its comparison.
 
-What each step is worth, as policy KL from float32 on held-out 19×19 positions of b6c96 / b15c192:
+The gain of each step, as policy KL from float32 on held-out 19×19 positions of b6c96 / b15c192:
 
-    all convolutions of the trunk but the first, weights by channel, nothing cut off       0.0018 / 0.0020
+    all convolutions of the trunk but the first, weights by channel, no clipping           0.0018 / 0.0020
     inputs of layers equalized (`ranges.EQUALIZATION`)                                     0.0015 / 0.0012
-    bias corrected for the mean that rounding loses                                        0.0013 / 0.0011
-    layers that cost far more than their share left in floating point (`sensitivity`)      none / two layers
+    bias corrected for the mean lost by rounding                                           0.0013 / 0.0011
+    layers that lose far more than their share left in floating point (`sensitivity`)      none / two layers
 
-What comes out, on 19×19 with OpenVINO on two busy Zen 4 cores; positions of games that had no part in it:
+Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games not used for calibration:
 
                   policy KL   same first move   win rate error   speed, bfloat16 = 1
     b6c96           0.0011         98.1 %           0.0028              1.75
@@ -15,10 +15,10 @@ What comes out, on 19×19 with OpenVINO on two busy Zen 4 cores; positions of ga
     b18c384nbt      0.0021         96.9 %           0.0048              1.59
     bfloat16    0.0001–0.0002   98.8–99.4 %     0.0008–0.0020           1
 
-What is not quantized runs in bfloat16 where the processor has it: with float32 instead, b6c96 came to 1.2 times the
-speed of bfloat16, not 1.6.
+The rest runs in bfloat16 where the processor has it: with float32 instead, b6c96 reached 1.2 times the speed of
+bfloat16, not 1.6.
 
-Tried without gain: cutting off rare large inputs, by percentile (99.99 %: 6 to 15 times the KL) or where the squared
+Tried without gain: clipping rare large inputs, by percentile (99.99 %: 6 to 15 times the KL) or where the squared
 error is least (1.1 to 1.7 times); symmetric integers for Mish, which is never far below 0 (2.6 times); equalizing by
 the weights' sizes as well (better for b6c96, worse for b18c384nbt).
 """
@@ -51,23 +51,23 @@ Log = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
 BATCH: Final = 8
-"""Positions in a call when networks are compared."""
+"""Batch size for comparing networks."""
 
 _PRECISION: Final = "tengen.precision"
 _NOTE: Final = "tengen.quantization"
-"""Metadata that says how a quantized network was made and how it compares: a JSON object."""
+"""Metadata about the quantization and its comparison with the original: a JSON object."""
 
 
 @dataclass(frozen=True)
 class QuantizeSettings:
-    """How a network is quantized."""
+    """The settings of a quantization."""
 
     positions: int = 384
-    """Positions from games, two thirds of them for calibration and one third to judge by."""
+    """Positions from games, two thirds of them for calibration and one third for validation."""
     seed: int = 1
-    """Of the games."""
+    """Seed of the games."""
     float_share: float = 0.1
-    """Share of the trunk's work that may stay in floating point."""
+    """Largest share of the trunk's work that stays in floating point."""
     provider: str = "auto"
     threads: int = 0
     """0: all cores."""
@@ -75,28 +75,28 @@ class QuantizeSettings:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A quantized network, and how it compares with the original in float32."""
+    """A quantized network and its comparison with the original in float32."""
 
     path: Path
     provider: str
-    """Title of the provider that everything was measured with."""
+    """Title of the provider used for all measurements."""
     differences: dict[str, Difference]
-    """Of "int8", and of "bfloat16" where the machine has it, on held-out positions of all board sizes."""
+    """By precision: "int8", and "bfloat16" where the machine has it; on held-out positions of all board sizes."""
     speeds: dict[str, float]
-    """Evaluations a second of the same and "float32", on the largest board."""
+    """Evaluations per second by precision, "float32" included, on the largest board."""
     sensitivities: tuple[Sensitivity, ...]
-    """Of the layers that could be quantized."""
+    """Losses of the layers that can be quantized."""
     exact: frozenset[str]
-    """Tensors of those layers that were not."""
+    """Tensors of the layers that were left in floating point."""
 
 
 def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, log: Log, progress: Progress) -> Quantized:
-    """Write a quantized copy of the network file `source` to `target`, and return how it compares.
+    """Write a quantized copy of the network file `source` to `target`, and return the comparison.
 
-    `log` is called with a line about each step that begins, `progress` with how much of a long one is done, and of how
-    much.  A file at `target` is replaced once the new one is complete.
+    `log` is called with a line at the start of each step, `progress` with the finished part of a long step and its
+    total.  A file at `target` is replaced once the new one is complete.
 
-    Raises ModelError if the network cannot be read, or is not one in float32 with policy and value.
+    Raises ModelError if the network cannot be read, or is not a float32 network with policy and value.
     """
     info = read_info(source)
     _check(source, info)
@@ -109,7 +109,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, log
         "layers": len(sensitivities) - len(exact),
         "layers_in_float": sorted(exact),
     }
-    log("Comparing …")
+    log("Comparing the networks …")
     with _replacing(target) as unfinished:
         _save(model, unfinished, note)
         differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads)
@@ -124,12 +124,12 @@ def _check(source: Path, info: NetworkInfo) -> None:
     """Raise ModelError unless the network can be quantized."""
     name = shown(source.name)
     if info.precision != "float32":
-        raise ModelError(problem(f"network {name} is in {info.precision} already", expected="one in float32"))
+        raise ModelError(problem(f"network {name} is already in {info.precision}", expected="one in float32"))
     if info.kind != "policy+value" or info.encoder != "katago-v7":
         raise ModelError(
             problem(
                 f"network {name} is for {info.kind}, with inputs {info.encoder}",
-                expected="one for policy and value with KataGo's inputs, which can play the games to calibrate with",
+                expected="one for policy and value with KataGo's inputs, which can play the games for calibration",
             )
         )
 
@@ -137,7 +137,7 @@ def _check(source: Path, info: NetworkInfo) -> None:
 def _play(
     source: Path, info: NetworkInfo, settings: QuantizeSettings, log: Log, progress: Progress
 ) -> tuple[dict[str, Runtime], list[Examples], list[Examples]]:
-    """Return what runs the network in each precision, and inputs from its games: to calibrate, and to judge by."""
+    """Return the runtime for each precision, and inputs from games of the network for calibration and validation."""
     config = NetworkConfig(model=str(source), provider=settings.provider, network_threads=settings.threads)
     evaluator = load_evaluator(config, log=log)
     try:
@@ -149,7 +149,7 @@ def _play(
 
 
 def _runtimes(provider: str) -> dict[str, Runtime]:
-    """Return the ways in which a provider runs a network and its quantized copy, by precision."""
+    """Return the runtimes of a provider for a network and its quantized copy, by precision."""
 
     def runtime(precision: str, network: str) -> Runtime:
         simd = describe_machine()["simd"]
@@ -168,14 +168,14 @@ def _quantize(
     log: Log,
     progress: Progress,
 ) -> tuple[onnx.ModelProto, list[Sensitivity], set[str]]:
-    """Return the quantized network, what each layer costs, and the layers' tensors that were left as they were."""
+    """Return the quantized network, the loss from each layer, and the tensors of layers left in floating point."""
     model = onnx.load(source)
     layers = NetworkGraph(model).layers()
     if not layers:
         raise ModelError(problem(f"network {shown(source.name)} has no layer that could be quantized"))
     log("Measuring the range of each layer's input …")
     ranges = measure_ranges(model, layers, calibration, runtime)
-    log("Measuring what each layer costs …")
+    log("Measuring the loss from each layer …")
     sensitivities = measure_sensitivities(model, layers, ranges, calibration, runtime, progress)
     exact = choose_exact(sensitivities, settings.float_share)
     return quantized_model(model, layers, ranges, exact), sensitivities, exact
@@ -183,7 +183,7 @@ def _quantize(
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
-    """Give the path of a file that takes the place of `target` once it is complete; raises ModelError."""
+    """Yield the path of a file that replaces `target` on success; raises ModelError."""
     unfinished = target.with_name(target.name + ".part")
     try:
         yield unfinished
@@ -195,7 +195,7 @@ def _replacing(target: Path) -> Iterator[Path]:
 
 
 def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any]) -> None:
-    """Write the model with the metadata of the original, its new precision and `note`."""
+    """Write the model with the original's metadata, its new precision and `note`."""
     properties = {entry.key: entry.value for entry in model.metadata_props}
     properties |= {_PRECISION: "int8", _NOTE: json.dumps(note)}
     del model.metadata_props[:]
@@ -206,7 +206,7 @@ def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any]) -> None:
 def _compare(
     source: Path, quantized: Path, held_out: Sequence[Examples], runtimes: dict[str, Runtime], threads: int
 ) -> tuple[dict[str, Difference], dict[str, float]]:
-    """Return how far each precision is from float32, and how fast each is."""
+    """Return the difference of each precision from float32, and the speed of each."""
     models = {
         name: OnnxModel(quantized if name == "int8" else source, runtime, threads=threads, batch=BATCH)
         for name, runtime in runtimes.items()

@@ -1,8 +1,8 @@
-"""From the values that reach a layer to its 8-bit scales.
+"""The range of values that reach a layer, and the 8-bit scales for it.
 
-A layer's input is rounded to 256 values, one grid for all channels because integer units can only add what has the
-same step.  Channels differ a hundredfold, so each is first multiplied by a factor of its own, and the weights divided
-by it: Xiao et al., "SmoothQuant" (2022).  Weights are rounded to 255 values, a grid for each output channel.
+A layer's input is rounded to 256 values, on one grid for all channels because integer units can only add numbers with
+the same step.  Channels differ a hundredfold, so each is first multiplied by a factor of its own, and the weights are
+divided by it: Xiao et al., "SmoothQuant" (2022).  Weights are rounded to 255 values, on one grid per output channel.
 
 C and I are input channels, O output channels.
 """
@@ -27,11 +27,11 @@ LARGEST_WEIGHT: Final = 127
 """Weights go from −127 to 127."""
 
 EQUALIZATION: Final = 0.5
-"""Factors are the channel's largest magnitude to the power of − this: 0 leaves channels as they are, 1 makes them alike
-and hands the difference to the weights.  Policy KL of b6c96 on 19×19 for 0, ½, ¾ and 1: 0.0018, 0.0015, 0.0016 and
-0.0034; of b15c192: 0.0022, 0.0011 (with bias correction), 0.0025 and 0.0057."""
+"""Factors are the channel's largest magnitude to the power of − this: 0 leaves channels unchanged, 1 gives all the same
+range and moves the difference into the weights.  Policy KL of b6c96 on 19×19 for 0, ½, ¾ and 1: 0.0018, 0.0015, 0.0016
+and 0.0034; of b15c192: 0.0022, 0.0011 (with bias correction), 0.0025 and 0.0057."""
 LEAST_MAGNITUDE: Final = 0.02
-"""Channels smaller than this share of the largest are taken to be of this size: a factor must not blow up noise."""
+"""Channels smaller than this share of the largest are treated as of this size: a factor must not amplify noise."""
 
 BATCH: Final = 8
 """Positions in a call."""
@@ -39,7 +39,7 @@ BATCH: Final = 8
 
 @dataclass(frozen=True)
 class Range:
-    """What was seen of a layer's input: for each channel the least, largest and mean value, float32[C]."""
+    """The observed values of a layer's input: the least, largest and mean value of each channel, float32[C]."""
 
     low: FloatArray
     high: FloatArray
@@ -48,7 +48,7 @@ class Range:
 
 @dataclass(frozen=True)
 class InputScale:
-    """How a layer's input is rounded: round(x · factors / step) + zero, from 0 to 255."""
+    """The rounding of a layer's input: round(x · factors / step) + zero, from 0 to 255."""
 
     factors: FloatArray
     """[C]."""
@@ -58,20 +58,20 @@ class InputScale:
 
 @dataclass(frozen=True)
 class RoundedWeights:
-    """Weights as integers: they are `values` · steps[O], and multiply inputs that have been multiplied by factors."""
+    """Weights as integers: `values` · steps[O] approximates the weights for inputs multiplied by the factors."""
 
     values: NDArray[np.int8]
     """[O, I, taps]."""
     steps: FloatArray
     """[O]."""
     bias: FloatArray
-    """[O], to be added: what rounding takes from the mean of the result."""
+    """[O], to be added to the result: corrects the shift of its mean by rounding."""
 
 
 def measure_ranges(
     model: onnx.ModelProto, layers: Sequence[Layer], examples: Sequence[Examples], runtime: Runtime
 ) -> dict[str, Range]:
-    """Return what reaches each layer, by the name of its tensor, while `model` runs on the examples."""
+    """Run `model` on the examples and return the range of each layer's input, by the name of its tensor."""
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     for layer in layers:
@@ -99,10 +99,10 @@ def _joined(parts: list[tuple[FloatArray, FloatArray, FloatArray, int]]) -> Rang
 
 
 def scale_input(seen: Range) -> InputScale:
-    """Return the scale for an input: it spans all that was seen, and 0 is a step of it, as padding needs.
+    """Return the scale for an input: it spans all observed values, and 0 is on its grid, as padding requires.
 
-    Nothing is cut off.  Cutting off the largest 0.01 % of values makes most of them more exact, and the network far
-    worse: policy KL 0.012 in place of 0.0018 for b6c96, 0.034 in place of 0.0022 for b15c192.
+    No values are clipped.  Clipping the largest 0.01 % makes most values more exact, but the network far worse: policy
+    KL 0.012 instead of 0.0018 for b6c96, 0.034 instead of 0.0022 for b15c192.
     """
     magnitude = np.maximum(np.abs(seen.low), np.abs(seen.high))
     magnitude = np.maximum(magnitude, max(LEAST_MAGNITUDE * magnitude.max(), np.finfo(np.float32).tiny))
@@ -114,10 +114,10 @@ def scale_input(seen: Range) -> InputScale:
 
 
 def round_weights(product: Product, scale: InputScale, mean: FloatArray) -> RoundedWeights:
-    """Return a product's weights for inputs of this scale, whose mean over everything seen is `mean` [I].
+    """Return a product's weights for inputs of this scale, whose observed mean is `mean` [I].
 
-    The bias makes up for what rounding does to the mean result.  Points beside the edge, where fewer taps count, get
-    the same one.
+    The bias corrects the effect of rounding on the mean result.  Points beside the edge, where fewer taps count, get
+    the same bias.
     """
     weights = product.weights / scale.factors[:, np.newaxis]
     largest = np.abs(weights).max(axis=(1, 2))

@@ -1,11 +1,11 @@
-"""Graphs with rounding in them: the quantized network, and one in which each layer's rounding has a switch.
+"""Graphs with rounding: the quantized network, and one in which each layer's rounding has a switch.
 
-A quantized layer is, in ONNX's words,
+A quantized layer consists of the ONNX operators
 
     x → Mul(factors) → QuantizeLinear → DequantizeLinear → Conv or MatMul
                        weights as int8 → DequantizeLinear ↗
 
-which ONNX Runtime and OpenVINO turn into integer convolutions.  All else stays as it was, and may be computed in
+which ONNX Runtime and OpenVINO convert to integer convolutions.  The rest of the graph is unchanged, and may run in
 bfloat16.
 """
 
@@ -27,7 +27,7 @@ SWITCHES: Final = "switches"
 def quantized_model(
     model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range], left_out: Collection[str] = ()
 ) -> onnx.ModelProto:
-    """Return the model with `layers` quantized, but for those whose tensor is in `left_out`."""
+    """Return the model with `layers` quantized, except those whose tensor is in `left_out`."""
     writer = _Writer(model)
     for layer in layers:
         if layer.source in left_out:
@@ -42,7 +42,7 @@ def quantized_model(
 
 
 def switchable_model(model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range]) -> onnx.ModelProto:
-    """Return the model with an input SWITCHES that decides for each layer whether it computes as if quantized."""
+    """Return the model with an input SWITCHES that selects the layers that compute as if quantized."""
     writer = _Writer(model)
     for number, layer in enumerate(layers):
         seen = ranges[layer.source]
@@ -62,19 +62,19 @@ def switchable_model(model: onnx.ModelProto, layers: Sequence[Layer], ranges: Ma
 
 
 def _along(values: Any, layer: Layer) -> Any:
-    """Return float32[C] in the shape that multiplies the layer's tensor channel by channel."""
+    """Return float32[C] in the shape that broadcasts over the channels of the layer's tensor."""
     shape = (1, -1, 1, 1) if layer.channel_axis == 1 else (-1,)
     return np.asarray(values, dtype=np.float32).reshape(shape)
 
 
 def _as_in_graph(weights: Any, product: Product) -> Any:
-    """Return weights [O, I, taps] in the shape that they have in the graph."""
+    """Return weights [O, I, taps] in their shape in the graph."""
     array = weights.reshape(product.shape) if product.kind == CONVOLUTION else weights[:, :, 0].T
     return np.ascontiguousarray(array if array.dtype == np.int8 else array.astype(np.float32))
 
 
 class _Writer:
-    """A copy of a model to which nodes are added beside those that are there."""
+    """A copy of a model to which nodes are added beside the existing ones."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._model = onnx.ModelProto()
@@ -92,15 +92,15 @@ class _Writer:
         return name
 
     def add_before(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node before the one that makes `result`, and return its own."""
+        """Add a node before the one that computes `result`, and return the new node's result."""
         return self._add(self._before.setdefault(result, []), operator, inputs, attributes)
 
     def add_after(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node after the one that makes `result`, and return its own."""
+        """Add a node after the one that computes `result`, and return the new node's result."""
         return self._add(self._after.setdefault(result, []), operator, inputs, attributes)
 
     def rounded(self, layer: Layer, scale: InputScale) -> str:
-        """Return the layer's tensor, times the factors of `scale`, rounded."""
+        """Return the layer's tensor multiplied by the factors of `scale` and rounded."""
         source = layer.source
         multiplied = self.add_after(source, "Mul", source, self.constant(_along(scale.factors, layer)))
         grid = self.constant(np.float32(scale.step)), self.constant(np.uint8(scale.zero))
@@ -108,14 +108,14 @@ class _Writer:
         return self.add_after(source, "DequantizeLinear", quantized, *grid)
 
     def weights(self, product: Product, weights: RoundedWeights) -> str:
-        """Return a product's weights, made from integers."""
+        """Return a product's weights, computed from the stored integers."""
         values = self.constant(_as_in_graph(weights.values, product))
         grid = self.constant(weights.steps), self.constant(np.zeros(len(weights.steps), dtype=np.int8))
         axis = 0 if product.kind == CONVOLUTION else 1
         return self.add_before(product.node, "DequantizeLinear", values, *grid, axis=axis)
 
     def feed(self, product: Product, source: str, weights: str, bias: FloatArray | None = None) -> None:
-        """Give a product another input and other weights; `bias` is added to what a convolution has."""
+        """Replace the input and the weights of a product; `bias` is added to a convolution's own bias."""
         node = next(node for node in self._graph.node if product.node in node.output)
         rest = list(node.input[2:])
         if bias is not None and product.kind == CONVOLUTION:
@@ -124,7 +124,7 @@ class _Writer:
         self._inputs[product.node] = [source, weights, *rest]
 
     def finished(self) -> onnx.ModelProto:
-        """Return the model: nodes in an order they can be computed in, constants without use removed."""
+        """Return the model, with nodes in a valid order of computation and unused constants removed."""
         nodes: list[onnx.NodeProto] = []
         for node in self._graph.node:
             if node.output[0] in self._inputs:

@@ -1,7 +1,7 @@
-"""What quantizing each layer costs in accuracy, measured, and which layers stay in floating point for it.
+"""The loss of accuracy from quantizing each layer, and the layers that therefore stay in floating point.
 
-Each layer is quantized alone, in a graph with a switch for each.  The costs add up: for b6c96 the policy KL of all
-layers together was 0.00098, the sum of one at a time as much.
+Each layer is quantized alone, in a graph with a switch for each.  The losses are additive: for b6c96 the policy KL of
+all layers together was 0.00098, and so was the sum of the single layers'.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,15 +20,15 @@ from gtp_engine.nn.onnx_model import RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
 
 POSITIONS: Final = 8
-"""Positions of each board size that a layer is tried on."""
+"""Positions of each board size on which a layer is measured."""
 OUTLIER: Final = 3.0
 """A layer stays in floating point if its share of the policy KL is this many times its share of the work: below that,
-the time it takes is better spent on more visits."""
+the time saved is better spent on more visits."""
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What a layer costs."""
+    """The loss of accuracy from a layer."""
 
     layer: Layer
     difference: Difference
@@ -43,17 +43,16 @@ def measure_sensitivities(
     runtime: Runtime,
     progress: Callable[[int, int], None],
 ) -> list[Sensitivity]:
-    """Return what each layer costs; `progress` is called with the number of layers done, and of all."""
-    tried = [part.first(POSITIONS) for part in examples]
+    """Return the loss from each layer; `progress` is called with the number of layers measured, and of all."""
+    used = [part.first(POSITIONS) for part in examples]
     content = switchable_model(model, layers, ranges).SerializeToString()
     sessions = [
-        new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
-        for part in tried
+        new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)}) for part in used
     ]
 
     def outputs(switches: Sequence[bool]) -> list[RawOutputs]:
         found = []
-        for session, part in zip(sessions, tried, strict=True):
+        for session, part in zip(sessions, used, strict=True):
             feeds = {"spatial": part.spatial, "globals": part.globals_, SWITCHES: np.array(switches)}
             policy, value = session.run(["policy", "value"], feeds)
             found.append(RawOutputs(policy, value, None, None))
@@ -69,9 +68,9 @@ def measure_sensitivities(
 
 
 def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:
-    """Return the tensors of the layers to leave in floating point, at most `share` of the work of all.
+    """Return the tensors of the layers to leave in floating point, at most `share` of the work of all layers.
 
-    Those that cost most for the work they are go first, and only OUTLIERs go at all.
+    The layers with the largest loss per work are chosen first, and only OUTLIERs are chosen.
     """
     work = sum(entry.layer.work for entry in sensitivities)
     kl = sum(entry.difference.policy_kl for entry in sensitivities)

@@ -1,10 +1,11 @@
-"""The layers of a graph that are worth quantizing: those on which its whole answer hangs, with constant weights.
+"""The layers of a graph that are worth quantizing: those with constant weights on which all outputs depend.
 
-A layer here is everything that multiplies one tensor by weights: such convolutions and products share the rounded
-tensor, and so they are quantized together or not at all.
+A layer here is the set of all convolutions and products that multiply one tensor by weights.  They share the rounded
+tensor, so they are quantized together or not at all.
 
-Left out are the first convolution, whose input is zeros, ones and little else, and the heads, which are a few percent
-of the work: rounding the value head's input shows directly in its answer.  A head is what only some outputs hang on.
+Left out are the first convolution, whose input is mostly zeros and ones, and the heads, which are a few percent of the
+work: rounding the value head's input directly changes its output.  A node on which only some outputs depend belongs to
+a head.
 """
 
 from collections import defaultdict
@@ -46,7 +47,7 @@ class Layer:
 
     @property
     def channel_axis(self) -> int:
-        """Return the tensor's axis that the weights' inputs are."""
+        """Return the tensor's axis of channels, which the weights' inputs match."""
         return 1 if self.products[0].kind == CONVOLUTION else -1
 
     @property
@@ -56,7 +57,7 @@ class Layer:
 
 
 class NetworkGraph:
-    """An ONNX model, looked at."""
+    """An ONNX model, with the outputs that depend on each tensor."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self.model = model
@@ -90,11 +91,11 @@ class NetworkGraph:
         return Product(node.output[0], PRODUCT, weights.T[:, :, np.newaxis], shape)
 
     def _find_reached(self) -> dict[str, frozenset[str]]:
-        """Return for each tensor the outputs that hang on it."""
+        """Return for each tensor the outputs that depend on it."""
         reached: dict[str, frozenset[str]] = defaultdict(frozenset)
         for name in self._outputs:
             reached[name] = frozenset((name,))
-        for node in reversed(self.model.graph.node):  # a model's nodes are sorted, results after what they are made of
+        for node in reversed(self.model.graph.node):  # a model's nodes are sorted, each after those it depends on
             below = _union(reached[name] for name in node.output)
             for name in node.input:
                 reached[name] |= below
