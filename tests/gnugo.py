@@ -29,7 +29,7 @@ needs_gnugo = pytest.mark.skipif(find_gnugo() is None, reason="gnugo is not inst
 
 
 class GnuGo:
-    """A running GNU Go; a context manager, so that it is ended whatever a test does."""
+    """A running GNU Go; a context manager, so that it ends with the test, failed or not."""
 
     def __init__(self, *options: str) -> None:
         path = find_gnugo()

@@ -101,7 +101,7 @@ class KatagoOracle:
             self.planes[plane] = {i for i, o in enumerate(owner) if o == color}
 
     def _taxed(self, owner: list[str]) -> list[str]:
-        """Return the owners left where the eyes of pieces in atari or next to nobody's points do not count."""
+        """Return the owners left where the eyes of pieces in atari or next to neutral points do not count."""
         cells = self.position.cells
         around = reference.neighbors(self.position.width, self.position.height)
         taxed = [o if o == c else reference.EMPTY for o, c in zip(owner, cells, strict=True)]

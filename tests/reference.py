@@ -147,7 +147,7 @@ class ReferenceGame:
     """A game from an empty (or given) position: what may be played, in any order of colours.
 
     `ko` is "simple", "positional" or "situational"; `suicide` allows killing two or more own stones (one alone is never
-    allowed).  A situation is a position and the colour due to move, the opponent of whoever moved last (`first_player`,
+    allowed).  A situation is a position and the colour due to move, the opponent of the last mover (`first_player`,
     before the first move).  Passes are always legal, change no stone and are moves like any other: after one a ko is no
     longer immediate, and the situation it leaves counts under situational superko.
     """
@@ -230,7 +230,7 @@ def perft(start: Position, depth: int, *, ko: str, suicide: bool, passes: bool =
 
 
 def area(position: Position) -> str:
-    """Return the owner of every point by Tromp-Taylor ("." nobody): stones, and what reaches one colour."""
+    """Return the owner of every point by Tromp-Taylor ("." none): stones, and empty points that reach one colour."""
     owner = list(position.cells)
     for inside, border in regions(position, EMPTY):
         colors = {position.cells[p] for p in border}
@@ -247,7 +247,7 @@ def territory(position: Position, dead: Collection[int] = ()) -> str:
 
 
 def territory_score(position: Position, dead: Collection[int], captures: dict[str, int]) -> dict[str, int]:
-    """Return each colour's points: its territory (seki not judged) and the stones it took, dead ones included."""
+    """Return each colour's points: its territory (seki is disregarded) and its captures, dead stones included."""
     owner = territory(position, dead)
     taken = {color: sum(position.cells[p] == opponent(color) for p in dead) for color in (BLACK, WHITE)}
     return {color: owner.count(color) + captures[color] + taken[color] for color in (BLACK, WHITE)}

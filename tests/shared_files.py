@@ -19,6 +19,6 @@ def shared_file(name: str) -> Path:
 
 
 def reference_records() -> list[dict[str, Any]]:
-    """Return the positions that KataGo 1.17.2 has judged, as `katago-reference/README.md` describes them."""
+    """Return the positions that KataGo 1.17.2 has evaluated, as `katago-reference/README.md` describes them."""
     with gzip.open(shared_file("katago-reference/positions.jsonl.gz"), "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]

@@ -1,4 +1,4 @@
-"""The exception tree is the one its docstring draws, and messages are one line whatever they are given."""
+"""The exception tree is the one its docstring draws, and messages are one line for any input."""
 
 import doctest
 import inspect

@@ -1,19 +1,19 @@
-"""Matches between two GTP engines: alternating colours, clocks, openings, a referee, results that survive.
+"""Matches between two GTP engines: alternating colours, clocks, openings, a referee, resumable results.
 
-    gtp_client   an engine as a child process: one command, one reply, one time
-    settings     what decides the games of a match
-    clocks       how engines are told their time
-    player       an engine with the commands a match sends
-    openings     where games begin
-    referee      who has won
-    play         one game
-    records      finished games on disk
-    runner       all games, several at a time, resumed after an interruption
-    sprt         whether enough games have been played
-    statistics   win rate, Elo, intervals, times, faults; the table
-    ratings      several players from all their games: Elo, intervals, the table
-    plot         the win rate over the games, as a picture
-    progress     the bar on the terminal
+    runner          all games, several at a time, resumed after an interruption; start reading here
+    match_game      one game
+    player          an engine with the commands that a match sends
+    gtp_client      an engine as a child process: commands, replies, times
+    settings        the settings that decide the games of a match
+    clocks          the time commands for an engine
+    openings        the first moves of games
+    referee         the winner after two passes
+    records         finished games on disk
+    statistics      win rate, Elo, intervals, times, faults; the table
+    sprt            the sequential test that ends a match early
+    ratings         Elo ratings of several players from all their games
+    plot            the win rate over the games, as a picture
+    match_progress  finished games on the progress bar
 
-Engines are processes and may be any program that speaks GTP 2; our own gets no favours.
+Engines are processes and may be any program that speaks GTP 2; ours is treated like any other.
 """

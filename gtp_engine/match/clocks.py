@@ -1,12 +1,12 @@
-"""The words in which a match tells an engine its time: GTP 2 knows one kind of clock, matches have two.
+"""The time commands of a match: GTP 2 has one kind of clock, matches have two.
 
     canadian   `time_settings`, which every engine with clocks has
-    fischer    `kata-time_settings fischer`, where `kata-list_time_settings` answers that it is known
+    fischer    `kata-time_settings fischer`, where `kata-list_time_settings` lists it
 
-An engine without Fischer clocks is told of a canadian one, as gtp2ogs does it: main time less one increment, then one
-move for each increment.  Before each of its moves `time_left` says what it really has, less one increment, as main
-time, so that it does not think all of it is for one move; when that leaves nothing, the rest is the time of one
-overtime move.  An engine that ignores `time_left` then never runs out of time, but does not use what it has saved.
+An engine without Fischer clocks gets a canadian one, as from gtp2ogs: main time less one increment, then one move for
+each increment.  Before each of its moves `time_left` sends the time it really has, less one increment, as main time, so
+that it does not spend all of it on one move; if nothing remains, the rest is sent as the time of one overtime move.  An
+engine that ignores `time_left` then never runs out of time, but does not use the time it has saved.
 
 Seconds of `time_left` are whole, rounded down, as gtp2ogs sends them.
 """
@@ -37,5 +37,5 @@ def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: b
 
 
 def _seconds(value: float) -> str:
-    """Return seconds as an integer where they are whole, because GTP 2 knows no others."""
+    """Return seconds as an integer where they are whole: GTP 2 has only integers."""
     return str(int(value)) if value == int(value) else repr(value)

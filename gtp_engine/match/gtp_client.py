@@ -1,14 +1,14 @@
-"""A GTP engine as a child process: send a command, get the reply and how long it took.
+"""A GTP engine as a child process: send a command, get the reply and its time.
 
-Not here: what to send and when (`player`), nor anything about Go.
+Not here: which commands are sent and when (`player`), nor anything about Go.
 
-Everything the engine prints on stderr, and the dialogue itself (`>>` sent, `<<` received), goes to one log file
-for each process, so that a lost game can be read afterwards.  A reader thread takes stdout, because waiting for a
-line with a time limit works the same way on every platform only like that; it also stamps each line with its
-arrival, so that the time of a move does not include the referee's own waiting for a core.
+The engine's stderr and the dialogue (`>>` sent, `<<` received) are written to one log file for each process, so that a
+lost game can be examined afterwards.  A reader thread reads stdout, because only that way waiting for a line with a
+time limit works the same on every platform.  The thread also stamps each line with its time of arrival, so that the
+time of a move does not include the referee's wait for a core.
 
-Replies are read as clients in use read them: lines before the first `=` or `?` are skipped (an engine that prints
-a banner on stdout still plays), an empty line ends the reply, and CRLF is accepted.
+Replies are read leniently, like other clients read them: lines before the first `=` or `?` are skipped (an engine that
+prints a banner on stdout still plays), an empty line ends the reply, and CRLF is accepted.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from typing import IO, Final, NamedTuple
 from gtp_engine.errors import TengenError, shown
 
 QUIT_SECONDS: Final = 5.0
-"""How long an engine may take to leave after `quit`, as gtp2ogs allows; then it is ended."""
+"""Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
 
 _REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
 
@@ -39,7 +39,7 @@ class Reply(NamedTuple):
 
 
 class GtpClientError(TengenError):
-    """Something is wrong with an engine; the message begins with its label and command."""
+    """An engine has failed; the message begins with its label and command."""
 
 
 class EngineStartError(GtpClientError):
@@ -47,15 +47,15 @@ class EngineStartError(GtpClientError):
 
 
 class EngineDiedError(GtpClientError):
-    """The engine ended or closed its output while a reply was due."""
+    """The engine exited or closed its output before its reply."""
 
 
 class EngineTimeoutError(GtpClientError):
-    """The engine gave no answer in time; it has been ended."""
+    """The engine did not reply in time; it has been killed."""
 
 
 class CommandFailedError(GtpClientError):
-    """The engine answered `?`; `reply` is its text."""
+    """The engine replied with `?`; `reply` is its text."""
 
     def __init__(self, message: str, *, reply: str) -> None:
         self.reply = reply
@@ -63,10 +63,10 @@ class CommandFailedError(GtpClientError):
 
 
 class GtpClient:
-    """A running engine.  One thread at a time may use it; `kill` alone is safe from any thread.
+    """A running engine.  One thread at a time may use it; only `kill` is safe from any thread.
 
-    `command` is split like a shell command line but no shell runs it.  `log` is appended to.  `timeout` is the
-    longest wait for any reply, in seconds.  Raises EngineStartError.
+    `command` is split like a shell command line, but run without a shell.  `log` is appended to.  `timeout` is the
+    longest wait for a reply, in seconds.  Raises EngineStartError.
     """
 
     def __init__(self, command: str, *, label: str, log: Path, timeout: float) -> None:
@@ -89,12 +89,12 @@ class GtpClient:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         try:
-            # Windows programs split their command line themselves, each as it likes.
+            # On Windows each program splits its own command line.
             arguments = self.command.strip() if os.name == "nt" else shlex.split(self.command)
             if not arguments:
                 raise ValueError("empty")
-            # An own session: Ctrl-C in the terminal reaches the match alone, which then ends the engines itself;
-            # otherwise every interruption would look like the death of an engine.
+            # A session of its own: Ctrl-C in the terminal reaches only the match, which then ends the engines;
+            # otherwise every interruption would look like a crash of an engine.
             return subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
@@ -109,8 +109,8 @@ class GtpClient:
     def send(self, command: str) -> Reply:
         """Return the engine's reply to one command line.
 
-        Raises CommandFailedError for a `?` reply, EngineDiedError, and EngineTimeoutError after ending the engine
-        (a late reply would be taken for the next command's).
+        Raises CommandFailedError for a `?` reply, EngineDiedError, and EngineTimeoutError after killing the engine (a
+        late reply would be taken for that of the next command).
         """
         self._note(">>", command)
         self._write(command)
@@ -128,7 +128,7 @@ class GtpClient:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """Ask the engine to quit and end it if it does not within `QUIT_SECONDS`.  Raises nothing."""
+        """Send `quit`, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
         if self.is_alive():
             with contextlib.suppress(OSError, ValueError):
                 self._note(">>", "quit")
@@ -142,7 +142,7 @@ class GtpClient:
         self._log.close()
 
     def kill(self) -> None:
-        """End the process and its children at once.  Safe from any thread and when it has already ended."""
+        """Kill the process and its children.  Safe from any thread, and after the process has ended."""
         if self._process.poll() is None:
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
@@ -180,7 +180,7 @@ class GtpClient:
             except queue.Empty:
                 self.kill()
                 raise EngineTimeoutError(
-                    f"{self.label}: no answer to {shown(command)} within {self._timeout:g} s; see {self._log_path}"
+                    f"{self.label}: no reply to {shown(command)} within {self._timeout:g} s; see {self._log_path}"
                 ) from None
             if item is None:
                 self._lines.put(None)
@@ -191,18 +191,18 @@ class GtpClient:
             if lines:
                 lines.append(line)
             elif _REPLY_HEAD.match(line):
-                seconds = max(0.0, arrival - started)  # the reply may be there before `started` is read
+                seconds = max(0.0, arrival - started)  # the reply may arrive before `started` is read
                 lines.append(line)
 
     def _died(self, command: str) -> EngineDiedError:
         try:
             code = self._process.wait(QUIT_SECONDS)
-            how = f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
+            how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
         except subprocess.TimeoutExpired:
             self.kill()
             how = "closed its output"
         return EngineDiedError(
-            f"{self.label}: the engine {how} instead of answering {shown(command)}; see {self._log_path}"
+            f"{self.label}: the engine {how} instead of replying to {shown(command)}; see {self._log_path}"
         )
 
     def _note(self, mark: str, text: str) -> None:

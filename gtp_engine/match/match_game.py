@@ -1,7 +1,7 @@
 """One game between two players, from the opening to its record.
 
-The referee's own `Game` is the only board that counts: a move it forbids loses, whatever the opponent thinks of
-it.  A think time is the time from the end of the `genmove` command to the arrival of the reply's first line.
+The referee's own `Game` decides legality: a move that it forbids loses, even if the opponent would accept it.  A think
+time lasts from the end of the `genmove` command to the arrival of the reply's first line.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class PlayedGame(NamedTuple):
 
 
 class _Ending(NamedTuple):
-    """How a game ended: RE, the winner, why, a sentence for people, and the scores where it was counted."""
+    """How a game ended: RE, the winner, the reason, a sentence of detail, and the scores where it was scored."""
 
     result: str
     winner: Winner
@@ -55,9 +55,9 @@ class _Seat:
 def play_game(
     number: int, opening: Opening, *, black: Player, white: Player, settings: MatchSettings, referee: Referee
 ) -> PlayedGame:
-    """Play game `number` and return it with its record; both engines may have died when this returns.
+    """Play game `number` and return it with its record; either engine may have died when this returns.
 
-    Raises MatchError when the game cannot be set up, which is nobody's loss.
+    Raises MatchError when the game cannot be set up; neither engine has lost then.
     """
     game = new_game(settings, opening)
     times = settings.time_settings()
@@ -84,7 +84,7 @@ def play_game(
 
 
 def _set_up(seats: dict[int, _Seat], opening: Opening) -> _Ending | None:
-    """Prepare both engines; return the ending if one of them breaks off."""
+    """Prepare both engines; return the ending if one of them fails."""
     for color, seat in seats.items():
         try:
             seat.player.start_game()
@@ -108,10 +108,10 @@ def _play_on(game: Game, seats: dict[int, _Seat], settings: MatchSettings, refer
 
 
 def _one_move(game: Game, mover: _Seat, waiting: _Seat, settings: MatchSettings) -> _Ending | None:
-    """Ask one engine for a move, check it and pass it on; return the ending if that ended the game."""
+    """Request a move from one engine, check it and send it to the other; return the ending if it ended the game."""
     try:
         if mover.time_left is not None:
-            mover.player.tell_time(mover.color, mover.time_left)
+            mover.player.send_time_left(mover.color, mover.time_left)
         reply = mover.player.genmove(mover.color)
     except (CommandFailedError, EngineDiedError, EngineTimeoutError) as error:
         return _lost(mover, waiting, "failure", str(error))
@@ -138,10 +138,10 @@ def _one_move(game: Game, mover: _Seat, waiting: _Seat, settings: MatchSettings)
 
 
 def _is_lost_on_time(seat: _Seat, seconds: float, settings: MatchSettings) -> bool:
-    """Book a move on its player's clock; return whether it took more than the clock and the grace allow.
+    """Deduct a move from its player's clock; return whether it took more than the clock and the grace allow.
 
-    The grace forgives each overstep by itself, for what the machine and not the engine did; the time is booked in
-    full all the same, so grace is never a budget to play with.
+    The grace forgives each overstep separately, for delays of the machine rather than the engine.  The full time is
+    still deducted, so an engine cannot use the grace as extra time.
     """
     times = settings.time_settings()
     before = seat.time_left
@@ -156,7 +156,7 @@ def _is_lost_on_time(seat: _Seat, seconds: float, settings: MatchSettings) -> bo
 
 
 def _lost(loser: _Seat, winner: _Seat, reason: Reason, detail: str = "") -> _Ending:
-    """Return the ending of a game lost without counting; RE names resignation, time, or a forfeit."""
+    """Return the ending of a game that is not scored; RE names resignation, time, or a forfeit."""
     letter = "B" if winner.color == BLACK else "W"
     suffix = {"resign": "R", "time": "T"}.get(reason, "F")
     return _Ending(f"{letter}+{suffix}", winner.side, reason, detail)

@@ -1,4 +1,4 @@
-"""Where the games of a match begin: an empty board, random stones, or records from a folder.
+"""The openings of a match: an empty board, random moves, or game records from a folder.
 
 Games go in pairs: both games of a pair have the same opening, with the colours of the engines swapped.
 """
@@ -16,15 +16,15 @@ from gtp_engine.match.settings import MatchError, MatchSettings
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 
 EDGE_LINES: Final = 2
-"""Random stones keep off the first two lines, where a stone is often worth nothing; on boards below
-`SMALL_BOARD`, off none, because little else would be left."""
+"""Random moves avoid the first two lines, where a stone is often useless.  Boards below `SMALL_BOARD` use every line,
+because few points would be left."""
 
 SMALL_BOARD: Final = 7
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Stones to set up and moves to play before the engines take over; `name` goes into the game's record.
+    """Stones to set up and moves to play before the engines take over; `name` is written to the game's record.
 
     `first_player` moves first after the set-up.
     """
@@ -36,7 +36,7 @@ class Opening:
 
 
 def load_openings(settings: MatchSettings) -> list[Opening]:
-    """Return the openings in the order of the pairs they serve; a shorter list than pairs is used again and again.
+    """Return the openings in the order of the pairs of games; a list shorter than the pairs is repeated.
 
     Raises MatchError for a folder without usable records.
     """
@@ -58,7 +58,7 @@ def new_game(settings: MatchSettings, opening: Opening) -> Game:
 
 
 def _random_opening(pair: int, settings: MatchSettings) -> Opening:
-    """Return legal random moves; the same for the same seed and pair, however many games there are."""
+    """Return legal random moves, which depend only on the seed and the pair, not on the number of games."""
     generator = random.Random(f"{settings.seed}/{pair}")
     game = new_game(settings, Opening())
     for _ in range(settings.random_plies):

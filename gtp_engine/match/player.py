@@ -1,8 +1,8 @@
-"""One engine of a match: the commands it gets, in the order gogui-twogtp sends them.
+"""One engine of a match: the commands it gets, in the order in which gogui-twogtp sends them.
 
-At the start: protocol_version, name, version, list_commands.  For each game: boardsize, clear_board, the rules
-where the engine lists a command for them, komi, time_settings where the match has clocks (`clocks`); the opening's
-stones as `play`.  Rules come before komi because an engine may reset komi with them.
+At the start: protocol_version, name, version, list_commands.  For each game: boardsize, clear_board, the rules if the
+engine lists a command for them, komi, time_settings if the match has clocks (`clocks`), and the opening's stones as
+`play`.  Rules come before komi because an engine may reset komi with them.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
 
 class Player:
-    """An engine process and, after `shake_hands`, what it said about itself.
+    """An engine process and, after `shake_hands`, its name, version and commands.
 
-    Raises GtpClientError when the process cannot be started or breaks off.
+    Raises GtpClientError when the process cannot be started or fails.
     """
 
     def __init__(self, side: Side, settings: MatchSettings, *, log: Path) -> None:
@@ -39,7 +39,7 @@ class Player:
         self._client = GtpClient(settings.command(side), label=side, log=log, timeout=settings.reply_timeout)
 
     def shake_hands(self) -> None:
-        """Learn name, version and commands; tell the engine its visits.
+        """Request name, version and commands, and set the engine's visits.
 
         Raises MatchError when it does not speak GTP 2 or lacks a command that every game needs.
         """
@@ -58,23 +58,23 @@ class Player:
     def _set_visits(self, visits: int) -> None:
         if "kata-set-param" not in self._commands:
             raise MatchError(
-                f"{self.side}: {self.name} cannot be told its visits (it does not list kata-set-param); "
-                "leave out --visits and put the limit into its command"
+                f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
+                "leave out --visits and set the limit in its command"
             )
         self._client.send(f"kata-set-param maxVisits {visits}")
 
     def describe(self) -> dict[str, str]:
-        """Return the engine's name and version, as it gave them."""
+        """Return the engine's name and version from its replies."""
         return {"name": self.name, "version": self.version}
 
     def lists(self, command: str) -> bool:
-        """Return whether the engine says it has a command."""
+        """Return whether the engine lists a command."""
         return command in self._commands
 
     def start_game(self) -> None:
         """Set up an empty board with the match's rules, komi and clocks.
 
-        Raises MatchError when the engine refuses one of them: such a match has no meaning.
+        Raises MatchError when the engine refuses one of them: the match would be meaningless.
         """
         settings = self._settings
         commands = [f"boardsize {settings.board_size}", "clear_board", *self._rules_commands()]
@@ -91,7 +91,7 @@ class Player:
                 raise MatchError(str(error)) from error
 
     def _has_fischer_clocks(self) -> bool:
-        """Return whether a Fischer clock is wanted and the engine says that it can be told of one."""
+        """Return whether the match has a Fischer clock and the engine supports it."""
         if self._times is None or self._times.kind is not TimeKind.FISCHER:
             return False
         if not (self.lists("kata-time_settings") and self.lists("kata-list_time_settings")):
@@ -108,23 +108,23 @@ class Player:
         return []
 
     def play(self, move: Move) -> None:
-        """Tell the engine a move; raises CommandFailedError when it refuses."""
+        """Send a move to the engine; raises CommandFailedError when it refuses."""
         size = self._settings.board_size
         self._client.send(f"play {_letter(move.color)} {format_vertex(move.point, width=size, height=size)}")
 
     def play_all(self, moves: Iterable[Move]) -> None:
-        """Tell the engine the stones of an opening; raises MatchError when it refuses one."""
+        """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
         try:
             for move in moves:
                 self.play(move)
         except CommandFailedError as error:
             raise MatchError(f"an opening cannot be used: {error}") from error
 
-    def tell_time(self, color: int, left: TimeLeft) -> None:
-        """Tell the engine what its clock shows, if the match does that or the engine could not know otherwise.
+    def send_time_left(self, color: int, left: TimeLeft) -> None:
+        """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.
 
-        Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then goes by
-        its own clock.
+        Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then relies
+        on its own clock.
         """
         times = self._times
         is_emulated = times is not None and times.kind is TimeKind.FISCHER and not self._knows_fischer
@@ -135,11 +135,11 @@ class Player:
             self._client.send(f"time_left {_letter(color)} {arguments}")
 
     def genmove(self, color: int) -> Reply:
-        """Return the engine's move as its own text, with the seconds it took."""
+        """Return the engine's move as text, with the seconds it took."""
         return self._client.send(f"genmove {_letter(color).lower()}")
 
     def final_score(self) -> str | None:
-        """Return what the engine makes of the final position, or None when it cannot say or breaks off over it."""
+        """Return the engine's score of the final position, or None when it has no such command or fails."""
         if not self.lists("final_score"):
             return None
         try:
@@ -152,19 +152,19 @@ class Player:
         return self._client.is_alive()
 
     def close(self) -> None:
-        """End the engine politely, or forcibly when it does not leave."""
+        """End the engine with `quit`, or kill it when it does not exit."""
         self._client.close()
 
     def kill(self) -> None:
-        """End the engine at once; safe from any thread."""
+        """Kill the engine; safe from any thread."""
         self._client.kill()
 
 
 def _kgs_name(rules: Rules) -> str | None:
     """Return the argument of `kgs-rules` closest to the rules, or None.
 
-    KGS knows one Chinese rule set; it stands for ours with simple ko too, which an engine that lists only
-    `kgs-rules` has no other name for.
+    KGS has one Chinese rule set; it is also sent for ours with simple ko, for which an engine that lists only
+    `kgs-rules` has no other name.
     """
     if rules == PRESETS["chinese"]:
         return "chinese"

@@ -1,7 +1,7 @@
-"""The win rate over the games of a match as a picture, PNG or SVG; the only part of the package that needs matplotlib.
+"""The win rate over the games of a match as a picture, PNG or SVG; needs matplotlib.
 
 The curve is the first engine's share of the points after each game that counts, in the order of the games' numbers,
-with the interval that the table shows for the last of them.
+with its 95 % interval; the table shows the last point of it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _DOTS_PER_INCH: Final = 150
 
 
 def check_plot(path: Path) -> None:
-    """Raise MatchError when no plot could be written to `path`; for saying so before hours of games."""
+    """Raise MatchError if a plot cannot be written to `path`, to be called before hours of games."""
     if path.suffix.lower() not in FORMATS:
         raise MatchError(problem(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}"))
     try:
@@ -38,7 +38,7 @@ def check_plot(path: Path) -> None:
 def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second: str) -> None:
     """Write the picture of finished games, sorted by number, under the engines' names; raises MatchError."""
     check_plot(path)
-    from matplotlib.figure import Figure  # no pyplot: it would look for a screen and keep the figure
+    from matplotlib.figure import Figure  # not pyplot, which would need a display and keep the figure
 
     figure = Figure(figsize=_INCHES, layout="constrained")
     axes = figure.add_subplot()

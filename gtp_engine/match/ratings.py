@@ -1,11 +1,11 @@
 """Ratings of several players from the games they played with each other: Elo's scale, by maximum likelihood.
 
 The model is that of Bradley and Terry (1952), which Elo ratings rest on: a player whose rating is d points higher is
-expected to score 1 / (1 + 10^(−d / 400)) of the points.  Only differences mean anything, so ratings are given such that
-their mean is 0.  A draw counts as half a win.
+expected to score 1 / (1 + 10^(−d / 400)) of the points.  Only differences are meaningful, so the ratings are shifted to
+a mean of 0.  A draw counts as half a win.
 
-P is the number of players; `points[i, j]` is what player i won against player j, so that points[i, j] + points[j, i]
-games were played.
+P is the number of players; `points[i, j]` are the points of player i against player j, so that points[i, j] +
+points[j, i] games were played.
 """
 
 import math
@@ -23,16 +23,16 @@ from gtp_engine.match.statistics import Z_95
 Floats = NDArray[np.float64]
 
 PRIOR_GAMES: Final = 1.0
-"""Drawn games added to those of each two players that have met, so that one who won everything has a rating too; as
-BayesElo does by default, but one instead of two.  It draws ratings together, noticeably only where games are few."""
+"""Drawn games added for each pair of players that have met, so that a player who won every game has a rating too.
+BayesElo adds two by default.  They move ratings together, noticeably only where games are few."""
 
 _ELO_PER_NAT: Final = ELO_SCALE / math.log(10)
 """Rating points for odds that change by the factor e."""
 _LONGEST_STEP: Final = 1.0
-"""Most that a rating changes in a step of Newton's method, in nats; far from the solution it would leap too far."""
+"""Largest change of a rating in a step of Newton's method, in nats; far from the solution it would overshoot."""
 _STEPS: Final = 1000
 _PRECISION: Final = 1e-10
-"""The last step is shorter than this, in nats."""
+"""Iteration stops at a step shorter than this, in nats."""
 
 
 class Ratings(NamedTuple):
@@ -43,11 +43,11 @@ class Ratings(NamedTuple):
 
 
 def rate_players(points: Floats, *, prior_games: float = PRIOR_GAMES) -> Ratings:
-    """Return the most likely ratings for the results `points` [P, P], and how sure they are.
+    """Return the most likely ratings for the results `points` [P, P], with their 95 % intervals.
 
-    Intervals are those of the normal approximation, from the information in the games, about the mean of all players.
-    `prior_games` may be 0 if nobody has won or lost everything, alone or together with others.  Raises MatchError
-    unless the games connect all players.
+    The intervals use the normal approximation, from the Fisher information of the games, about the mean of all players.
+    `prior_games` may be 0 if no player, and no group of players against the rest, has won or lost every game.  Raises
+    MatchError unless the games connect all players.
     """
     games = points + points.T
     _check_connected(games)
@@ -63,22 +63,24 @@ def rate_players(points: Floats, *, prior_games: float = PRIOR_GAMES) -> Ratings
         if longest < _PRECISION:
             deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
             return Ratings(_ELO_PER_NAT * (ratings - ratings.mean()), Z_95 * _ELO_PER_NAT * deviations)
-    raise MatchError(problem("results without most likely ratings: somebody won everything", expected="prior games"))
+    raise MatchError(
+        problem("no most likely ratings: a player or group won every game against the rest", expected="prior games")
+    )
 
 
 def _information(weights: Floats) -> Floats:
-    """Return the Fisher information of ratings where two players' games are worth `weights` [P, P], symmetric."""
+    """Return the Fisher information of the ratings for symmetric `weights` [P, P] of the games between two players."""
     return np.diag(weights.sum(axis=1)) - weights
 
 
 def _check_connected(games: Floats) -> None:
-    """Raise MatchError unless every player met every other, or others that lead to them."""
+    """Raise MatchError unless a chain of games connects every two players."""
     reached = np.zeros(len(games), dtype=bool)
     reached[0] = True
     for _ in games:
         reached |= (games[reached] > 0).any(axis=0)
     if not reached.all():
-        raise MatchError(problem("players without games that connect them to the others", expected="a round robin"))
+        raise MatchError(problem("some players are not connected by games", expected="a round robin"))
 
 
 def format_standings(names: Sequence[str], points: Floats, columns: Mapping[str, Sequence[str]]) -> str:

@@ -19,23 +19,23 @@ from typing import Any, Final, Literal
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, completed, describe_difference
 
 FORMAT: Final = 1
-"""Version of the files in a match folder; another number is refused."""
+"""Version of the files in a match folder; other versions are refused."""
 
 Winner = Literal["first", "second", "draw", "none"]
-"""Who won; "none" for a void game, which counts for nobody."""
+"""The winner; "none" for a void game, which does not count."""
 
 Reason = Literal["score", "resign", "time", "illegal", "refused", "failure", "max_moves"]
-"""How a game ended: by counting, by resignation, or lost by running out of time, by an illegal or unreadable move,
-by refusing a legal move of the opponent, by an engine that died, hung or answered `?` to genmove; or stopped."""
+"""How a game ended: by score or resignation; lost by running out of time, by an illegal or unreadable move, by refusing
+a legal move of the opponent, or by an engine that died, hung or answered `?` to genmove; or stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GameRecord:
-    """One finished game.  Numbers start at 1; times are seconds, as the referee measured them.
+    """One finished game.  Numbers start at 1; times are seconds, measured by the match.
 
-    `result` is the SGF property RE.  `scores` has what "referee", "first" and "second" made of the final position
-    (only those that said something), in GTP's form.  `think_times` lists every genmove of each side.  `overruns`
-    counts the moves that took more than the clock allowed, forgiven or not.
+    `result` is the SGF property RE.  `scores` holds the scores of the final position by "referee", "first" and
+    "second" (without engines that gave none), in GTP's form.  `think_times` lists every genmove of each side.
+    `overruns` counts the moves that took more than the clock allowed, forgiven or not.
     """
 
     game: int
@@ -52,7 +52,7 @@ class GameRecord:
 
     @property
     def points(self) -> float:
-        """Return what the game brings the first engine: 1, a half for a draw, or 0 (also for a void game)."""
+        """Return the first engine's points for the game: 1, a half for a draw, or 0 (also for a void game)."""
         return {"first": 1.0, "draw": 0.5}.get(self.winner, 0.0)
 
     def to_line(self) -> str:
@@ -94,7 +94,7 @@ class MatchFolder:
             return sorted(self._records, key=lambda record: record.game)
 
     def add(self, record: GameRecord, sgf: str) -> None:
-        """Write a finished game to the disk before returning."""
+        """Write a finished game to disk; it is synced when this returns."""
         self.sgf_path(record.game).write_text(sgf, encoding="utf-8")
         with self._lock:
             with self._results.open("a", encoding="utf-8") as file:
@@ -104,15 +104,15 @@ class MatchFolder:
             self._records.append(record)
 
     def sgf_path(self, game: int) -> Path:
-        """Return where the record of a game is kept."""
+        """Return the path of a game's SGF record."""
         return self.path / "games" / f"{game:04d}.sgf"
 
     def log_path(self, name: str) -> Path:
-        """Return where one engine process writes its log."""
+        """Return the path of an engine process's log."""
         return self.path / "logs" / f"{name}.log"
 
     def check_engine(self, side: Side, description: dict[str, str]) -> None:
-        """Keep an engine's name and version, or raise MatchError if earlier games were played by another one."""
+        """Record an engine's name and version; raises MatchError if another engine played earlier games."""
         with self._lock:
             known = self._engines.get(side)
             if known is not None and known != description:
@@ -125,7 +125,7 @@ class MatchFolder:
                 self._write_header()
 
     def engine_name(self, side: Side) -> str:
-        """Return the name the match gives an engine, else its own "name version", else (no answer yet) the side."""
+        """Return the engine's name from the settings, else its own "name version", else (before its reply) the side."""
         if self._names[side]:
             return self._names[side]
         with self._lock:
@@ -157,7 +157,7 @@ class MatchFolder:
         temporary.replace(self._header)
 
     def _read_results(self) -> list[GameRecord]:
-        """Return the games on disk, cutting off a last line whose writing was interrupted."""
+        """Return the games on disk; truncates a last line whose writing was interrupted."""
         if not self._results.exists():
             return []
         data = self._results.read_bytes()

@@ -1,12 +1,12 @@
-"""Who has won when both engines have passed.
+"""The referee: scores a game after both engines have passed.
 
 Three ways, by the match's `referee` setting:
 
-    estimate   our engine decides which stones are dead, from rollouts, and counts under the match's rules
-    board      every stone on the board lives (Tromp-Taylor counting): for engines that capture before they pass
-    players    the engines' own `final_score` where both agree on it, otherwise the estimate
+    estimate   our engine estimates the dead stones by rollouts, and scores under the match's rules
+    board      every stone on the board is alive (Tromp-Taylor scoring): for engines that capture before they pass
+    players    the engines' own `final_score` if both agree, otherwise the estimate
 
-What the engines say is recorded in every case, and the summary reports games in which the scores differ.
+The engines' scores are recorded in every case, and the summary reports games in which the scores differ.
 """
 
 import re
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from gtp_engine.engine import Engine
 
 _ESTIMATOR: Final = {"search.threads": "1"}
-"""The engine that estimates dead stones takes one core, because other games may be going on."""
+"""The engine that estimates dead stones uses one core, because other games may be running."""
 
 _SEED: Final = 1
-"""Seed of each estimate, so that a position is always counted alike."""
+"""Seed of each estimate, so that a position always gets the same score."""
 
 _SCORE = re.compile(r"([BW])\+(\d+(?:\.\d*)?)", re.IGNORECASE)
 
 
 def normalize_score(text: str) -> str:
-    """Return GTP's form of a score without needless zeros: "B+3", "W+0.5", "0"; other text unchanged.
+    """Return a score in GTP's form without trailing zeros: "B+3", "W+0.5", "0"; other text unchanged.
 
     >>> normalize_score("b+3.0"), normalize_score("W+0.50"), normalize_score("B+0.0"), normalize_score("?")
     ('B+3', 'W+0.5', '0', '?')
@@ -46,9 +46,9 @@ def normalize_score(text: str) -> str:
 
 
 class Referee:
-    """Decides games that were played to the end.  Safe to use from several threads.
+    """Scores games that ended with two passes.  Safe to use from several threads.
 
-    The estimating engine is made when it is first needed: a match of engines that resign never pays for it.
+    The estimating engine is created when it is first needed; a match of engines that resign never needs it.
     """
 
     def __init__(self, settings: MatchSettings) -> None:
@@ -57,23 +57,24 @@ class Referee:
         self._engine: Engine | None = None
 
     def decide(self, game: Game, players: Sequence[Player]) -> dict[str, str]:
-        """Return the score by "referee", and by "first" and "second" where those engines say something."""
-        said = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
-        return {"referee": self._decision(game, said)} | {side: said[side] for side in SIDES if side in said}
+        """Return the scores by "referee", and by "first" and "second" if those engines give one."""
+        scores = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
+        return {"referee": self._decision(game, scores)} | {side: scores[side] for side in SIDES if side in scores}
 
-    def _decision(self, game: Game, said: Mapping[Side, str]) -> str:
+    def _decision(self, game: Game, scores: Mapping[Side, str]) -> str:
+        """Return the score that decides the game; `scores` are those of the engines."""
         if self._settings.referee == "board":
             return normalize_score(str(game.score()))
-        if self._settings.referee == "players" and len(said) == len(SIDES) and len(set(said.values())) == 1:
-            agreed = next(iter(said.values()))
+        if self._settings.referee == "players" and len(scores) == len(SIDES) and len(set(scores.values())) == 1:
+            agreed = next(iter(scores.values()))
             if agreed == "0" or _SCORE.fullmatch(agreed):
                 return agreed
         with self._lock:
             return normalize_score(self._estimate(game))
 
     def _estimate(self, game: Game) -> str:
-        """Return the score without the stones our engine believes dead."""
-        from gtp_engine.engine import Engine  # here: with it come numba and the search
+        """Return the score without the stones that our engine estimates to be dead."""
+        from gtp_engine.engine import Engine  # here: it imports numba and the search
 
         if self._engine is None:
             self._engine = Engine(Config().with_values(_ESTIMATOR))
@@ -87,7 +88,7 @@ class Referee:
         return str(engine.score())
 
     def close(self) -> None:
-        """End the estimating engine, if there is one."""
+        """Close the estimating engine, if there is one."""
         if self._engine is not None:
             self._engine.close()
 

@@ -1,9 +1,9 @@
-"""Plays all games of a match, several at a time, and keeps what is finished.
+"""Plays all games of a match, several at a time, and stores the finished ones.
 
-Each of `parallel` worker threads has its own pair of engine processes, which live from game to game; a process
-that broke off is replaced before the next game.  A match that was interrupted goes on with the games that are
-missing.  With a sequential test, the match is over as soon as the test has its verdict: games that are being played
-then are broken off and do not count, so that the finished ones give the same verdict whenever they are looked at.
+Each of `parallel` worker threads has its own pair of engine processes, which play several games; a process that has
+died is replaced before the next game.  An interrupted match resumes with the missing games.  With a sequential test,
+the match ends as soon as the test accepts a hypothesis.  Games still running are then aborted and do not count, so that
+the stored games always lead to the same result of the test.
 """
 
 import threading
@@ -23,7 +23,7 @@ from gtp_engine.match.sprt import run_sprt
 from gtp_engine.sgf import format_sgf
 
 MAX_FAILURES: Final = 3
-"""The match is given up when one engine dies, hangs or refuses this many games running."""
+"""The match is aborted when one engine dies, hangs or refuses a move in this many games in a row."""
 
 
 def run_match(
@@ -31,8 +31,8 @@ def run_match(
 ) -> list[GameRecord]:
     """Play the games that `folder` lacks and return all of them, sorted by number.
 
-    `on_game` is called for each game when it has ended, from any thread but one at a time.  Raises MatchError when
-    the match cannot go on, and passes KeyboardInterrupt on; the finished games are in the folder in both cases.
+    `on_game` is called after each game, from any thread but one at a time.  Raises MatchError when the match cannot
+    continue, and propagates KeyboardInterrupt; the finished games are in the folder in both cases.
     """
     match = _Match(settings, folder, on_game)
     try:
@@ -62,7 +62,7 @@ class _Match:
         self._stopping = False
 
     def run(self) -> None:
-        """Play every pending game; raises what stopped a worker."""
+        """Play every pending game; raises the error that stopped a worker."""
         count = min(self._settings.parallel, len(self._pending))
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"match-{index}") for index in range(1, count + 1)
@@ -81,11 +81,11 @@ class _Match:
             raise self._error
 
     def close(self) -> None:
-        """End what the match started."""
+        """Close the referee; each worker closes its own engines."""
         self._referee.close()
 
     def _work(self, index: int) -> None:
-        """Play one game after the other with a pair of engines of this thread's own."""
+        """Play games one after the other with this thread's own pair of engines."""
         pair: dict[Side, Player] = {}
         try:
             while (number := self._next_game()) is not None:
@@ -101,7 +101,7 @@ class _Match:
                 self._close(player)
 
     def _has_verdict(self) -> bool:
-        """Return whether the finished games decide the sequential test, if there is one."""
+        """Return whether there is a sequential test that the finished games decide."""
         test = self._settings.sprt
         return test is not None and run_sprt(test, self._folder.records()).verdict != "undecided"
 
@@ -110,7 +110,7 @@ class _Match:
             return self._pending.popleft() if self._pending and not self._stopping else None
 
     def _start(self, side: Side, index: int, dead: Player | None) -> Player:
-        """Return a running engine in place of `dead`; raises MatchError when it does not get as far as a game."""
+        """Return a running engine to replace `dead`; raises MatchError when it cannot be prepared for a game."""
         if dead is not None:
             self._close(dead)
         try:
@@ -136,7 +136,7 @@ class _Match:
             self._players.discard(player)
 
     def _play(self, number: int, pair: dict[Side, Player]) -> PlayedGame:
-        """Play game `number`: the first engine has Black in odd ones, and a pair of games shares an opening."""
+        """Play game `number`: the first engine is Black in odd games, and a pair of games shares an opening."""
         opening = self._openings[(number - 1) // 2 % len(self._openings)]
         black: Side = "first" if number % 2 else "second"
         return play_game(
@@ -159,7 +159,7 @@ class _Match:
         )
 
     def _finish(self, played: PlayedGame) -> None:
-        """Keep a game, unless the end of the match broke it off; raises MatchError after too many failures."""
+        """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
         record = played.record
         with self._lock:
             if self._stopping:
@@ -171,10 +171,10 @@ class _Match:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
                 self._failures[side] = self._failures[side] + 1 if failed else 0
                 if self._failures[side] == MAX_FAILURES:
-                    raise MatchError(f"{side} failed in {MAX_FAILURES} games running; the last time: {record.detail}")
+                    raise MatchError(f"{side} failed in {MAX_FAILURES} games in a row; the last time: {record.detail}")
 
     def _fail(self, error: BaseException) -> None:
-        """Remember the first error and end the match."""
+        """Store the first error and end the match."""
         with self._lock:
             if self._error is None and not self._stopping:
                 self._error = error
@@ -186,7 +186,7 @@ class _Match:
         self._kill_if_stopping()
 
     def _kill_if_stopping(self) -> None:
-        """End all engines, and with them every game being played, once the match is to stop."""
+        """Kill all engines, and so end every running game, if the match is stopping."""
         with self._lock:
             players = list(self._players) if self._stopping else []
         for player in players:

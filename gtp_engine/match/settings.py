@@ -1,7 +1,7 @@
-"""What a match is: everything that decides its games, in one value that can be written down and compared.
+"""The settings of a match: everything that decides its games, in one value that is stored and compared.
 
-Left out of the comparison on resuming (`identity`) are how many games there are, so that a match can be made longer,
-how many run at once, and what the engines are called.
+A resumed match must have the same settings (`identity`), except for the number of games, so that a match can be
+extended, the number of parallel games, and the engines' names.
 """
 
 import dataclasses
@@ -15,29 +15,29 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.rules import Rules
 
 Side = Literal["first", "second"]
-"""One of the two engines, whatever colour it has."""
+"""One of the two engines, with either colour."""
 
 SIDES: Final[tuple[Side, Side]] = ("first", "second")
 
 RefereeMode = Literal["estimate", "board", "players"]
-"""Who decides a game that ended with two passes; see `gtp_engine.match.referee`."""
+"""How a game that ended with two passes is scored; see `gtp_engine.match.referee`."""
 
 REFEREE_MODES: Final[tuple[RefereeMode, ...]] = get_args(RefereeMode)
 
 DEFAULT_MAX_MOVES: Final = 1000
-"""Moves after which a game is stopped and counted as void, as gogui-twogtp has it."""
+"""Moves after which a game is stopped and counted as void, as in gogui-twogtp."""
 
 DEFAULT_ERROR: Final = 0.05
-"""Probability of each of the two wrong verdicts of a sequential test, as in Fishtest and cutechess-cli."""
+"""Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
 
 MAX_ELO: Final = 4000.0
-"""Largest Elo difference that a test may suppose: more than lies between a beginner and the best engine."""
+"""Largest Elo difference in a test: more than between a beginner and the best engine."""
 
 _NOT_COMPARED: Final = ("games", "parallel", "first_name", "second_name")
 
 
 class MatchError(TengenError):
-    """The match cannot be played or continued as asked."""
+    """The match cannot be played or continued with these settings."""
 
 
 def other_side(side: Side) -> Side:
@@ -49,7 +49,7 @@ def other_side(side: Side) -> Side:
 class Sprt:
     """A sequential test of the Elo difference `elo0` against `elo1` (see `match.sprt`); raises MatchError.
 
-    `alpha` is the probability of accepting `elo1` although the difference is `elo0`, `beta` of the reverse.
+    `alpha` is the probability of accepting `elo1` although the difference is `elo0`, `beta` that of the reverse.
     """
 
     elo0: float
@@ -68,13 +68,13 @@ class Sprt:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """Two engine commands and the conditions they meet under.  Raises MatchError for values that make no match.
+    """Two engine commands and the conditions of their games.  Raises MatchError for invalid values.
 
     `main_time`, `overtime` (for `overtime_stones` moves), `increment` (added after each move: a Fischer clock) and
-    `time_grace` are in seconds; all zero means no clock.  `visits` 0 means that nothing is said about visits.
+    `time_grace` are in seconds; all zero means no clock.  `visits` 0 leaves the engines' visits unchanged.
     `random_plies` moves are drawn with `seed` for each pair of games unless `openings` names a folder of game records.
-    `first_name` and `second_name` replace what the engines call themselves.  The match ends early when `sprt` has come
-    to its verdict.
+    `first_name` and `second_name` replace the engines' own names.  The match ends early when `sprt` accepts a
+    hypothesis.
     """
 
     first: str
@@ -124,7 +124,7 @@ class MatchSettings:
         self.parsed_rules()  # raises RulesError now rather than in the middle of the match
 
     def _check_clock(self) -> None:
-        """Raise MatchError for parts of a clock that do not go together."""
+        """Raise MatchError for parts of a clock that cannot be combined."""
         if (self.overtime > 0) != (self.overtime_stones > 0):
             raise MatchError("overtime needs both its seconds and its number of stones")
         if self.increment > 0 and self.overtime > 0:
@@ -137,7 +137,7 @@ class MatchSettings:
         return self.first if side == "first" else self.second
 
     def name(self, side: Side) -> str:
-        """Return what one engine is to be called, "" for what it calls itself."""
+        """Return the name set for one engine, "" for its own name."""
         return self.first_name if side == "first" else self.second_name
 
     def parsed_rules(self) -> Rules:
@@ -145,7 +145,7 @@ class MatchSettings:
         return Rules.parse(self.rules)
 
     def time_settings(self) -> TimeSettings | None:
-        """Return the clock each engine has, or None for a match without clocks."""
+        """Return the clock of each engine, or None for a match without clocks."""
         if self.main_time == 0 and self.overtime == 0:
             return None
         if self.increment > 0:
@@ -162,13 +162,13 @@ class MatchSettings:
 
 
 def completed(identity: dict[str, Any]) -> dict[str, Any]:
-    """Return an identity that an earlier version may have written, with the defaults of the settings it lacked."""
+    """Return an identity with defaults added for settings that it lacks, because an earlier version wrote it."""
     fields = [field for field in dataclasses.fields(MatchSettings) if field.name not in _NOT_COMPARED]
     return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING} | identity
 
 
 def describe_difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return "komi 7.0 there, 6.5 now" for each differing entry, joined by semicolons; "" when there is none."""
+    """Return "komi 7.0 there, 6.5 now" for each differing entry, joined by semicolons; "" if all are equal."""
     names = sorted(old.keys() | new.keys())
     return "; ".join(
         f"{name} {old.get(name)!r} there, {new.get(name)!r} now" for name in names if old.get(name) != new.get(name)

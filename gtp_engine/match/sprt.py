@@ -1,18 +1,18 @@
-"""A sequential probability ratio test: after which game a match has shown enough, and what it has shown.
+"""A sequential probability ratio test (SPRT): when to end a match, and which hypothesis its games accept.
 
 Two hypotheses about the Elo difference, H0: `elo0` and H1: `elo1`, are compared by the log-likelihood ratio of the
 results so far.  The match ends when the ratio leaves the interval from log(beta / (1 − alpha)) to log((1 − beta) /
 alpha) (Wald 1945); H1 is then accepted wrongly with probability alpha, H0 with probability beta, approximately.
 
-The results are *pairs*: two games with the same opening and the colours exchanged, which together bring the first
-engine 0, ½, 1, 1½ or 2 points.  The games of a pair are not independent of each other (an opening may favour Black), so
-that pairs and not games are counted: the pentanomial model of Fishtest, Stockfish's testing framework.  A pair counts
-once both games are finished, and not at all if one of them is void.
+The results are *pairs*: two games with the same opening and the colours exchanged, which together give the first engine
+0, ½, 1, 1½ or 2 points.  The games of a pair are not independent of each other (an opening may favour Black), so pairs
+are counted instead of games: the pentanomial model of Fishtest, Stockfish's testing framework.  A pair counts once both
+games are finished, and not at all if one of them is void.
 
-The share of draws and the spread of the results are not known, so that the likelihood under each hypothesis is the
-largest that any distribution with its expected score gives the results (generalized likelihood ratio; Van den Bergh,
-"A practical introduction to the GSPRT", and Fishtest's "LLRcalc", whose exact logistic variant this is).  Elo
-differences are logistic: an expected score of 1 / (1 + 10^(−elo / 400)).
+The share of draws and the spread of the results are unknown, so the likelihood under each hypothesis is the largest
+over all distributions with its expected score (generalized likelihood ratio; Van den Bergh, "A practical introduction
+to the GSPRT", and the exact logistic variant in Fishtest's "LLRcalc").  Elo differences are logistic: an expected score
+of 1 / (1 + 10^(−elo / 400)).
 """
 
 import math
@@ -27,13 +27,13 @@ from gtp_engine.match.settings import Sprt
 Verdict = Literal["H0", "H1", "undecided"]
 
 PAIR_SCORES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Score rates that a pair of games can have."""
+"""The possible score rates of a pair of games."""
 
 ELO_SCALE: Final = 400.0
 """Rating points for a tenfold change of the odds, by the definition of Elo ratings."""
 
 _UNSEEN: Final = 1e-3
-"""Pairs counted for a result that has not come up yet, as in Fishtest: no likelihood is ever zero."""
+"""Pairs counted for a result that has not occurred yet, as in Fishtest, so that no likelihood is zero."""
 
 _BISECTIONS: Final = 100
 """Halvings of the interval that holds the solution: more than a float has bits."""
@@ -41,7 +41,7 @@ _BISECTIONS: Final = 100
 
 @dataclass(frozen=True)
 class SprtResult:
-    """What a test says so far: `llr` between `lower`, where H0 is accepted, and `upper`, where H1 is.
+    """The state of a test: `llr` between `lower`, where H0 is accepted, and `upper`, where H1 is.
 
     `pairs` counts the pairs with each of `PAIR_SCORES`.
     """
@@ -78,7 +78,7 @@ class SprtResult:
         }
 
     def describe(self) -> str:
-        """Return the result as text for people."""
+        """Return the result as a line of text."""
         accepted = {"H0": self.test.elo0, "H1": self.test.elo1}.get(self.verdict)
         end = "undecided" if accepted is None else f"{self.verdict} accepted (Elo {accepted:+g})"
         return (
@@ -88,7 +88,7 @@ class SprtResult:
 
 
 def run_sprt(test: Sprt, records: Sequence[GameRecord]) -> SprtResult:
-    """Return what the finished games of a match say; their order does not matter."""
+    """Return the state of the test after the finished games of a match; their order does not matter."""
     pairs = count_pairs(records)
     return SprtResult(test, pairs, log_likelihood_ratio(pairs, elo0=test.elo0, elo1=test.elo1))
 
@@ -123,8 +123,7 @@ def _tilt(weights: Sequence[float], mean: float) -> float:
     """Return t such that the most likely distribution with this mean has the probabilities w / (1 + t·(score − mean)).
 
     The w are the weights divided by their sum.  Setting the mean of that distribution to `mean` gives an equation
-    whose left side falls with t; between the ends of the interval in which all probabilities are positive it has one
-    solution.
+    whose left side decreases with t, so it has one solution in the interval where all probabilities are positive.
     """
     low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])
     for _ in range(_BISECTIONS):

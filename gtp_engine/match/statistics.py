@@ -1,6 +1,6 @@
-"""What the finished games say: wins by colour, win rate and Elo difference with their intervals, times, faults.
+"""Statistics of finished games: wins by colour, win rate and Elo difference with their intervals, times, faults.
 
-Everything is seen from the first engine.  A draw counts as half a win; void games are left out.
+All results are the first engine's.  A draw counts as half a win; void games are left out.
 """
 
 import math
@@ -19,7 +19,8 @@ Z_95: Final = 1.959963984540054
 def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, float]:
     """Return the lower and upper end of the score interval for a proportion (Wilson 1927), each in [0, 1].
 
-    `wins` may hold halves for draws; the interval is then slightly too wide, never too narrow.  No games: (0, 1).
+    `wins` may include halves for draws; the interval is then slightly too wide, never too narrow.  Without games it is
+    (0, 1).
     """
     if games == 0:
         return 0.0, 1.0
@@ -27,12 +28,12 @@ def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, fl
     denominator = 1 + z * z / games
     centre = (rate + z * z / (2 * games)) / denominator
     half_width = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / denominator
-    # Rounding must not push an end past the rate itself, which at 0 and 1 is an end.
+    # Rounding must not move an end past the rate itself, which at 0 and 1 is an end.
     return max(0.0, min(rate, centre - half_width)), min(1.0, max(rate, centre + half_width))
 
 
 def elo_difference(rate: float) -> float:
-    """Return the rating difference that makes a win rate expected: 400·log10(p / (1 − p)); ±inf at 1 and 0."""
+    """Return the rating difference whose expected score is `rate`: 400·log10(p / (1 − p)); ±inf at 1 and 0."""
     if rate <= 0:
         return -math.inf
     if rate >= 1:
@@ -51,7 +52,7 @@ class ColorResults:
 
 @dataclass(frozen=True)
 class SideFaults:
-    """What went wrong with one engine: games lost by a fault, and moves over time whether forgiven or not."""
+    """One engine's faults: games lost by them, and moves over time, forgiven or not."""
 
     time_losses: int
     illegal_moves: int
@@ -61,7 +62,7 @@ class SideFaults:
 
 @dataclass(frozen=True)
 class SideTimes:
-    """Seconds an engine took for its moves; zero when it made none."""
+    """Seconds an engine took for its moves; zero if it played none."""
 
     mean: float
     maximum: float
@@ -85,13 +86,13 @@ class Summary:
 
     @property
     def games(self) -> int:
-        """Return the games that count: all but the void ones."""
+        """Return the number of games that count: all but the void ones."""
         colors = (self.as_black, self.as_white)
         return sum(color.wins + color.losses + color.draws for color in colors)
 
     @property
     def elo(self) -> float:
-        """Return the Elo difference the win rate stands for."""
+        """Return the Elo difference of the win rate."""
         return elo_difference(self.rate)
 
     @property
@@ -124,7 +125,7 @@ class Summary:
 
 
 def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summary:
-    """Return the summary of finished games, with what the sequential test says if there is one."""
+    """Return the summary of finished games, with the state of the sequential test if there is one."""
     as_black = _color_results([record for record in records if record.black == "first"])
     as_white = _color_results([record for record in records if record.black == "second"])
     games = sum(color.wins + color.losses + color.draws for color in (as_black, as_white))
@@ -167,7 +168,7 @@ def _side_faults(records: Sequence[GameRecord], side: Side) -> SideFaults:
 
 
 def format_table(summary: Summary, *, first: str, second: str) -> str:
-    """Return the summary as lines of text for people; `first` and `second` are the engines' names."""
+    """Return the summary as lines of text; `first` and `second` are the engines' names."""
     low, high = summary.rate_interval
     lines = [
         f"{first}  against  {second}",

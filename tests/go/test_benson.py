@@ -90,7 +90,7 @@ MAPS = {
         # # # # @ @ @
         . . . . @ w @
         . . . . @ @ @""",
-    "an open region next to a chain that is not alive supports nobody": """
+    "an open region next to a chain that is not alive supports no chain": """
         . X . X O .
         X X O X O .
         O O O O O .

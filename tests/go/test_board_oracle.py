@@ -70,7 +70,7 @@ class Twins:
         assert self.positions.setdefault(self.game.hash, position) == position, "one hash, two positions"
 
     def compare_everything(self) -> bool:
-        """Compare all verdicts; return whether anybody can still move."""
+        """Compare legality at every point; return whether either side has a legal move."""
         can_move = False
         for color in (BLACK, WHITE):
             legal = self.oracle.legal_points(CHARACTER[color])

@@ -1,6 +1,6 @@
 """Area under group tax: drawn positions, and equality with an oracle on random ones.
 
-Next to each diagram stand the owners of its points: 1 Black, 2 White, 0 nobody.
+Next to each diagram are the owners of its points: 1 Black, 2 White, 0 neither.
 """
 
 import random
@@ -22,7 +22,7 @@ MAPS = {
         X X O O   1 1 2 2
         . X O .   1 1 2 2""",
     ),
-    "seki: eyes of groups with common liberties count for nobody": (
+    "seki: eyes of groups with common liberties do not count": (
         0,
         """
         . X . O .   0 1 0 2 0
@@ -64,7 +64,7 @@ MAPS = {
         . X .   1 1 1
         . . .   1 1 1""",
     ),
-    "nobody owns an empty board": (
+    "an empty board has no owner": (
         0,
         """
         . .   0 0

@@ -292,7 +292,7 @@ def test_with_value_refuses(key: str, text: str, message: str) -> None:
 
 
 @given(text=st.text(max_size=200) | st.text('{}[]":,koscratxSIMPLEAREA01 -_', max_size=40))
-def test_parse_answers_or_refuses_whatever_it_is_given(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
         assert isinstance(Rules.parse(text), Rules)
     except RulesError as error:

@@ -38,7 +38,7 @@ UNFILLED = """
     . X . O .
     . X . O .
     . X . O ."""
-"""Three stones and three points each; nobody has filled the middle."""
+"""Three stones and three points each; the middle is still empty."""
 
 SEKI = """
     . X . O . O X

@@ -64,7 +64,7 @@ def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
 
 def test_death_names_exit_code_and_log(start: Starter) -> None:
     client = start("--black die")
-    with pytest.raises(EngineDiedError, match=r"ended with exit code 3 instead of answering 'genmove b'.*first\.log"):
+    with pytest.raises(EngineDiedError, match=r"ended with exit code 3 instead of replying to 'genmove b'.*first\.log"):
         client.send("genmove b")
     assert not client.is_alive()
     with pytest.raises(EngineDiedError):
@@ -73,7 +73,7 @@ def test_death_names_exit_code_and_log(start: Starter) -> None:
 
 def test_silence_ends_the_engine(start: Starter) -> None:
     client = start("--black hang", timeout=3)
-    with pytest.raises(EngineTimeoutError, match=r"no answer to 'genmove b' within 3 s"):
+    with pytest.raises(EngineTimeoutError, match=r"no reply to 'genmove b' within 3 s"):
         client.send("genmove b")
     assert not client.is_alive()
 

@@ -1,4 +1,4 @@
-"""What engines are told about their clocks, in words and in whole games between scripted engines."""
+"""The time commands sent to engines, alone and in whole games between scripted engines."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def times_sent(folder: Path, side: str) -> list[str]:
     return [line for line in sent(folder, side) if "time" in line]
 
 
-def test_an_engine_that_knows_fischer_clocks_is_told_of_one(tmp_path: Path) -> None:
+def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path) -> None:
     play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0)
     assert times_sent(tmp_path, "first") == ["kata-list_time_settings", "kata-time_settings fischer 60 2"]
 
@@ -68,10 +68,10 @@ def test_time_left_is_sent_to_it_on_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lists", [KNOWS_NOT, "--lists time_settings --lists time_left"])
 def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Path, lists: str) -> None:
     play(tmp_path, f"{lists} --black 'C3 C4'", lists, main_time=60.0, increment=2.0)
-    told = [line for line in times_sent(tmp_path, "first") if line != "kata-list_time_settings"]
-    assert told[0] == "time_settings 58 2 1"
-    assert told[1] == "time_left B 58 0"
-    assert len(told) == 1 + 3, "before each of its three moves"
+    commands = [line for line in times_sent(tmp_path, "first") if line != "kata-list_time_settings"]
+    assert commands[0] == "time_settings 58 2 1"
+    assert commands[1] == "time_left B 58 0"
+    assert len(commands) == 1 + 3, "before each of its three moves"
 
 
 def test_fischer_clocks_need_an_engine_that_has_clocks(tmp_path: Path) -> None:

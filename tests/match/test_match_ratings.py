@@ -1,4 +1,4 @@
-"""Ratings from a round robin: two players as the formula says, several found again, nobody infinitely strong."""
+"""Ratings from a round robin: two players by the formula, several recovered from results, none infinite."""
 
 import math
 
@@ -32,7 +32,7 @@ def test_ratings_are_found_again(elo: list[float]) -> None:
     assert rate_players(expected_points(elo, 10), prior_games=0).elo == pytest.approx(elo, abs=1e-4)
 
 
-def test_not_everybody_has_to_meet_everybody() -> None:
+def test_some_pairs_of_players_may_not_have_met() -> None:
     points = expected_points([100.0, 0.0, -100.0], 8)
     points[0, 2] = points[2, 0] = 0.0
     found = rate_players(points, prior_games=0)
@@ -45,7 +45,7 @@ def test_who_wins_everything_has_a_rating() -> None:
     few, many = rate_players(points), rate_players(points * 10)
     assert few.elo[0] > few.elo[1] > few.elo[2] and np.isfinite(few.margin).all()
     assert many.elo[0] > few.elo[0] + 200, "what is added to the games matters less, the more there are"
-    with pytest.raises(MatchError, match="somebody won everything"):
+    with pytest.raises(MatchError, match="won every game against the rest"):
         rate_players(points, prior_games=0)
 
 

@@ -30,7 +30,7 @@ def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
     game = Game(9, komi=7.0)
     game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
     referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee=mode))
-    # The two sides have 36 and 45 points; alive, the stone would make the 26 points around it nobody's.
+    # The two sides have 36 and 45 points; alive, the stone would make the 26 points around it neutral.
     assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
     referee.close()
 

@@ -47,7 +47,7 @@ def test_time_left_is_sent_on_request(tmp_path: Path) -> None:
 
 
 def test_colors_alternate_and_two_passes_are_counted(tmp_path: Path) -> None:
-    # The first engine puts one stone on the board and so owns it, whatever its colour: 25 points.
+    # The first engine puts the only stone on the board, so it owns all 25 points with either colour.
     games = play(tmp_path, "--black C3 --white C3", games=2, komi=7.0)
     assert [(game.black, game.result, game.winner) for game in games] == [
         ("first", "B+18", "first"),
@@ -119,7 +119,7 @@ def test_a_silent_engine_loses(tmp_path: Path) -> None:
 
 
 def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match=r"second failed in 3 games running; the last time: .*exit code 3"):
+    with pytest.raises(MatchError, match=r"second failed in 3 games in a row; the last time: .*exit code 3"):
         play(tmp_path, "", "--black die --white die", games=10)
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 3
 
@@ -138,7 +138,7 @@ def test_a_match_that_cannot_begin_is_no_ones_loss(tmp_path: Path, arguments: st
 
 
 def test_visits_need_an_engine_that_takes_them(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match="first: Scripted cannot be told its visits"):
+    with pytest.raises(MatchError, match="first: the visits of Scripted cannot be set"):
         play(tmp_path, visits=10)
 
 

@@ -1,4 +1,4 @@
-"""The reader of KataGo's network files: every version, both notations, and one sentence for whatever is wrong."""
+"""The parser of KataGo's network files: every version, both notations, and one sentence for any mistake."""
 
 import gzip
 import re

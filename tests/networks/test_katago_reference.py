@@ -1,6 +1,6 @@
-"""The whole way from a network file and a position to an answer, against what KataGo itself says of 72 positions.
+"""The whole path from a network file and a position to an evaluation, against KataGo's own evaluations of 72 positions.
 
-Reader, graph, inputs, evaluator: something wrong in one of them shows here, if nowhere else.
+A mistake in the parser, the graph, the inputs or the evaluator shows here, if nowhere else.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ NETWORKS = {
     "b7c96h6kv3qk32v16tflrs": "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz",
 }
 OPTIMISM = 0.2
-"""What `kata-raw-nn` mixes in of a second, optimistic policy unless told otherwise (KataGo's rootPolicyOptimism)."""
+"""The share of the optimistic policy that `kata-raw-nn` mixes in by default (KataGo's rootPolicyOptimism)."""
 
 TOLERANCE = {
     "policy": 2e-5, "win": 2e-5, "ownership": 2e-5, "score": 2e-3, "score square": 2e-2, "lead": 2e-3,
@@ -51,8 +51,8 @@ def game_of(record: dict[str, Any]) -> Game:
 def since_last_break(game: Game) -> Game:
     """Return the part of the game since one side moved twice, as a game of its own.
 
-    KataGo's GTP engine starts a new game at that point, which forgets the handicap and hands the button out again; for
-    the comparison komi and button have to be taken from there.
+    KataGo's GTP engine starts a new game at that point, which drops the handicap and makes the button available again;
+    the comparison needs the komi and button of that game.
     """
     first = 0
     for number, move in enumerate(game.moves):
@@ -70,8 +70,8 @@ def since_last_break(game: Game) -> Game:
     return part
 
 
-def answers(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
-    """Return what the evaluator says in KataGo's words: White's view, row by row, the pass last in the policy."""
+def evaluation_of(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
+    """Return the evaluation in KataGo's form: White's view, row by row, the pass last in the policy."""
     out = new_evaluation(1, game.width, game.height)
     conditions = conditions_of(since_last_break(game))
     evaluator.evaluate(row_of(game), 1, conditions, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM))
@@ -88,22 +88,22 @@ def answers(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def expected_answers(judged: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
-    policy = [share or 0.0 for row in judged["policy"] for share in row] + [judged["policyPass"]]
+def katago_evaluation(record: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
+    policy = [share or 0.0 for row in record["policy"] for share in row] + [record["policyPass"]]
     return {
         "policy": np.array(policy),
-        "win": np.array([judged["whiteWin"], judged["whiteLoss"]]),
-        "ownership": np.array(judged["whiteOwnership"]).reshape(-1),
-        "score": np.array([judged["whiteScoreSelfplay"]]),
-        "lead": np.array([judged["whiteLead"]]),
-        "score square": np.array([judged["whiteScoreSelfplaySq"]]),
-        "time left": np.array([judged["varTimeLeft"]]),
-        "errors": np.array([judged["shorttermWinlossError"], judged["shorttermScoreError"]]),
+        "win": np.array([record["whiteWin"], record["whiteLoss"]]),
+        "ownership": np.array(record["whiteOwnership"]).reshape(-1),
+        "score": np.array([record["whiteScoreSelfplay"]]),
+        "lead": np.array([record["whiteLead"]]),
+        "score square": np.array([record["whiteScoreSelfplaySq"]]),
+        "time left": np.array([record["varTimeLeft"]]),
+        "errors": np.array([record["shorttermWinlossError"], record["shorttermScoreError"]]),
     }
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_networks_say_what_katago_says(name: str, tmp_path: Path):
+def test_networks_evaluate_as_in_katago(name: str, tmp_path: Path):
     from gtp_engine.networks.onnx_export import convert_file
     from gtp_engine.nn import load_evaluator
 
@@ -114,9 +114,9 @@ def test_networks_say_what_katago_says(name: str, tmp_path: Path):
     records = reference_records()
     assert len(records) == 72
     for record in records:
-        found = answers(evaluator, game_of(record))
-        for question, expected in expected_answers(record["nets"][name]).items():
-            difference = np.abs(found[question] - expected).max()
-            text = f"{record['id']} ({record['rules']}): {question} differs by {difference}"
-            assert difference <= TOLERANCE[question], text
+        found = evaluation_of(evaluator, game_of(record))
+        for output, expected in katago_evaluation(record["nets"][name]).items():
+            difference = np.abs(found[output] - expected).max()
+            text = f"{record['id']} ({record['rules']}): {output} differs by {difference}"
+            assert difference <= TOLERANCE[output], text
     evaluator.close()

@@ -1,4 +1,4 @@
-"""Graphs made of KataGo networks say what a plain calculation says, for every kind of block, head and version."""
+"""Graphs of KataGo networks give the outputs of a plain calculation, for every kind of block, head and version."""
 
 from pathlib import Path
 
@@ -47,13 +47,13 @@ def check(file: NetworkFile, *, height: int = 5, width: int = 5, batch: int = 2)
     model = model_of(file)
     given = random_input(batch, height, width, file.first.weights.shape[2])
     for sizes in ({}, {"batch": batch, "height": height, "width": width}):
-        answers = session_of(model, **sizes).run(OUTPUTS, given)
+        outputs = session_of(model, **sizes).run(OUTPUTS, given)
         for row in range(batch):
             expected = reference_network.evaluate(file, given["spatial"][row].astype(np.float64), given["globals"][row])
-            for name, answer in zip(OUTPUTS, answers, strict=True):
-                assert answer[row].shape == expected[name].shape, name
+            for name, output in zip(OUTPUTS, outputs, strict=True):
+                assert output[row].shape == expected[name].shape, name
                 size = max(1.0, np.abs(expected[name]).max())
-                assert np.abs(answer[row] - expected[name]).max() < TOLERANCE * size, name
+                assert np.abs(output[row] - expected[name]).max() < TOLERANCE * size, name
 
 
 @pytest.mark.parametrize("version", range(8, 18))
@@ -124,10 +124,10 @@ def test_mish_of_large_numbers() -> None:
     file = NetworkFile(14, ("ordinary",))
     given = random_input(1, 5, 5)
     given["globals"] *= 1000
-    answers = session_of(model_of(file)).run(OUTPUTS, given)
+    outputs = session_of(model_of(file)).run(OUTPUTS, given)
     expected = reference_network.evaluate(file, given["spatial"][0].astype(np.float64), given["globals"][0])
-    for name, answer in zip(OUTPUTS, answers, strict=True):
-        assert np.allclose(answer[0], expected[name], rtol=1e-4, atol=1e-2), name
+    for name, output in zip(OUTPUTS, outputs, strict=True):
+        assert np.allclose(output[0], expected[name], rtol=1e-4, atol=1e-2), name
 
 
 def test_input_dimensions_are_free() -> None:
@@ -136,7 +136,7 @@ def test_input_dimensions_are_free() -> None:
 
 
 def test_constants_are_folded_once_the_size_is_fixed(tmp_path: Path) -> None:
-    """Nothing that hangs on the board's size alone is left to be calculated at every evaluation."""
+    """No value that depends only on the size of the board is computed at every evaluation."""
     model = model_of(NetworkFile(17, ("gpool", "attention-learned")))
     options = onnxruntime.SessionOptions()
     for name, size in (("batch", 1), ("height", 9), ("width", 9)):

@@ -345,7 +345,7 @@ def test_games_are_played_on_the_boards_that_the_network_knows() -> None:
     assert boards_of(BoardSizes((7, 7), (5, 5))) == {(7, 5): 1.0}
 
 
-def test_no_game_gives_both_calibration_and_judging(path: Path) -> None:
+def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
     info = info_of(read_properties(path))
     calibration, held_out = play_examples(UniformEvaluator(), info, positions=96, seed=1, progress=nothing)
     assert [(part.width, part.height) for part in calibration] == [(SIZE, SIZE)]
