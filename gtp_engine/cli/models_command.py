@@ -90,7 +90,7 @@ models_command.add_command(quantize_command)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 def info_command(file: Path) -> None:
     """Describe a network file: an ONNX file, or one of KataGo's."""
-    from gtp_engine.networks.katago_format import load_network
+    from gtp_engine.networks.katago_format.parser import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
 
     if file.name.endswith(_KATAGO_ENDINGS):

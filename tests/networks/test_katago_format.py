@@ -12,7 +12,7 @@ from nn.katago_files import CHANNELS, SCALES, NetworkFile
 from shared_files import shared_file
 
 from gtp_engine.errors import ModelError
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     Activation,
     AttentionBlock,
     BottleneckBlock,
@@ -20,9 +20,8 @@ from gtp_engine.networks.katago_format import (
     GlobalPoolingBlock,
     OrdinaryBlock,
     RmsNorm,
-    load_network,
-    parse_network,
 )
+from gtp_engine.networks.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.metadata import Scales
 
 VERSIONS = range(8, 18)

@@ -11,7 +11,7 @@ from nn.katago_files import GLOBALS, PLANES, SCALES, NetworkFile
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError
-from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, convert_file, info_of_network
 from gtp_engine.nn.metadata import Scales, info_of, read_properties
 

@@ -21,7 +21,7 @@ from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
-from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
 from gtp_engine.networks.quantization.calibration_games import Sample, sample_games

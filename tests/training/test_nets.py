@@ -12,7 +12,8 @@ from training.needs_torch import torch
 from training.toy import TINY, run, tiny_module
 
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.networks.katago_format import GlobalPoolingBlock, Network, load_network, parse_network
+from gtp_engine.networks.katago_format.description import GlobalPoolingBlock, Network
+from gtp_engine.networks.katago_format.parser import load_network, parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.training.distillation.export import random_positions
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of

@@ -9,26 +9,8 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.networks.katago_format.description import (
-    Activation,
-    AttentionBlock,
-    BatchNorm,
-    Block,
-    BottleneckBlock,
-    Conv,
-    FeedForwardBlock,
-    Floats,
-    GlobalPoolingBlock,
-    MatMul,
-    Network,
-    NormActConv,
-    OrdinaryBlock,
-    PolicyHead,
-    PoolBranch,
-    RmsNorm,
-    Trunk,
-    ValueHead,
-)
+from gtp_engine.networks.katago_format import description as desc
+from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.networks.katago_format.tokens import Source, uncompressed
 from gtp_engine.nn.metadata import Scales
 
@@ -40,7 +22,7 @@ _MOST_NESTED_STACKS: Final = 8
 """Published networks nest stacks of blocks once; a damaged file must not recurse endlessly."""
 
 
-def load_network(path: str | Path) -> Network:
+def load_network(path: str | Path) -> desc.Network:
     """Return the network in the file `path`."""
     try:
         data = Path(path).read_bytes()
@@ -52,7 +34,7 @@ def load_network(path: str | Path) -> Network:
         raise ModelError(f"{Path(path).name}: {error}") from error
 
 
-def parse_network(data: bytes) -> Network:
+def parse_network(data: bytes) -> desc.Network:
     """Return the network in the bytes of a file, gzipped or not."""
     return _Reader(Source(uncompressed(data))).network()
 
@@ -66,7 +48,7 @@ class _Reader:
         self._parameters = 0
         self._depth = 0
 
-    def network(self) -> Network:
+    def network(self) -> desc.Network:
         """Return the whole network."""
         source = self._source
         name = source.word("the network's name")
@@ -77,7 +59,7 @@ class _Reader:
         trunk = self._trunk(planes, globals_)
         channels = len(trunk.norm.scale)
         policy, value = self._policy_head(channels), self._value_head(channels)
-        return Network(
+        return desc.Network(
             name, self._version, planes, globals_, scales, suicide_area, trunk, policy, value, self._parameters
         )
 
@@ -126,7 +108,7 @@ class _Reader:
         """Return an array of running statistics, which do not count as parameters."""
         return self._source.floats(what, shape)
 
-    def _conv(self, inputs: int, outputs: int | None = None) -> Conv:
+    def _conv(self, inputs: int, outputs: int | None = None) -> desc.Conv:
         source = self._source
         what = f"convolution {shown(source.word('a convolution'))}"
         height, width, given_inputs, given_outputs, down, across = (
@@ -138,9 +120,9 @@ class _Reader:
         _expect(f"input channels of {what}", given_inputs, inputs)
         _expect(f"output channels of {what}", given_outputs, outputs)
         weights = self._floats(what, height, width, given_inputs, given_outputs)
-        return Conv(np.ascontiguousarray(weights.transpose(3, 2, 0, 1)), (down, across))
+        return desc.Conv(np.ascontiguousarray(weights.transpose(3, 2, 0, 1)), (down, across))
 
-    def _batch_norm(self, channels: int) -> BatchNorm:
+    def _batch_norm(self, channels: int) -> desc.BatchNorm:
         source = self._source
         what = f"batch norm {shown(source.word('a batch norm'))}"
         _expect(f"channels of {what}", source.integer(f"channels of {what}"), channels)
@@ -153,62 +135,62 @@ class _Reader:
         if not (variance + epsilon > 0).all():
             raise ModelError(problem(f"{what} has a negative variance", advice="download the file again"))
         merged = scale / np.sqrt(variance + epsilon)
-        return BatchNorm(merged.astype(np.float32), (bias - merged * mean).astype(np.float32))
+        return desc.BatchNorm(merged.astype(np.float32), (bias - merged * mean).astype(np.float32))
 
-    def _tip_norm(self, channels: int) -> RmsNorm:
+    def _tip_norm(self, channels: int) -> desc.RmsNorm:
         """Return the RMS norm that ends the trunk."""
         source = self._source
         what, epsilon = self._rms_norm_header(channels)
         spatial = source.flag(f"spatial flag of {what}")
         source.unused(f"group size of {what}", 1)
         scale, bias = self._floats(f"scales of {what}", channels), self._floats(f"biases of {what}", channels)
-        return RmsNorm(epsilon, spatial, scale, bias)
+        return desc.RmsNorm(epsilon, spatial, scale, bias)
 
-    def _inner_norm(self, channels: int) -> RmsNorm:
+    def _inner_norm(self, channels: int) -> desc.RmsNorm:
         """Return the RMS norm that begins a transformer block."""
         what, epsilon = self._rms_norm_header(channels)
-        return RmsNorm(epsilon, False, self._floats(f"scales of {what}", channels), None)
+        return desc.RmsNorm(epsilon, False, self._floats(f"scales of {what}", channels), None)
 
     def _rms_norm_header(self, channels: int) -> tuple[str, float]:
         what = f"RMS norm {shown(self._source.word('an RMS norm'))}"
         _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
         return what, self._source.positive(f"epsilon of {what}")
 
-    def _activation(self) -> Activation:
+    def _activation(self) -> desc.Activation:
         what = f"activation {shown(self._source.word('an activation'))}"
         if self._version < 11:
-            return Activation.RELU
+            return desc.Activation.RELU
         kind = self._source.word(f"kind of {what}")
         try:
-            return Activation(kind.removeprefix("ACTIVATION_"))
+            return desc.Activation(kind.removeprefix("ACTIVATION_"))
         except ValueError as error:
-            known = ", ".join(f"ACTIVATION_{each.value}" for each in Activation)
+            known = ", ".join(f"ACTIVATION_{each.value}" for each in desc.Activation)
             raise ModelError(problem(f"{what} is {shown(kind)}", expected=f"one of {known}")) from error
 
-    def _matmul(self, inputs: int, outputs: int | None = None) -> MatMul:
+    def _matmul(self, inputs: int, outputs: int | None = None) -> desc.MatMul:
         source = self._source
         what = f"matrix {shown(source.word('a matrix'))}"
         given_inputs = source.integer(f"inputs of {what}", least=1)
         given_outputs = source.integer(f"outputs of {what}", least=1)
         _expect(f"inputs of {what}", given_inputs, inputs)
         _expect(f"outputs of {what}", given_outputs, outputs)
-        return MatMul(self._floats(what, given_inputs, given_outputs))
+        return desc.MatMul(self._floats(what, given_inputs, given_outputs))
 
     def _bias(self, channels: int) -> Floats:
         what = f"bias {shown(self._source.word('a bias'))}"
         _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
         return self._floats(what, channels)
 
-    def _norm_act_conv(self, inputs: int, outputs: int | None = None) -> NormActConv:
-        return NormActConv(self._batch_norm(inputs), self._activation(), self._conv(inputs, outputs))
+    def _norm_act_conv(self, inputs: int, outputs: int | None = None) -> desc.NormActConv:
+        return desc.NormActConv(self._batch_norm(inputs), self._activation(), self._conv(inputs, outputs))
 
-    def _pool_branch(self, inputs: int) -> PoolBranch:
+    def _pool_branch(self, inputs: int) -> desc.PoolBranch:
         conv = self._conv(inputs)
-        return PoolBranch(conv, self._batch_norm(_outputs(conv)), self._activation())
+        return desc.PoolBranch(conv, self._batch_norm(_outputs(conv)), self._activation())
 
     # Trunk
 
-    def _trunk(self, planes: int, globals_: int) -> Trunk:
+    def _trunk(self, planes: int, globals_: int) -> desc.Trunk:
         source = self._source
         source.word("the trunk's name")
         count = source.integer("number of blocks", least=1)
@@ -221,10 +203,10 @@ class _Reader:
         conv, from_globals = self._conv(planes, channels), self._matmul(globals_, channels)
         blocks = self._blocks(count, channels)
         norm = self._tip_norm(channels) if ends_with_rms_norm else self._batch_norm(channels)
-        return Trunk(conv, from_globals, blocks, norm, self._activation())
+        return desc.Trunk(conv, from_globals, blocks, norm, self._activation())
 
-    def _blocks(self, count: int, channels: int) -> tuple[Block, ...]:
-        readers: dict[str, Callable[[int], Block]] = {
+    def _blocks(self, count: int, channels: int) -> tuple[desc.Block, ...]:
+        readers: dict[str, Callable[[int], desc.Block]] = {
             "ordinary_block": self._ordinary_block,
             "gpool_block": self._global_pooling_block,
             "nested_bottleneck_block": self._bottleneck_block,
@@ -240,16 +222,16 @@ class _Reader:
             blocks.append(readers[kind](channels))
         return tuple(blocks)
 
-    def _ordinary_block(self, channels: int) -> OrdinaryBlock:
+    def _ordinary_block(self, channels: int) -> desc.OrdinaryBlock:
         first = self._norm_act_conv(channels)
-        return OrdinaryBlock(first, self._norm_act_conv(_outputs(first.conv), channels))
+        return desc.OrdinaryBlock(first, self._norm_act_conv(_outputs(first.conv), channels))
 
-    def _global_pooling_block(self, channels: int) -> GlobalPoolingBlock:
+    def _global_pooling_block(self, channels: int) -> desc.GlobalPoolingBlock:
         first, pool = self._norm_act_conv(channels), self._pool_branch(channels)
         to_bias = self._matmul(3 * _outputs(pool.conv), _outputs(first.conv))
-        return GlobalPoolingBlock(first, pool, to_bias, self._norm_act_conv(_outputs(first.conv), channels))
+        return desc.GlobalPoolingBlock(first, pool, to_bias, self._norm_act_conv(_outputs(first.conv), channels))
 
-    def _bottleneck_block(self, channels: int) -> BottleneckBlock:
+    def _bottleneck_block(self, channels: int) -> desc.BottleneckBlock:
         count = self._source.integer("number of blocks in a bottleneck block", least=1)
         self._depth += 1
         if self._depth > _MOST_NESTED_STACKS:
@@ -258,9 +240,9 @@ class _Reader:
         inner = _outputs(narrow.conv)
         blocks = self._blocks(count, inner)
         self._depth -= 1
-        return BottleneckBlock(narrow, blocks, self._norm_act_conv(inner, channels))
+        return desc.BottleneckBlock(narrow, blocks, self._norm_act_conv(inner, channels))
 
-    def _attention_block(self, channels: int) -> AttentionBlock:
+    def _attention_block(self, channels: int) -> desc.AttentionBlock:
         integer = self._source.integer
         heads, kv_heads = integer("number of heads", least=1), integer("number of key/value heads", least=1)
         query_channels, value_channels = (
@@ -284,7 +266,7 @@ class _Reader:
         if rotates:
             pairs = query_channels // 2
             frequencies = self._learned_frequencies(kv_heads, pairs) if learned else self._fixed_frequencies(pairs)
-        return AttentionBlock(
+        return desc.AttentionBlock(
             norm, query, key, value, out, heads, kv_heads, query_channels, value_channels, frequencies
         )
 
@@ -304,7 +286,7 @@ class _Reader:
         frequencies[0, along_y:, 0] = theta ** (-2 * np.arange(pairs - along_y) / pairs)
         return frequencies.astype(np.float32)
 
-    def _feed_forward_block(self, channels: int) -> FeedForwardBlock:
+    def _feed_forward_block(self, channels: int) -> desc.FeedForwardBlock:
         source = self._source
         _expect("channels of a feed-forward block", source.integer("channels of a feed-forward block"), channels)
         hidden = source.integer("hidden channels of a feed-forward block", least=1)
@@ -314,7 +296,7 @@ class _Reader:
             )
         norm, up = self._inner_norm(channels), self._matmul(channels, hidden)
         gate, down = self._matmul(channels, hidden), self._matmul(hidden, channels)
-        return FeedForwardBlock(norm, up, gate, down)
+        return desc.FeedForwardBlock(norm, up, gate, down)
 
     # Heads
 
@@ -329,14 +311,14 @@ class _Reader:
         self._source.unused("policy option", 3)
         return channels
 
-    def _policy_head(self, channels: int) -> PolicyHead:
+    def _policy_head(self, channels: int) -> desc.PolicyHead:
         self._source.word("the policy head's name")
         policies = self._policy_channels()
         conv, pool = self._conv(channels), self._pool_branch(channels)
         hidden, pooled = _outputs(conv), 3 * _outputs(pool.conv)
         to_bias = self._matmul(pooled, hidden)
         norm, activation, to_logits = self._batch_norm(hidden), self._activation(), self._conv(hidden, policies)
-        pass_bias, pass_activation, pass_to_logits = None, Activation.IDENTITY, None
+        pass_bias, pass_activation, pass_to_logits = None, desc.Activation.IDENTITY, None
         if self._version < 15:
             to_pass = self._matmul(pooled, policies)
         else:
@@ -344,11 +326,11 @@ class _Reader:
             pass_hidden = to_pass.weights.shape[1]
             pass_bias, pass_activation = self._bias(pass_hidden), self._activation()
             pass_to_logits = self._matmul(pass_hidden, policies)
-        return PolicyHead(
+        return desc.PolicyHead(
             conv, pool, to_bias, norm, activation, to_logits, to_pass, pass_bias, pass_activation, pass_to_logits
         )
 
-    def _value_head(self, channels: int) -> ValueHead:
+    def _value_head(self, channels: int) -> desc.ValueHead:
         self._source.word("the value head's name")
         if self._version >= 17:
             self._source.unused("value option", 3)
@@ -360,12 +342,12 @@ class _Reader:
         to_value, value_bias = self._matmul(hidden, 3), self._bias(3)
         to_misc, misc_bias = self._matmul(hidden, misc), self._bias(misc)
         to_ownership = self._conv(_outputs(pool.conv), 1)
-        return ValueHead(
+        return desc.ValueHead(
             pool, to_hidden, hidden_bias, activation, to_value, value_bias, to_misc, misc_bias, to_ownership
         )
 
 
-def _outputs(conv: Conv) -> int:
+def _outputs(conv: desc.Conv) -> int:
     return len(conv.weights)
 
 

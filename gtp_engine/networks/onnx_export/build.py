@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     AttentionBlock,
     Block,
     BottleneckBlock,

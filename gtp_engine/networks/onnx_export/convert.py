@@ -8,7 +8,8 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-from gtp_engine.networks.katago_format import Network, parse_network
+from gtp_engine.networks.katago_format.description import Network
+from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
 from gtp_engine.nn.metadata import NetworkInfo
 

@@ -4,17 +4,17 @@ A batch norm that follows a convolution is folded into its weights and bias.  Th
 folded, because the block's input is also added to its output.
 """
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     Activation,
     BatchNorm,
     Conv,
+    Floats,
     GlobalPoolingBlock,
     MatMul,
     NormActConv,
     OrdinaryBlock,
     PoolBranch,
 )
-from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from gtp_engine.networks.katago_format import Conv, MatMul, PolicyHead, ValueHead
-from gtp_engine.networks.katago_format.description import Floats
+from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, PolicyHead, ValueHead
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.convolutions import (
     activate,

@@ -9,16 +9,16 @@ block, was not faster, and splitting its result cost time; besides, OpenVINO fus
 
 import numpy as np
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     Activation,
     AttentionBlock,
     BatchNorm,
     FeedForwardBlock,
+    Floats,
     MatMul,
     NormActConv,
     RmsNorm,
 )
-from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.convolutions import activate, with_bias
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.networks.katago_format import BatchNorm
+from gtp_engine.networks.katago_format.description import BatchNorm
 from gtp_engine.nn.alphago_planes import POLICY_PLANES, VALUE_PLANES
 from gtp_engine.training.nets.layers import NormLayer
 

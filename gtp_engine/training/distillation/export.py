@@ -12,7 +12,7 @@ from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.networks.katago_format import Network
+from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.onnx_model import OnnxModel

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.networks.katago_format import load_network
+from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import parse_name, read_shard, shard_paths
 from gtp_engine.training.distillation.train_config import TrainConfig

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.networks import katago_format
-from gtp_engine.networks.katago_format import Activation, Network
-from gtp_engine.nn.metadata import Scales
+from gtp_engine.networks.katago_format import description
+from gtp_engine.networks.katago_format.description import Activation, Network
 
 PROPERTY: Final = "tengen.architecture"
 """Metadata property of exported ONNX files that holds it."""
@@ -27,10 +26,9 @@ Fill: TypeAlias = Callable[[Path, tuple[int, ...]], NDArray[Any]]
 """Returns the array of the given sizes that belongs at a path."""
 
 _KINDS: Final[dict[str, type[Any]]] = {
-    kind.__name__: kind
-    for kind in (*(getattr(katago_format, name) for name in katago_format.__all__), Scales)
-    if isinstance(kind, type) and is_dataclass(kind)
+    kind.__name__: kind for kind in vars(description).values() if isinstance(kind, type) and is_dataclass(kind)
 }
+"""The dataclasses of a description, `Scales` included, by name."""
 
 
 def architecture_of(network: Network) -> str:

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     AttentionBlock,
     Block,
     BottleneckBlock,

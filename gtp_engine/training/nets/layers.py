@@ -14,16 +14,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     Activation,
     BatchNorm,
     Conv,
+    Floats,
     MatMul,
     NormActConv,
     PoolBranch,
     RmsNorm,
 )
-from gtp_engine.networks.katago_format.description import Floats
 
 STATISTICS_MOMENTUM: Final = 0.02
 """Share of a batch in the running statistics of a norm: they cover about 50 batches, so that every board size has

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.networks.katago_format import Network, PolicyHead, RmsNorm, Trunk, ValueHead
+from gtp_engine.networks.katago_format.description import Network, PolicyHead, RmsNorm, Trunk, ValueHead
 from gtp_engine.networks.onnx_export.heads import kept_policies
 from gtp_engine.training.nets.blocks import BlockStack
 from gtp_engine.training.nets.layers import (

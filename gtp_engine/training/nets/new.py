@@ -9,11 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.networks.katago_format import (
+from gtp_engine.networks.katago_format.description import (
     Activation,
     BatchNorm,
     Block,
     Conv,
+    Floats,
     GlobalPoolingBlock,
     MatMul,
     Network,
@@ -24,7 +25,6 @@ from gtp_engine.networks.katago_format import (
     Trunk,
     ValueHead,
 )
-from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.nn.metadata import Scales

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.networks.katago_format import Network
+from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.training.nets.architecture import PROPERTY, Path, network_of
 

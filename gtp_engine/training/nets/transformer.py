@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gtp_engine.networks.katago_format import AttentionBlock, FeedForwardBlock
+from gtp_engine.networks.katago_format.description import AttentionBlock, FeedForwardBlock
 from gtp_engine.training.nets.layers import MatrixLayer, RmsNormLayer, floats, parameter
 
 

@@ -17,7 +17,7 @@ from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
-from gtp_engine.networks.katago_format import parse_network
+from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.onnx_model import read_info
