@@ -7,6 +7,7 @@
     match_command     `gtp-engine match`
     models_command    `gtp-engine models`
     quantize_command  `gtp-engine models quantize`
+    parameters        parameters that several commands share
     tools             `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing

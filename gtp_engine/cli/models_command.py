@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gtp_engine.cli.parameters import out_option
 from gtp_engine.cli.quantize_command import quantize_command
 
 if TYPE_CHECKING:
@@ -37,14 +38,7 @@ def models_command() -> None:  # noqa: D103
 
 @models_command.command("import")
 @click.argument("source", metavar="NET", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    "target",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write. [default: the name of NET, ending in .onnx, in this folder]",
-)
+@out_option("the name of NET, ending in .onnx, in this folder")
 def import_command(source: Path, target: Path | None) -> None:
     """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
     from gtp_engine.networks.onnx_export import convert_file

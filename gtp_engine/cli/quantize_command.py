@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gtp_engine.cli.parameters import out_option
+
 if TYPE_CHECKING:
     from gtp_engine.networks.quantization import Quantized
 
@@ -23,14 +25,7 @@ whether the quantized network plays better in the same time.
 
 @click.command("quantize", help=_HELP)
 @click.argument("source", metavar="NET", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    "target",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write. [default: the name of NET with -int8, in this folder]",
-)
+@out_option("the name of NET with -int8, in this folder")
 @click.option(
     "--positions",
     default=384,
