@@ -63,11 +63,18 @@ def options_table(_: str) -> str:
 
 
 def _option_row(option: Option) -> str:
-    default = "" if option.default is None else f"`{option.format(option.default)}`"
     negative = f", `{option.flag.replace('--', '--no-')}`" if option.kind is bool else ""
-    values = "" if option.kind is bool else option.expectation
+    values = "on or off" if option.kind is bool else option.expectation
     meaning = " ".join(option.help.split())
-    return " | ".join([f"| `{option.flag}`{negative}", default, values, f"{meaning} |"])
+    return f"| `{option.flag}`{negative} | {_default(option)} | {values} | {meaning} |"
+
+
+def _default(option: Option) -> str:
+    if option.default is None:
+        return "not set"
+    if option.kind is bool:
+        return "on" if option.default else "off"
+    return f"`{option.default}`"
 
 
 def commands_table(_: str) -> str:
