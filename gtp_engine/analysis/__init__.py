@@ -1,12 +1,14 @@
-"""KataGo's analysis protocol: queries as lines of JSON on stdin, answers on stdout, in no fixed order.
+"""KataGo's analysis protocol: queries as lines of JSON on stdin, responses on stdout, in no fixed order.
 
-    fields     values of a query's fields, by type
-    query      a query as a plain value
-    schedule   which position is searched next
-    worker     searches and responds
-    results    a search report as a response
-    server     one line in, responses out
-    session    threads, stdin and stdout
+    session         threads, stdin and stdout
+    server          one line in, responses out
+    query           a query as a plain value
+    fields          values of a query's fields, by type
+    schedule        which position is searched next
+    worker          searches the positions and sends the responses
+    results         a search report as a response
+    backend         what takes time to load: networks and searches
+    engine_backend  the same, with the networks and searches of this engine
 
-Source: KataGo's `docs/Analysis_Engine.md` and, where that is silent, what its program does (version 1.17).
+Source: KataGo's `docs/Analysis_Engine.md` and, where that leaves something open, the behaviour of KataGo 1.17.
 """

@@ -1,6 +1,6 @@
-"""The fields of a JSON query, read by type: a value of the wrong type or outside its bounds becomes a QueryError.
+"""The fields of a JSON query, read by type: a value of the wrong type or out of bounds raises QueryError.
 
-`Fields` remembers what was asked for, so that the rest can be reported as unexpected.
+`Fields` records which fields were read, so that the others can be reported as unexpected.
 """
 
 import math
@@ -16,7 +16,7 @@ _MISSING: Final = "(missing)"
 
 
 class QueryError(TengenError):
-    """A query that cannot be answered, because of its field `field`."""
+    """A query that cannot be answered because of its field `field`."""
 
     def __init__(self, field: str, message: str) -> None:
         self.field: Final = field
@@ -24,25 +24,25 @@ class QueryError(TengenError):
 
 
 class Fields:
-    """Reads the fields of one JSON object; every method raises QueryError for a value that is not what it returns."""
+    """Reads the fields of one JSON object; a value of another type or out of bounds raises QueryError."""
 
     def __init__(self, data: Mapping[str, Any], *, name: str = "") -> None:
         self._data: Final = data
         self._name: Final = name
-        self._asked: Final[set[str]] = set()
+        self._names_read: Final[set[str]] = set()
 
     def __contains__(self, name: str) -> bool:
-        self._asked.add(name)
+        self._names_read.add(name)
         return name in self._data
 
     def value(self, name: str) -> Any:
-        """Return the value as it came, or None where the field is missing."""
-        self._asked.add(name)
+        """Return the value as it is, None if the field is missing."""
+        self._names_read.add(name)
         return self._data.get(name)
 
     def unexpected(self, more: Iterable[str] = ()) -> list[str]:
-        """Return the fields nobody asked for, `more` not counted among them."""
-        known = self._asked.union(more)
+        """Return the fields that were not read, without those in `more`."""
+        known = self._names_read.union(more)
         return [name for name in self._data if name not in known]
 
     def integer(self, name: str, low: int, high: int) -> int:
@@ -57,7 +57,7 @@ class Fields:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """Return a boolean, false where the field is missing."""
+        """Return a boolean, false if the field is missing."""
         if name not in self:
             return False
         value = self.value(name)
@@ -78,12 +78,12 @@ class Fields:
         return [self._checked_integer(name, value, low, high) for value in self._list(name, "a list of integers")]
 
     def points(self, name: str, *, width: int, height: int) -> list[int]:
-        """Return a list of points, the pass among them, from vertices."""
+        """Return a list of points or PASS, from vertices."""
         values = self._list(name, 'a list of vertices such as ["Q16", "pass"]')
         return [self._point(name, value, width=width, height=height) for value in values]
 
     def moves(self, name: str, *, width: int, height: int, passes: bool) -> list[Move]:
-        """Return a list of moves from pairs of colour and vertex; `passes` says whether there may be passes."""
+        """Return a list of moves from pairs of colour and vertex; `passes` allows passes."""
         moves = []
         for pair in self._list(name, _PAIRS):
             if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
@@ -106,7 +106,7 @@ class Fields:
         return [Fields(value, name=name) for value in values]
 
     def error(self, name: str, expected: str, *, given: Any = _MISSING) -> QueryError:
-        """Return the error for a field: what was given (its value unless named), what was expected."""
+        """Return the error for a field, with the value given (by default that of the field) and the one expected."""
         value = self._data.get(name, _MISSING) if given is _MISSING else given
         text = _MISSING if value is _MISSING else shown(value)
         field = self._name or name
@@ -132,7 +132,7 @@ class Fields:
             raise QueryError(self._name or name, f"could not parse board location {shown(text)}: {error}") from None
 
     def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> int:
-        """Return the point of "(x,y)", KataGo's other way to name it: from 0, from the top left."""
+        """Return the point of "(x,y)", KataGo's other notation, counted from 0 at the top left."""
         numbers = text.removeprefix("(").removesuffix(")").split(",")
         if len(numbers) == 2 and all(number.strip().isdecimal() for number in numbers):
             x, y = (min(int(number[:10]), math.prod((width, height))) for number in numbers)

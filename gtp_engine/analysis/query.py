@@ -1,8 +1,8 @@
-"""A query of the analysis protocol as a plain value, and how it is read from JSON.
+"""A query of the analysis protocol as a plain value, and its parser.
 
-Field names and their meaning are those of KataGo (`docs/Analysis_Engine.md`, version 1.17).  Beyond it: any komi, not
-only half points; points may not be set up without liberties; a record may repeat a position under superko, but not
-retake a ko at once.
+Field names and their meaning are those of KataGo (`docs/Analysis_Engine.md`, version 1.17).  Differences: any komi is
+allowed, not only multiples of half a point; stones without liberties cannot be set up; moves may repeat a position that
+superko forbids, but may not retake a ko at once.
 """
 
 import json
@@ -21,13 +21,13 @@ from gtp_engine.go.rules import HandicapBonus, Rules
 from gtp_engine.search.limits import Restriction
 
 MAX_KOMI: Final = 400
-"""Points either way; KataGo's bound, beyond which networks know nothing."""
+"""Points for either side; KataGo's bound, since networks are not trained beyond it."""
 
 MAX_VISITS: Final = 2**50
 MAX_PRIORITY: Final = 2**62
 MAX_DEPTH: Final = 10**9
 INTERVALS: Final = (0.001, 1e6)
-"""Bounds as KataGo has them; intervals in seconds."""
+"""KataGo's bounds; intervals in seconds."""
 
 _MAX_PV: Final = 1000
 
@@ -37,7 +37,7 @@ _RESTRICTIONS: Final = "a list of objects with the fields player, moves and unti
 
 @dataclass(frozen=True)
 class Record:
-    """The game of a query, from which the position at each turn is made."""
+    """The game of a query, which gives the position at each turn."""
 
     width: int
     height: int
@@ -58,7 +58,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a response holds besides the usual."""
+    """Optional contents of a response."""
 
     ownership: bool = False
     ownership_stdev: bool = False
@@ -71,7 +71,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn to analyse, and how urgent it is: higher goes first."""
+    """A turn to analyse and its priority; higher ones are searched first."""
 
     number: int
     priority: int
@@ -81,8 +81,8 @@ class Turn:
 class Query:
     """One query: which positions to analyse, how, and what to report.
 
-    `config` is the server's with the query's settings.  `first_report` and `report_interval` are seconds, None: no
-    reports before the search is over.
+    `config` is the server's configuration with the query's settings.  `first_report` and `report_interval` are seconds;
+    None means no reports before the search is over.
     """
 
     id: str
@@ -97,14 +97,14 @@ class Query:
 
 @dataclass(frozen=True)
 class FieldWarning:
-    """Something about a field that the sender should know; the query is answered all the same."""
+    """A warning about a field of a query that is answered nevertheless."""
 
     field: str
     message: str
 
 
 def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldWarning]]:
-    """Return the query in a JSON object whose `id` is known to be a text, and warnings about it; raises QueryError."""
+    """Return the query in a JSON object, whose `id` must be a string, and warnings about it; raises QueryError."""
     fields = Fields(data)
     record = _record(fields)
     turns = _turns(fields, len(record.moves))
@@ -127,13 +127,13 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
 
 
 def _record(fields: Fields) -> Record:
-    """Return the game, whose moves are not yet checked."""
+    """Return the game; its moves are not checked yet."""
     width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
     height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
     placed = []
     if "initialStones" in fields:
         placed = fields.moves("initialStones", width=width, height=height, passes=False)
-    stones = {stone.point: stone for stone in placed}  # of two on one point the later stays, as in KataGo
+    stones = {stone.point: stone for stone in placed}  # the later of two on one point counts, as in KataGo
     moves = fields.moves("moves", width=width, height=height, passes=True)
     rules, komi = _rules(fields)
     record = Record(
@@ -154,7 +154,7 @@ def _record(fields: Fields) -> Record:
 
 
 def _rules(fields: Fields) -> tuple[Rules, float]:
-    """Return rules and komi; a komi may stand among the rules too."""
+    """Return rules and komi; the komi may also be a field of the rules."""
     given = fields.value("rules")
     komi: Any = None
     if isinstance(given, dict):
@@ -184,7 +184,7 @@ def _handicap_bonus(fields: Fields) -> HandicapBonus:
 
 
 def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
-    """Return the turns to analyse in order, each once; a turn named twice has the later priority."""
+    """Return the turns to analyse in order, each once; a turn listed twice has its later priority."""
     if "priority" in fields and "priorities" in fields:
         raise QueryError("priority", "cannot specify both priority and priorities")
     priority = 0
@@ -205,7 +205,7 @@ def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
 
 
 def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
-    """Return the configuration for this query, and a warning about settings that mean nothing here."""
+    """Return the configuration for this query, and a warning about unknown settings."""
     config, warnings = _overridden(fields, config)
     direct: dict[str, object] = {}
     if "maxVisits" in fields:
@@ -221,7 +221,7 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning
 
 
 def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
-    """Return the configuration with the settings of overrideSettings, and a warning about those unknown here."""
+    """Return the configuration with the settings of overrideSettings, and a warning about unknown ones."""
     if "overrideSettings" not in fields:
         return config, []
     settings = fields.value("overrideSettings")

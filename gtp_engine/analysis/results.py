@@ -1,7 +1,7 @@
 """A search report as a response of the analysis protocol: the JSON object that KataGo's clients read.
 
-Reports hold Black's results; a response holds those of the side that the query names (`analysis.perspective`), as all
-of KataGo's fields do: a lower bound for White is an upper bound for Black.
+Reports are from Black's view; every field of a response is from the view of `analysis.perspective`, as in KataGo.  So
+a lower bound becomes an upper bound for the other side.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ DIGITS: Final = 6
 """Significant digits of a number: the networks are right to four."""
 
 OWNERSHIP_DECIMALS: Final = 4
-"""Decimals of ownership: with that of every move included it is most of a response."""
+"""Decimals of ownership, which can be most of a response if it is included for every move."""
 
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 
 def perspective_of(query: Query, to_play: int) -> int:
-    """Return the colour whose results a response to `query` reports when `to_play` is to move."""
+    """Return the colour from whose view a response to `query` reports when `to_play` is to move."""
     return {"black": BLACK, "white": WHITE}.get(query.config.analysis.perspective, to_play)
 
 
@@ -50,7 +50,7 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
 
 
 def missing_fields(query: Query, report: SearchReport) -> list[str]:
-    """Return the query's fields that ask for something the search of this engine does not know."""
+    """Return the fields of the query that request something this search does not provide."""
     wanted, moves = query.wanted, report.moves
     missing = {
         "includePolicy": wanted.policy and report.raw is None,
@@ -69,12 +69,12 @@ def no_results(query: Query, turn: int) -> dict[str, Any]:
 
 
 def rounded(number: float) -> float:
-    """Return a number cut to `DIGITS` significant digits."""
+    """Return a number rounded to `DIGITS` significant digits."""
     return float(f"{number:.{DIGITS}g}")
 
 
 class _View:
-    """Turns Black's results into those of the side that a query asks for, and points into vertices."""
+    """Converts results from Black's view to that of the query's perspective, and points to vertices."""
 
     def __init__(self, query: Query, game: Game, to_play: int) -> None:
         self._wanted: Final = query.wanted
@@ -85,7 +85,7 @@ class _View:
         self._points: Final = np.array(board_points(game.width, game.height))
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
-        """Return the entry of `moveInfos` for the move that is number `order` from the best, 0."""
+        """Return the entry of `moveInfos` for a move; the best has `order` 0."""
         is_own_view = self._color == self._to_play
         info: dict[str, Any] = {
             "move": self._vertex(move.point),
@@ -140,30 +140,30 @@ class _View:
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
     def _results(self, found: MoveReport | SearchReport) -> dict[str, Any]:
-        """Return the fields about the result that a move and the root have in common."""
-        lead = rounded(self._turned(found.lead_black))
+        """Return the result fields that moves and the root have in common."""
+        lead = rounded(self._for_perspective(found.lead_black))
         return {
             "weight": rounded(found.weight),
             "winrate": rounded(self._winrate(found.value_black)),
-            "utility": rounded(self._turned(found.utility_black)),
-            "scoreMean": lead,  # of old the name of the lead, see Analysis_Engine.md
+            "utility": rounded(self._for_perspective(found.utility_black)),
+            "scoreMean": lead,  # the former name of the lead, see Analysis_Engine.md
             "scoreLead": lead,
-            "scoreSelfplay": rounded(self._turned(found.score_black)),
+            "scoreSelfplay": rounded(self._for_perspective(found.score_black)),
             "scoreStdev": rounded(found.score_stdev),
         }
 
     def _raw_info(self, raw: RawEvaluation) -> dict[str, Any]:
-        """Return the fields of `rootInfo` that the network alone decides; errors it does not give are left out."""
+        """Return the fields of `rootInfo` from the network alone, without the errors that it does not predict."""
         winrate = raw.winrate_black if self._color == BLACK else 1.0 - raw.winrate_black
         info = {
             "rawWinrate": winrate,
-            "rawLead": self._turned(raw.lead_black),
-            "rawScoreSelfplay": self._turned(raw.score_black),
+            "rawLead": self._for_perspective(raw.lead_black),
+            "rawScoreSelfplay": self._for_perspective(raw.score_black),
             "rawScoreSelfplayStdev": raw.score_stdev,
             "rawNoResultProb": raw.no_result,
         }
         if raw.winloss_error >= 0:
-            info["rawStWrError"] = raw.winloss_error / 2  # a winrate spans half as much as win − loss
+            info["rawStWrError"] = raw.winloss_error / 2  # the range of a winrate is half that of win − loss
         if raw.score_error >= 0:
             info["rawStScoreError"] = raw.score_error
         if raw.time_left >= 0:
@@ -171,9 +171,9 @@ class _View:
         return {name: rounded(value) for name, value in info.items()}
 
     def _winrate(self, value_black: float) -> float:
-        return min(1.0, max(0.0, (1.0 + self._turned(value_black)) / 2.0))
+        return min(1.0, max(0.0, (1.0 + self._for_perspective(value_black)) / 2.0))
 
-    def _turned(self, value_black: float) -> float:
+    def _for_perspective(self, value_black: float) -> float:
         return for_color(value_black, self._color)
 
     def _vertex(self, point: int) -> str:
@@ -181,9 +181,10 @@ class _View:
 
 
 def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
-    """Return hashes (32 hexadecimal digits) of stones, simple ko and side to play: as it stands, and up to symmetry.
+    """Return two hashes (32 hexadecimal digits) of stones, simple ko and side to play.
 
-    The second is the same for positions that are turned or mirrored into each other.  History and superko do not count.
+    The second is the same for positions that are rotations or reflections of each other.  History and superko do not
+    count.
     """
     points = board_points(game.width, game.height)
     colors = game.board.color[list(points)].astype(np.uint8)
@@ -198,7 +199,7 @@ def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
 
 
 _KO_MARK: Final = 3
-"""Stands in a grid where an empty point may not be retaken."""
+"""Marks the point in a grid that a ko forbids to retake."""
 
 
 def _hash(grid: NDArray[np.uint8], to_play: int) -> str:

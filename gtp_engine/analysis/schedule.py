@@ -1,16 +1,16 @@
-"""Which position is searched next: a queue by priority, and the processor shared fairly by long analyses.
+"""Which position is searched next: a queue by priority, with time slices for long analyses.
 
-There is one thread that searches.  A position has it until its analysis is over, unless others have a claim: then it
-is lent in slices.  Whatever has had less than `PATIENCE` seconds is short, the rest long:
+One thread does all searches.  If several positions are waiting, it searches them in slices.  An analysis that has had
+less than `PATIENCE` seconds is short, any other is long:
 
-- of short analyses the one with the highest priority, then the one that came first, is served until it is over or long;
-- long ones take turns;
-- slices alternate between short and long, but a short one above the priority of all long ones goes before them.
+- of the short ones, that with the highest priority is searched until it is over or long; of equals, the first to come;
+- the long ones take turns;
+- slices alternate between short and long, but a short one with a higher priority than all long ones precedes them.
 
-Errands, things of a moment that only the searching thread may do, go before everything.
+Errands, brief tasks for the searching thread, precede everything.
 
-So a list of quick queries is answered in order and each as soon as can be, and one that never ends (front ends ponder
-with a query for ten million visits) neither keeps others waiting nor starves.  KataGo reaches this with threads.
+So a list of short queries is answered in order and without delay, and an endless one (front ends ponder with a query
+for ten million visits) neither blocks the others nor starves.  KataGo achieves this with threads.
 """
 
 import itertools
@@ -24,18 +24,17 @@ from gtp_engine.analysis.query import Query, Turn
 from gtp_engine.search.cancellation import CancelToken
 
 PATIENCE: Final = 1.0
-"""Seconds of search after which an analysis is long: what people look at most of is answered within it."""
+"""Seconds of search after which an analysis is long; most interactive queries take less."""
 
 SLICE: Final = 0.1
-"""Seconds a position is searched at least when others have a claim too: what switching costs is small beside it."""
-
+"""Least seconds of search for a position while others are waiting; long compared with the cost of switching."""
 
 Errand = Callable[[], None]
-"""Something the searching thread does between two slices."""
+"""A brief task that the searching thread does between two slices."""
 
 
 class Job:
-    """One position to analyse: turn `turn` of `query`, with what has come of it so far.
+    """One position to analyse, turn `turn` of `query`, and its progress.
 
     `cancel` ends its searches; `searched` are the seconds of search it has had, `started` is the time (of
     `time.monotonic`) of its first slice.
@@ -56,7 +55,7 @@ class Job:
 
     @property
     def is_long(self) -> bool:
-        """Whether the job has had so much that others may go before it."""
+        """Whether the job has had `PATIENCE` seconds of search."""
         return self.searched >= PATIENCE
 
 
@@ -84,13 +83,13 @@ class Schedule:
             self._changed.notify()
 
     def call(self, errand: Errand) -> None:
-        """Have the searching thread do something soon."""
+        """Let the searching thread do an errand soon."""
         with self._changed:
             self._errands.append(errand)
             self._changed.notify()
 
     def terminate(self, is_meant: Callable[[Job], bool]) -> list[Job]:
-        """End the jobs that are meant; return those that had not begun, which nobody else will answer."""
+        """Cancel the jobs for which `is_meant` holds; return those that had not begun, so that the caller responds."""
         with self._changed:
             removed = [job for job in self._waiting if is_meant(job)]
             self._waiting = [job for job in self._waiting if not is_meant(job)]
@@ -100,7 +99,7 @@ class Schedule:
             return removed
 
     def next(self) -> Job | Errand | None:
-        """Return what to do now, waiting for something; None once the schedule is closed and empty."""
+        """Return the next job or errand, waiting for one; None once the schedule is closed and empty."""
         with self._changed:
             while not (self._errands or self._waiting or self._begun):
                 if self._is_closed:
@@ -119,7 +118,7 @@ class Schedule:
             return job
 
     def has_rivals(self, job: Job) -> bool:
-        """Return whether something other than this job, which is being searched, would be done next."""
+        """Return whether another job or an errand is due before the next slice of this job."""
         with self._changed:
             return bool(self._errands) or self._choose() is not job
 
@@ -129,13 +128,13 @@ class Schedule:
             self._begun.remove(job)
 
     def close(self) -> None:
-        """Accept that nothing more will come; `next` goes on until nothing is left."""
+        """Note that no more jobs will come; `next` continues until none is left."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
 
     def _choose(self) -> Job:
-        """Return the best candidate; there is at least one, and a terminated one goes first, to be done with it."""
+        """Return the job to search next, of at least one; terminated ones come first, to free their trees."""
         for job in self._begun:
             if job.is_terminated:
                 return job

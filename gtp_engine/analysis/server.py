@@ -1,7 +1,7 @@
 """One line of JSON in; responses out through `send`, at once or when the analysis is done.
 
-No I/O and no threads (`session` has them), no search (`worker` has it).  Whatever a line holds, it is answered and the
-server lives on.
+I/O and threads are in `session`, the search is in `worker`.  Every line is answered, however malformed, and the server
+continues.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any, Final, NoReturn
 
+from gtp_engine.analysis.backend import Backend
 from gtp_engine.analysis.fields import Fields, QueryError
 from gtp_engine.analysis.query import parse_query
 from gtp_engine.analysis.results import no_results
@@ -21,31 +22,25 @@ from gtp_engine.streams import MAX_LINE_BYTES
 
 _LARGEST_TURN: Final = 2**31 - 1
 
-Facts = Callable[[], list[dict[str, Any]]]
-"""Returns the entries of `models`, once the networks are loaded."""
-
 
 class AnalysisServer:
-    """Reads lines and puts queries into the schedule; `models` and `clear_cache` are called by the searching thread."""
+    """Parses lines and schedules queries; the searching thread calls `backend` after loading it."""
 
     def __init__(
         self,
         config: Config,
         schedule: Schedule,
         send: Send,
-        *,
-        version: str,
-        models: Facts,
-        clear_cache: Callable[[], None],
+        backend: Callable[[], Backend],
         log: Callable[[str], None],
+        version: str,
     ) -> None:
         self._config: Final = config
         self._schedule: Final = schedule
         self._send: Final = send
-        self._version: Final = version
-        self._models: Final = models
-        self._clear_cache: Final = clear_cache
+        self._backend: Final = backend
         self._log: Final = log
+        self._version: Final = version
         self._actions: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
             "query_version": self._query_version,
             "query_models": self._query_models,
@@ -55,7 +50,7 @@ class AnalysisServer:
         }
 
     def handle_bytes(self, raw: bytes) -> None:
-        """Handle one line as received; an empty one is nothing."""
+        """Handle one line as received; an empty one is ignored."""
         if not raw.strip():
             return
         try:
@@ -67,7 +62,7 @@ class AnalysisServer:
             self._send({"error": f"internal error: {type(error).__name__}: {shown(str(error))}"})
 
     def _parse(self, raw: bytes) -> dict[str, Any]:
-        """Return the JSON object in a line that has a text as its id; raises QueryError."""
+        """Return the JSON object in a line, whose id is a string; raises QueryError."""
         if len(raw) > MAX_LINE_BYTES:
             raise QueryError("", f"line too long: the limit is {MAX_LINE_BYTES} bytes")
         text = raw.decode("utf-8-sig", errors="replace").strip()
@@ -104,11 +99,11 @@ class AnalysisServer:
         self._send({**data, "version": self._version, "git_hash": "<omitted>"})
 
     def _query_models(self, data: Mapping[str, Any]) -> None:
-        self._schedule.call(lambda: self._send({**data, "models": self._models()}))
+        self._schedule.call(lambda: self._send({**data, "models": self._backend().models()}))
 
     def _clear_caches(self, data: Mapping[str, Any]) -> None:
         def clear() -> None:
-            self._clear_cache()
+            self._backend().clear_cache()
             self._send(dict(data))
 
         self._schedule.call(clear)
@@ -130,11 +125,11 @@ class AnalysisServer:
 
 
 def _finite(text: str) -> float:
-    """Return a number that fits into a float."""
+    """Return a number as a float; refuse one that is too large."""
     number = float(text)
     return number if isfinite(number) else _refuse(shown(text))
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Refuse NaN, Infinity and numbers too large to be anything else."""
-    raise ValueError(f"{constant} is no JSON number")
+    """Refuse NaN, Infinity and numbers too large for a float."""
+    raise ValueError(f"{constant} is not a JSON number")

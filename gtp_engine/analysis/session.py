@@ -1,11 +1,9 @@
 """The analysis server as a process: threads, and the real stdin and stdout.
 
-Four threads, one job each:
-
-- the main thread waits for the end;
-- the reader takes lines from stdin at any time and answers what needs no search;
-- the searcher loads the networks, then does what is scheduled;
-- the writer puts responses on stdout, so that a controller that does not read for a while blocks neither of them.
+- The main thread waits for the end.
+- The reader takes lines from stdin at any time and answers those that need no search.
+- The searcher loads the networks, then does the jobs of the schedule.
+- The writer writes responses to stdout, so that a controller that does not read for a while blocks none of the others.
 
 Queries may come while the networks are loading.  The session ends when stdin has ended and every query is answered, or
 at once when stdout is closed.
@@ -16,41 +14,21 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final
 
+from gtp_engine.analysis.backend import Backend
 from gtp_engine.analysis.schedule import Schedule
 from gtp_engine.analysis.server import AnalysisServer
 from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
-from gtp_engine.search.searcher import Searcher
 from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
 
 END_WAIT: Final = 2.0
-"""Seconds a session that ends without waiting gives a search to end; a compiler or a loader may take longer."""
-
-
-class Backend(Protocol):
-    """What takes time to load: searchers and the networks they use.  Called by the searching thread only."""
-
-    def open_searcher(self, config: Config) -> Searcher:
-        """Return a new searcher with these settings."""
-        ...
-
-    def models(self) -> list[dict[str, Any]]:
-        """Return facts about each network, as KataGo's `query_models` names them."""
-        ...
-
-    def clear_cache(self) -> None:
-        """Forget remembered evaluations."""
-        ...
-
-    def close(self) -> None:
-        """Free what the networks hold."""
-        ...
+"""Seconds that a session waits for its threads at the end; a search ends sooner, a compiler or a loader may not."""
 
 
 class Output:
-    """Writes responses to a stream, a line each, in a thread of its own; calls `gone` once nobody reads them."""
+    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if the reader is gone."""
 
     def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
         self._stream: Final = stream
@@ -60,11 +38,11 @@ class Output:
         self._thread.start()
 
     def send(self, response: dict[str, Any]) -> None:
-        """Send a response; returns at once."""
+        """Send a response; return at once."""
         self._lines.put(json.dumps(response, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
 
     def close(self, timeout: float | None = None) -> None:
-        """Write what is left and end."""
+        """Write the remaining responses and end the thread."""
         self._lines.put(None)
         self._thread.join(timeout)
 
@@ -72,7 +50,7 @@ class Output:
         while (line := self._lines.get()) is not None:
             try:
                 write_all(self._stream, line)
-            except (OSError, ValueError):  # the controller has gone; nobody is left to tell
+            except (OSError, ValueError):  # the controller has gone
                 self._gone()
                 return
 
@@ -80,8 +58,8 @@ class Output:
 class AnalysisSession:
     """A session on two streams; `run` returns when it is over.
 
-    `load` returns the backend and may take long.  With `quit_without_waiting` the end of stdin ends the session at
-    once, otherwise every query is answered first.
+    `load` returns the backend and may take long.  With `quit_without_waiting` the session ends at once at the end of
+    stdin, otherwise after every query is answered.
     """
 
     def __init__(
@@ -109,9 +87,9 @@ class AnalysisSession:
         self._backend: Backend | None = None
 
     def run(self) -> bool:
-        """Answer queries until the session is over; return whether its threads have ended too.
+        """Answer queries until the session is over; return whether the searching thread has ended too.
 
-        Raises what loading raised.
+        Raises the error that made loading fail.
         """
         searcher = threading.Thread(target=self._search, name="searcher", daemon=True)
         searcher.start()
@@ -126,15 +104,9 @@ class AnalysisSession:
         return not searcher.is_alive()
 
     def _read(self) -> None:
-        """Hand over the lines of stdin, then see to the end."""
+        """Pass the lines of stdin to a server, then wait for the end."""
         server = AnalysisServer(
-            self._config,
-            self._schedule,
-            self._output.send,
-            version=self._version,
-            models=lambda: self._loaded.models(),
-            clear_cache=lambda: self._loaded.clear_cache(),
-            log=self._log,
+            self._config, self._schedule, self._output.send, self._loaded_backend, self._log, self._version
         )
         for line in read_lines(self._stdin):
             server.handle_bytes(line)
@@ -146,7 +118,7 @@ class AnalysisSession:
             self._over.set()
 
     def _search(self) -> None:
-        """Load, then do what is scheduled."""
+        """Load the backend, then do the jobs of the schedule."""
         try:
             self._backend = self._load()
             searchers = Searchers(self._backend.open_searcher)
@@ -157,8 +129,7 @@ class AnalysisSession:
         finally:
             self._over.set()
 
-    @property
-    def _loaded(self) -> Backend:
+    def _loaded_backend(self) -> Backend:
         assert self._backend is not None  # errands are done after loading
         return self._backend
 
@@ -173,8 +144,9 @@ def serve(
 ) -> int:
     """Run a whole analysis process on the real stdin and stdout; return its exit status.
 
-    Status 0 at the end of stdin or with a closed stdout, 130 after Ctrl-C.  Raises what made loading fail.  Does not
-    return while something is still loading or compiling: that cannot be stopped, the process is ended.
+    The status is 0 at the end of stdin or with a closed stdout, 130 after Ctrl-C.  Raises the error that made loading
+    fail.  If the searching thread is still loading or compiling at the end, the process exits instead of returning,
+    because that cannot be stopped.
     """
     streams = claim_streams()
     if streams is None:

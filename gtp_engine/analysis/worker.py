@@ -1,7 +1,7 @@
-"""The searching thread: takes jobs from the schedule, searches them slice by slice and sends what it found.
+"""The searching thread: takes jobs from the schedule, searches them slice by slice and sends the responses.
 
-Each job begun has a searcher of its own, which keeps its tree from slice to slice; all of them use one evaluator.  A
-searcher is emptied before it serves the next job: visits are those of the query's settings, never of another's.
+Each job has a searcher of its own, which keeps its tree from slice to slice; all of them share one evaluator.  A
+searcher is cleared before its next job, so that no visits of another query count.
 """
 
 import time
@@ -22,23 +22,23 @@ from gtp_engine.search.rollout_scores import completed
 from gtp_engine.search.searcher import Searcher
 
 Send = Callable[[dict[str, Any]], None]
-"""Takes a response to be sent; never blocks."""
+"""Receives a response to send; never blocks."""
 
 
 class Searchers:
-    """Searchers by the configuration they were made for; those given back are taken again before new ones are made."""
+    """Idle searchers by their configuration, to be reused instead of creating new ones."""
 
     def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
         self._open: Final = open_searcher
         self._idle: Final[defaultdict[Config, list[Searcher]]] = defaultdict(list)
 
     def take(self, config: Config) -> Searcher:
-        """Return a searcher that knows of no game."""
+        """Return a searcher without a tree."""
         idle = self._idle[_key(config)]
         return idle.pop() if idle else self._open(config)
 
     def give_back(self, searcher: Searcher, config: Config) -> None:
-        """Empty a searcher and keep it for the next job; close idle ones with other settings, trees being large."""
+        """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
         key = _key(config)
         for other in [other for other in self._idle if other != key]:
             self._close_all(self._idle.pop(other))
@@ -58,13 +58,13 @@ class Searchers:
 
 
 def _key(config: Config) -> Config:
-    """Return what of a configuration a searcher is made from."""
+    """Return the configuration without the options that a searcher does not depend on."""
     return replace(config, analysis=AnalysisConfig())
 
 
 @dataclass
 class _Search:
-    """A job that has begun: its position, its searcher, when it ends and reports next (`time.monotonic`)."""
+    """A job that has begun: its position and searcher, its deadline and next report (of `time.monotonic`)."""
 
     job: Job
     game: Game
@@ -77,7 +77,7 @@ class _Search:
 
 
 class Worker:
-    """Does what the schedule holds, in the thread that calls `run`; `send` takes the responses."""
+    """Does the jobs and errands of a schedule in the thread that calls `run`; `send` receives the responses."""
 
     def __init__(self, schedule: Schedule, searchers: Searchers, send: Send, log: Callable[[str], None]) -> None:
         self._schedule: Final = schedule
@@ -99,7 +99,7 @@ class Worker:
         self._searchers.close()
 
     def _work_on(self, job: Job) -> None:
-        """Search a slice and send what is due."""
+        """Search for a slice and send the response or report that is due."""
         if job.is_terminated and job not in self._searches:
             self._send(no_results(job.query, job.turn.number))
             self._schedule.finished(job)
@@ -133,7 +133,7 @@ class Worker:
         return search
 
     def _search_slice(self, search: _Search) -> SearchReport:
-        """Search until the job is over, a report is due or somebody else has a claim; return what is known then."""
+        """Search until the job is over, a report is due or another job has its turn; return the report."""
         job, query = search.job, search.job.query
         start, searched_before = time.monotonic(), job.searched
 
@@ -157,7 +157,7 @@ class Worker:
         return completed(search.searcher.run(search.game, limits), search.game)
 
     def _is_over(self, search: _Search, report: SearchReport) -> bool:
-        """Return whether a search is done, because of its limits or because it was told so."""
+        """Return whether a search has reached its limits or been terminated."""
         return (
             search.job.is_terminated
             or not search.is_suspended
@@ -166,7 +166,7 @@ class Worker:
         )
 
     def _answer(self, search: _Search, report: SearchReport) -> None:
-        """Send the last response about a position, and with a query's first one what it cannot have."""
+        """Send the last response about a position; before a query's first one, warn about fields that are missing."""
         query = search.job.query
         if search.job.turn == query.turns[0]:
             for name in missing_fields(query, report):
@@ -178,7 +178,7 @@ class Worker:
         self._send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
 
     def _fail(self, task: Job | Errand, error: Exception) -> None:
-        """Say why a task failed: a TengenError is what this search cannot do, all else a bug.  Its job is over."""
+        """Report why a task failed and end its job; any error but a TengenError is a bug and goes to the log too."""
         reason = str(error)
         if not isinstance(error, TengenError):
             self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
@@ -186,7 +186,7 @@ class Worker:
         if isinstance(task, Job):
             self._send({"id": task.query.id, "error": reason})
             if task in self._searches:
-                self._searches[task].searcher.close()  # who knows what state it is in
+                self._searches[task].searcher.close()  # its state is unknown
             self._forget(task)
 
     def _forget(self, job: Job) -> None:

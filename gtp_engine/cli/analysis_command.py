@@ -75,7 +75,7 @@ def analysis_command(
         write_log(f"Human-like networks are not supported: {human_model} is ignored")
 
     def load() -> Any:
-        from gtp_engine.analysis.backend import EngineBackend
+        from gtp_engine.analysis.engine_backend import EngineBackend
 
         backend = EngineBackend(config, evaluator_of(config), write_log)
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.analysis.backend import EngineBackend
+from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
 from gtp_engine.engine.search_factory import new_searcher, uses_network
 from gtp_engine.errors import ConfigError
