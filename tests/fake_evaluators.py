@@ -13,8 +13,8 @@ from fake_answers import write_fake_policy, write_fake_results
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.go.board import HEIGHT, WIDTH
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
 SCORE_STDEV: Final = 10.0
@@ -91,22 +91,19 @@ class FakeEvaluator(EvaluatorBase):
 
 
 class _Features:
-    """An encoder and the arrays it writes, made for the board size and number of rows that come."""
+    """An encoder and its inputs, for the board size and number of rows of the last call."""
 
     def __init__(self) -> None:
-        self._shape = (0, 0, 0)
+        self._encoder: Encoder = KatagoV7Encoder(2, 2)
+        self._inputs = new_inputs(self._encoder, 0, 2, 2)
 
     def write(self, positions: Positions, count: int, conditions: Conditions) -> None:
         """Write the features of the first `count` rows."""
-        rows, info = positions.to_play.size, positions.storage[0, 0]
-        shape = (rows, int(info[HEIGHT]), int(info[WIDTH]))
-        if shape != self._shape:
-            self._encoder = KatagoV7Encoder(shape[2], shape[1])
-            self._spatial = np.zeros((rows, self._encoder.planes, *shape[1:]), dtype=np.float32)
-            self._globals = np.zeros((rows, self._encoder.globals), dtype=np.float32)
-            self._symmetries = np.zeros(rows, dtype=np.int32)
-            self._shape = shape
-        self._encoder.encode(positions, 0, count, conditions, self._symmetries, self._spatial, self._globals)
+        rows, (width, height) = len(positions.key), board_size(positions)
+        if self._inputs.spatial.shape != (rows, self._encoder.planes, height, width):
+            self._encoder = KatagoV7Encoder(width, height)
+            self._inputs = new_inputs(self._encoder, rows, width, height)
+        self._encoder.encode(positions, range(count), conditions, np.zeros(rows, dtype=np.int32), self._inputs)
 
 
 class UniformEvaluator(EvaluatorBase):

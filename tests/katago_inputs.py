@@ -11,6 +11,7 @@ from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, vi
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.nn.encoder import Inputs as NetworkInputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
 
@@ -44,7 +45,9 @@ def encode(
     values = np.full((1, encoder.globals), np.nan, dtype=np.float32)
     symmetries = np.array([symmetry], dtype=np.int32)
     before = _fingerprints(positions)
-    encoder.encode(positions, 0, 1, conditions_of(game)._replace(**conditions), symmetries, spatial, values)
+    encoder.encode(
+        positions, range(1), conditions_of(game)._replace(**conditions), symmetries, NetworkInputs(spatial, values)
+    )
     assert _fingerprints(positions) == before, "the boards are restored"
     return Inputs(spatial[0], values[0])
 

@@ -2,10 +2,10 @@
 
 positions       Positions, a batch of boards with the history and rules that networks read
 from_game       a row of positions, and the rules, from a Game
-row_kernels     a row of positions after one more move (kernels)
+row_kernels     rows of positions copied, advanced by a move and finished (kernels)
 evaluation      Evaluation, the output for a batch
 evaluator       Evaluator, the protocol that networks and test doubles implement
-evaluator_info  EvaluatorInfo, what an evaluator says of itself
+evaluator_info  EvaluatorInfo, the description of an evaluator
 exclusive       one evaluator shared by several searches
 linear_policy   LinearPolicy, weights for rollouts that may come with a network
 """

@@ -1,13 +1,14 @@
-"""What an evaluator says of itself, in one value, so that callers need not ask what it is made of.
+"""The description of an evaluator as one value, so that callers need not know what it is made of.
 
 BoardSizes      the boards that a network plays
 EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from gtp_engine.evaluation.linear_policy import LinearPolicy
+if TYPE_CHECKING:  # commands that only list networks start faster without numpy
+    from gtp_engine.evaluation.linear_policy import LinearPolicy
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class EvaluatorInfo:
     """Whether it evaluates ownership."""
     has_rollout_policy: bool = False
     """Whether `write_rollout_policy` may be called."""
-    linear_policy: LinearPolicy | None = None
+    linear_policy: "LinearPolicy | None" = None
     """Weights for rollouts by kernels, where they came with the networks."""
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""

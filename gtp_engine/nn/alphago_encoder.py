@@ -1,12 +1,12 @@
 """The encoder of AlphaGo's networks: 48 planes for a policy network, 49 for a value network.
 
-What the planes mean, and what was decided where the paper leaves it open, stands in `alphago_planes`.
+`alphago_planes` describes the planes, and the decisions where the paper leaves a choice.
 """
 
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.alphago_planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
-from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import cell_table
 
 
@@ -21,15 +21,8 @@ class AlphaGoEncoder:
         self._work = new_planes_work(width, height)
 
     def encode(
-        self,
-        positions: Positions,
-        begin: int,
-        end: int,
-        conditions: Conditions,
-        symmetries: IntArray,
-        spatial: FloatArray,
-        globals_: FloatArray,
+        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
     ) -> None:
-        """Fill rows as the Encoder protocol says; `globals_` is not looked at: these networks have none."""
-        planes = spatial.reshape(spatial.shape[0], self.planes, -1)
-        write_planes(positions, begin, end, conditions.suicide, symmetries, self._cells, self._work, planes)
+        """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
+        begin, end, suicide = rows.start, rows.stop, conditions.suicide
+        write_planes(positions, begin, end, suicide, symmetries, self._cells, self._work, out.planes())

@@ -18,18 +18,18 @@ order is this package's own, because the paper gives none.  All values are 0 or 
        47  sensibleness               1  a move here is legal and does not fill an own eye
        48  player color               1  everywhere if Black is to move (value network)
 
-What the table leaves open is decided as follows.
+Where the table leaves a choice, it is made as follows.
 
 - "Each integer feature value is split into multiple planes of binary values", as in "1 liberty, 2 liberties, …, ≥8
   liberties": so every count of eight planes runs from 1 to 8 or more, and a count of 0 sets no plane.
 - Passes are turns.  A stone of a handicap or a set-up, and one played before the moves that a row remembers (where a
-  game went on after two passes: before the last of them), counts as 8 turns old or more.
+  game continued after two passes: before the last of them), counts as 8 turns old or more.
 - The features of moves are 0 where the side to move may not play: occupied points, ko, superko, suicide unless the
   rules allow it.
-- Self-atari: a chain left with one liberty can be captured, all of it, also where the move captures something itself.
+- Self-atari: a chain left with one liberty can be captured as a whole, also where the move captures something itself.
   The stones of an allowed suicide are captured at once; no chain is left, so no plane of "liberties after move" is set.
-- Ladder capture: the move puts a chain of two liberties in atari and no defence saves it.  Taking a chain that is in
-  atari already is no ladder.  Ladder escape: after the move, a chain that was in atari is not captured in a ladder,
+- Ladder capture: the move puts a chain of two liberties in atari and no defence saves it.  Capturing a chain that is in
+  atari already is not a ladder.  Ladder escape: after the move, a chain that was in atari is not captured in a ladder,
   whether it was extended or an attacker taken.  Ladders are KataGo's (`go.ladder`).
 - An own eye is one that the opponent cannot make false (`go.eyes.is_real_eye`): the point of a false eye, which may
   have to be filled, stays sensible.
@@ -71,7 +71,7 @@ FEATURES: Final[Mapping[str, int]] = MappingProxyType(
         "player color": 1,
     }
 )
-"""The number of planes of each feature, in the order in which they stand; the last feature is the value network's."""
+"""The number of planes of each feature, in their order; the last feature is for the value network only."""
 
 _FIRST: Final = dict(zip(FEATURES, accumulate(FEATURES.values(), initial=0), strict=False))
 _STONE: Final = _FIRST["stone colour"]
@@ -87,11 +87,11 @@ _SENSIBLE: Final = _FIRST["sensibleness"]
 _COLOR: Final = _FIRST["player color"]
 
 _MOST: Final = 8
-"""Counts from this on share a plane."""
+"""Counts of this and more share a plane."""
 
 POLICY_PLANES: Final = _COLOR
 VALUE_PLANES: Final = sum(FEATURES.values())
-"""Planes of a network without and with the player's colour."""
+"""Planes without and with the player's colour."""
 
 
 def planes_of(feature: str) -> range:
@@ -129,7 +129,7 @@ def write_planes(
     work: PlanesWork,
     spatial: FloatArray,
 ) -> None:
-    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]; `cells` is `cell_table`'s."""
+    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]; `cells` is `symmetry.cell_table`."""
     for row in range(begin, end):
         planes = spatial[row]
         for plane in range(planes.shape[0]):
@@ -163,7 +163,7 @@ def _write_constants(player: int, planes: FloatArray) -> None:
 
 @spliced_kernel
 def _write_stones(board: Board, player: int, points: IntArray, cell_of: IntArray, planes: FloatArray) -> None:
-    """Write whose stone is where and how many turns ago it came; `points` are the last moves, most recent first."""
+    """Write both sides' stones and how many turns ago each was played; `points` are the last moves, latest first."""
     for point in range(board.color.size):
         stone, cell = board.color[point], cell_of[point]
         if stone == EMPTY:
@@ -223,7 +223,7 @@ def _write_moves(
 def _write_ladders(
     board: Board, player: int, forbidden: NDArray[np.uint8], work: PlanesWork, cell_of: IntArray, planes: FloatArray
 ) -> None:
-    """Write which legal moves capture a chain of the opponent's in a ladder, and which save an own one from it."""
+    """Write which legal moves capture an opponent's chain in a ladder, and which save an own chain from one."""
     for point in range(board.color.size):
         work.marks[point] = 0
     for point in range(board.color.size):

@@ -1,11 +1,11 @@
-"""Answers that a network has given, remembered: a table of fixed size that forgets what was not used for longest.
+"""The cache of evaluations: a table of fixed size that drops the least recently used entries.
 
-A key may lie in `WAYS` places of the table, next to each other; a new answer takes the place of the one of them that
-was asked for least recently.  So a lookup touches one or two lines of memory, and no list has to be kept in order.
+A key may lie in `WAYS` places of the table, next to each other; a new entry replaces the least recently used one of
+them.  So a lookup touches one or two lines of memory, and no list has to be kept in order.
 
-To fit twice as many answers, probabilities and ownership are kept in 16 bits: the root of a probability (which keeps
-small ones apart) and ownership itself as multiples of 1/65535 and 1/32767.  `store` rounds the answer it is given to
-what it keeps, so that an answer is the same whether it comes from the network or from here.
+To fit twice as many entries, probabilities and ownership are stored in 16 bits: the root of a probability (which keeps
+small ones distinct) and ownership itself, as multiples of 1/65535 and 1/32767.  `store` also rounds the evaluation it
+is given, so that it is the same whether it comes from the network or from the cache.
 
 Letters: B rows of a batch, n the padded length of a board, N places.
 """
@@ -22,11 +22,11 @@ from gtp_engine.go.board import IntArray
 KeyArray = NDArray[np.uint64]
 
 WAYS: Final = 8
-"""Places for one key: with 8 an answer in use is very rarely lost while the table is half full, and the eight keys and
-ages fill two lines of memory."""
+"""Places for one key: with 8, entries in use are very rarely replaced while the table is half full, and the eight keys
+and ages fill two lines of memory."""
 
 NUMBERS: Final = 8
-"""Fields of an Evaluation that hold one number for each row."""
+"""Fields of an Evaluation that hold one number per row."""
 
 _POLICY_STEP: Final = np.float32(1 / 65535)
 _OWNERSHIP_STEP: Final = np.float32(1 / 32767)
@@ -44,7 +44,7 @@ class Cache(NamedTuple):
     """The arrays of a table."""
 
     key: KeyArray  # [N] 0: the place is free
-    age: NDArray[np.int64]  # [N] when it was last used
+    age: NDArray[np.int64]  # [N] of its last use, as counted by `clock`
     clock: NDArray[np.int64]  # [1]
     policy: NDArray[np.uint16]  # [N, n] roots of probabilities
     ownership: NDArray[np.int16]  # [N, n]
@@ -52,9 +52,9 @@ class Cache(NamedTuple):
 
 
 def new_cache(places: int, n: int) -> Cache:
-    """Return an empty table for at least `places` answers about boards of padded length `n`.
+    """Return an empty table for at least `places` evaluations of boards of padded length `n`.
 
-    Memory is taken from the system only as it fills, 4 n + 48 bytes an answer.
+    The system provides memory only as the table fills, 4 n + 48 bytes per evaluation.
     """
     places = -(-places // WAYS) * WAYS
     return Cache(
@@ -82,18 +82,11 @@ def _first_place(cache: Cache, key: Any) -> int:
 
 
 @kernel
-def find(
-    cache: Cache,
-    keys: KeyArray,
-    count: int,
-    salt: np.uint64,
-    out: Evaluation,
-    missing: IntArray,
-) -> int:
-    """Write the remembered answers of the first `count` rows; return how many there are none for.
+def find(cache: Cache, keys: KeyArray, count: int, salt: np.uint64, out: Evaluation, missing: IntArray) -> int:
+    """Write the cached evaluations of the first `count` rows; return how many rows are not in the cache.
 
-    Their rows are listed in `missing` [B].  `keys` [B] are the positions', `salt` stands for everything else an answer
-    depends on.
+    These are listed in `missing` [B].  `keys` [B] are those of the positions, `salt` is a hash of everything else that
+    an evaluation depends on.
     """
     misses = 0
     cache.clock[_CLOCK] += 1
@@ -115,7 +108,7 @@ def find(
 
 @inlined_kernel
 def _read(cache: Cache, place: int, row: int, out: Evaluation) -> None:
-    """Copy what is at `place` to a row."""
+    """Copy the entry at `place` to a row."""
     numbers = cache.numbers
     out.win_black[row] = numbers[place, 0]
     out.loss_black[row] = numbers[place, 1]
@@ -153,14 +146,8 @@ def _write(cache: Cache, place: int, row: int, out: Evaluation) -> None:
 
 
 @kernel
-def store(
-    cache: Cache,
-    keys: KeyArray,
-    rows: IntArray,
-    salt: np.uint64,
-    out: Evaluation,
-) -> None:
-    """Remember the answers of `rows` [K], and round them to what is remembered; parameters as those of `find`.
+def store(cache: Cache, keys: KeyArray, rows: IntArray, salt: np.uint64, out: Evaluation) -> None:
+    """Store the evaluations of `rows` [K], and round those in `out` to what is stored; parameters are those of `find`.
 
     A legal move keeps a probability above 0 however small it is.
     """

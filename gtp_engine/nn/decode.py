@@ -1,18 +1,18 @@
 """From a network's raw outputs to what an `Evaluation` holds: kernels.
 
-The network speaks for the side to move and sees the board in one of its symmetries; here legality is looked up, logits
-become probabilities, multiples become points, the view becomes Black's, and the symmetry is undone.  What the outputs
-are is written in `metadata`; the formulas are those of KataGo's neuralnet/nneval.cpp.
+A network's outputs are those of the side to move, on the board in one of its symmetries.  Here illegal moves are left
+out, logits become probabilities, multiples become points, the view becomes Black's, and the symmetry is undone.  What
+the outputs are is written in `metadata`; the formulas are those of KataGo's neuralnet/nneval.cpp.
 
-Answers of several symmetries are averaged: each call adds its share, `weight`, to rows that `clear_rows` has set to 0,
-and `finish_rows` ends it.
+Evaluations in several symmetries are averaged: each call adds its share, `weight`, to rows that `clear_rows` has set to
+0, and `finish_rows` completes them.
 
-Letters: K rows went through the network, `rows` int32[K] names them among the B rows of the batch; n is the padded
+Letters: K rows went through the network, `rows` int32[K] lists them among the B rows of the batch; n is the padded
 length of a board, A = H·W its points, S the number of its symmetries, P that of the network's policies.
 """
 
 from math import exp, isfinite, log1p, sqrt, tanh
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,19 +23,47 @@ from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, WIDTH, IntArray, is_legal
 from gtp_engine.go.constants import BLACK, PASS
 
 UNKNOWN: Final = -1.0
-"""Time left and errors of a network that has none."""
+"""Time left and errors of a network without these outputs."""
 
 MOST_PASSING: Final = 19.0
 """With passing hacks, passing gets at most this many times the probability of all other moves together, so that a
-search goes on looking at them (KataGo's enablePassingHacks)."""
+search keeps trying them (KataGo's enablePassingHacks)."""
 
 _HAS_TIME_LEFT: Final = 9
-"""KataGo's first model version with a time left, and errors, that are of use."""
+"""KataGo's first model version with usable outputs for time left and errors."""
 _SCALES_ERRORS: Final = 10
 _SQUARES_ERRORS: Final = 14
 """First versions whose errors are roots of scaled variances, and of scaled squares."""
 _OLD_SCORE_ERROR: Final = 10.0
 """Points; what the score error of version 9 is multiplied by."""
+
+
+class EncodedRows(NamedTuple):
+    """Rows as they went through a network, and the share that its outputs have in their evaluation."""
+
+    rows: IntArray  # [K] their numbers in the batch, ascending
+    cells: IntArray  # [S, n] `symmetry.cell_table`
+    symmetries: IntArray  # [B] in which each row of the batch was encoded
+    weight: float  # 1 divided by the number of symmetries that are averaged
+    scratch: FloatArray  # [n] work array
+
+
+class PolicyOptions(NamedTuple):
+    """How logits become a policy."""
+
+    suicide: bool  # whether the rules allow it
+    optimism: float = 0.0  # share of the optimistic policy, where the network has one
+    temperature: float = 1.0  # logits are divided by it
+    pass_prior: float = 0.0  # probability of passing where the network has no output for it
+    caps_passing: bool = False  # limit passing to MOST_PASSING
+
+
+class KatagoOutputs(NamedTuple):
+    """What the value outputs of a KataGo network mean."""
+
+    scales: FloatArray  # [6] multipliers in the order of `metadata.Scales`
+    version: int  # model version
+    can_be_void: bool  # whether the rules allow games without result; otherwise that probability is left out
 
 
 @inlined_kernel
@@ -46,7 +74,7 @@ def _softplus(x: float) -> float:
 
 @kernel
 def clear_rows(rows: IntArray, out: Evaluation) -> None:
-    """Set the answers of `rows` to 0."""
+    """Set the evaluation of `rows` to 0."""
     for k in range(rows.size):
         row = wide(rows[k])
         out.win_black[row] = 0.0
@@ -74,31 +102,24 @@ def _mixed_logit(logits: FloatArray, k: int, action: int, optimism: float) -> fl
 @kernel
 def decode_policy(
     positions: Positions,
-    rows: IntArray,
-    suicide: bool,
+    encoded: EncodedRows,
+    options: PolicyOptions,
     logits: FloatArray,
-    cells: IntArray,
-    symmetries: IntArray,
-    optimism: float,
-    temperature: float,
-    pass_prior: float,
-    caps_passing: bool,
-    weight: float,
     policy: FloatArray,
-    scratch: FloatArray,
 ) -> None:
     """Add `weight` times the policy of each row to `policy` [B, n].
 
     `logits` is [K, P, A + 1], or [K, P, A] of a network that cannot pass: there passing gets `pass_prior`, or 1 where
-    nothing else is legal.  With `caps_passing` it gets no more than `MOST_PASSING` allows.  Illegal moves get nothing.
-    `cells` [S, n] is `symmetry.cell_table`, `symmetries` [B] how each row was shown.  `scratch` [n] is a work array.
+    nothing else is legal.  Illegal moves get 0.
     """
-    for k in range(rows.size):
-        row = wide(rows[k])
+    optimism, temperature, pass_prior = options.optimism, options.temperature, options.pass_prior
+    scratch = encoded.scratch
+    for k in range(encoded.rows.size):
+        row = wide(encoded.rows[k])
         board = board_of(positions, row, wide(0))
         area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
         empties = wide(board.info[EMPTY_COUNT])
-        color, symmetry = wide(positions.to_play[row]), wide(symmetries[row])
+        color, symmetry = wide(positions.to_play[row]), wide(encoded.symmetries[row])
         scratch[PASS] = -np.inf
         if logits.shape[2] > area:
             scratch[PASS] = _mixed_logit(logits, k, area, optimism) / temperature
@@ -106,11 +127,12 @@ def decode_policy(
         for i in range(empties):
             point = wide(board.empties[i])
             scratch[point] = -np.inf
-            if positions.forbidden[row, point] == 0 and is_legal(board, point, color, suicide):
-                scratch[point] = _mixed_logit(logits, k, wide(cells[symmetry, point]), optimism) / temperature
+            if positions.forbidden[row, point] == 0 and is_legal(board, point, color, options.suicide):
+                cell = wide(encoded.cells[symmetry, point])
+                scratch[point] = _mixed_logit(logits, k, cell, optimism) / temperature
                 highest = max(highest, float(scratch[point]))
-        if highest == -np.inf:  # no legal move, and the network knows no pass
-            policy[row, PASS] += weight
+        if highest == -np.inf:  # no legal move, and no output for passing
+            policy[row, PASS] += encoded.weight
             continue
         others = 0.0
         for i in range(empties):
@@ -119,11 +141,11 @@ def decode_policy(
             others += scratch[point]
         if logits.shape[2] > area:
             passing = exp(scratch[PASS] - highest)
-            if caps_passing and others > 0.0:
+            if options.caps_passing and others > 0.0:
                 passing = min(passing, MOST_PASSING * others)
         else:
             passing = others * pass_prior / (1.0 - pass_prior)
-        share = weight / (others + passing)
+        share = encoded.weight / (others + passing)
         policy[row, PASS] += share * passing
         for i in range(empties):
             point = wide(board.empties[i])
@@ -131,38 +153,31 @@ def decode_policy(
 
 
 @kernel
-def decode_ownership(
-    to_play: IntArray,
-    rows: IntArray,
-    raw: FloatArray,
-    cells: IntArray,
-    symmetries: IntArray,
-    weight: float,
-    ownership: FloatArray,
-) -> None:
+def decode_ownership(to_play: IntArray, encoded: EncodedRows, raw: FloatArray, ownership: FloatArray) -> None:
     """Add `weight` times the hyperbolic tangent of `raw` [K, A], as Black's, to `ownership` [B, n]."""
-    for k in range(rows.size):
-        row = wide(rows[k])
-        sign = weight if to_play[row] == BLACK else -weight
-        for point in range(cells.shape[1]):
-            cell = cells[symmetries[row], point]
+    for k in range(encoded.rows.size):
+        row = wide(encoded.rows[k])
+        sign = encoded.weight if to_play[row] == BLACK else -encoded.weight
+        for point in range(encoded.cells.shape[1]):
+            cell = encoded.cells[encoded.symmetries[row], point]
             if cell >= 0:
                 ownership[row, point] += sign * tanh(raw[k, cell])
 
 
 @inlined_kernel
 def _add_unknowns(row: int, weight: float, out: Evaluation) -> None:
-    """Add `weight` times "unknown" to what not every network answers."""
+    """Add `weight` times UNKNOWN to the fields that not every network has outputs for."""
     out.time_left[row] += weight * UNKNOWN
     out.winloss_error[row] += weight * UNKNOWN
     out.score_error[row] += weight * UNKNOWN
 
 
 @spliced_kernel
-def decode_value(to_play: IntArray, rows: IntArray, value: FloatArray, weight: float, out: Evaluation) -> None:
-    """Add `weight` times the result of networks with one `value` [K, 1] from −1 (lost) to 1; there is nothing else."""
-    for k in range(rows.size):
-        row = wide(rows[k])
+def decode_value(to_play: IntArray, encoded: EncodedRows, value: FloatArray, out: Evaluation) -> None:
+    """Add `weight` times the result of networks whose only output is `value` [K, 1] from −1 (lost) to 1."""
+    weight = encoded.weight
+    for k in range(encoded.rows.size):
+        row = wide(encoded.rows[k])
         win = (1.0 + value[k, 0]) / 2.0
         if to_play[row] != BLACK:
             win = 1.0 - win
@@ -174,26 +189,23 @@ def decode_value(to_play: IntArray, rows: IntArray, value: FloatArray, weight: f
 @kernel
 def decode_katago_value(
     to_play: IntArray,
-    rows: IntArray,
+    encoded: EncodedRows,
+    outputs: KatagoOutputs,
     value: FloatArray,
     misc: FloatArray,
-    scales: FloatArray,
-    version: int,
-    can_be_void: bool,
-    weight: float,
     out: Evaluation,
 ) -> None:
     """Add `weight` times the results of KataGo's networks: `value` [K, 3] and `misc` [K, 4 or 6] as in `metadata`.
 
-    `scales` [6] are the multipliers in the order of `metadata.Scales`, `version` is the model version.  `can_be_void`
-    tells whether the rules allow games without result; elsewhere that probability is left out.  Scores are means over
-    all results, a game without one counting as 0.  `score_stdev` takes the mean of squares until `finish_rows`.
+    Scores are means over all results, a game without one counting as 0.  `score_stdev` holds the mean of squares until
+    `finish_rows`.
     """
-    for k in range(rows.size):
-        row = wide(rows[k])
+    weight, scales, version = encoded.weight, outputs.scales, outputs.version
+    for k in range(encoded.rows.size):
+        row = wide(encoded.rows[k])
         highest = max(value[k, 0], value[k, 1], value[k, 2])
         win, loss = exp(value[k, 0] - highest), exp(value[k, 1] - highest)
-        void = exp(value[k, 2] - highest) if can_be_void else 0.0
+        void = exp(value[k, 2] - highest) if outputs.can_be_void else 0.0
         total = win + loss + void
         sign = 1.0
         if to_play[row] != BLACK:
@@ -216,7 +228,7 @@ def decode_katago_value(
 
 @inlined_kernel
 def _error(raw: float, scale: float, old_scale: float, version: int) -> float:
-    """Return an expected error, from what the network says and the way its version means that."""
+    """Return an expected error from a raw output, whose meaning depends on the model version."""
     if version < _SCALES_ERRORS:
         return _softplus(raw) * old_scale
     if version < _SQUARES_ERRORS:
@@ -226,7 +238,7 @@ def _error(raw: float, scale: float, old_scale: float, version: int) -> float:
 
 @kernel
 def finish_rows(rows: IntArray, out: Evaluation) -> int:
-    """Turn means of squares into standard deviations; return how many rows hold anything that is no finite number."""
+    """Turn means of squares into standard deviations; return how many rows hold NaN or infinity."""
     broken = 0
     for k in range(rows.size):
         row = wide(rows[k])

@@ -1,7 +1,9 @@
 """A network with its encoder: rows of positions in, raw outputs out.
 
-Letters as in `decode`: B rows of a batch, of which K are to be looked at.
+Letters as in `decode`: B rows of a batch, of which K are evaluated.
 """
+
+from typing import Final
 
 import numpy as np
 
@@ -9,21 +11,30 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
-from gtp_engine.nn.encoder import Encoder
+from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 
 
+class InputBuffers:
+    """An encoder and the arrays it fills, for B rows of boards of one size."""
+
+    def __init__(self, info: NetworkInfo, batch: int, width: int, height: int) -> None:
+        self.shape: Final = (batch, width, height)
+        self.encoder: Final = new_encoder(info, width, height)
+        self.inputs: Final = new_inputs(self.encoder, batch, width, height)
+
+
 class Network:
-    """Runs a model on positions; input arrays are kept as long as board size and number of rows stay the same.
+    """Runs a model on positions; input arrays are reused as long as board size and number of rows stay the same.
 
     Raises ModelError if the file's planes are not those of its encoder.
     """
 
     def __init__(self, model: OnnxModel) -> None:
         self.model = model
-        self._shape = (0, 0, 0)
+        self._buffers: InputBuffers | None = None
         encoder = new_encoder(model.info, 19, 19)
         wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
         if found != wanted:
@@ -37,29 +48,27 @@ class Network:
 
     def run(self, positions: Positions, rows: IntArray, conditions: Conditions, symmetries: IntArray) -> RawOutputs:
         """Return the outputs for `rows` [K], ascending; row number i is shown in symmetry `symmetries[i]` [B]."""
-        self._fit(positions)
+        buffers = self._buffers_for(positions)
         first = 0
-        for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:
-            begin, end = int(rows[first]), int(rows[last]) + 1
-            self._encoder.encode(positions, begin, end, conditions, symmetries, self._spatial, self._globals)
+        for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
+            part = range(int(rows[first]), int(rows[last]) + 1)
+            buffers.encoder.encode(positions, part, conditions, symmetries, buffers.inputs)
             first = last + 1
+        spatial, globals_ = buffers.inputs
         if len(rows) == rows[-1] + 1:
-            return self.model.run(self._spatial[: len(rows)], self._globals[: len(rows)])
-        return self.model.run(self._spatial[rows], self._globals[rows])
+            return self.model.run(spatial[: len(rows)], globals_[: len(rows)])
+        return self.model.run(spatial[rows], globals_[rows])
 
-    def _fit(self, positions: Positions) -> None:
-        """Make encoder and input arrays for the boards and the number of rows of `positions`."""
+    def _buffers_for(self, positions: Positions) -> InputBuffers:
+        """Return buffers for the boards and the number of rows of `positions`."""
         shape = (positions.to_play.size, *board_size(positions))
-        if shape != self._shape:
-            batch, width, height = shape
-            self._encoder = new_encoder(self.model.info, width, height)
-            self._spatial = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
-            self._globals = np.zeros((batch, self._encoder.globals), dtype=np.float32)
-            self._shape = shape
+        if self._buffers is None or self._buffers.shape != shape:
+            self._buffers = InputBuffers(self.model.info, *shape)
+        return self._buffers
 
 
 def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
-    """Return the encoder that a network names, for boards of one size."""
+    """Return the encoder that a network file names, for boards of one size."""
     if info.encoder == "katago-v7":
         return KatagoV7Encoder(width, height, suicide_area=info.suicide_area)
     return AlphaGoEncoder(width, height, player_color=info.encoder == "alphago-49")

@@ -1,26 +1,40 @@
-"""Encoder: whoever turns a batch of positions into the arrays that a network reads.
+"""Encoder: turns a batch of positions into the arrays that a network reads.
 
 An encoder is made for one board size (`KatagoV7Encoder(width, height)`, `AlphaGoEncoder(width, height)`) and owns the
-work arrays its kernels need, so that each thread has one of its own; two of them may fill different rows of the same
-arrays at the same time.
+work arrays of its kernels, so each thread needs its own; two of them may fill different rows of the same arrays at the
+same time.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.errors import problem
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import IntArray
 
 FloatArray = NDArray[np.float32]
 
 
-class Encoder(Protocol):
-    """Turns positions into planes.  B rows, boards of H rows by W columns.
+class Inputs(NamedTuple):
+    """What a network reads of B positions on boards of H rows by W columns; C-contiguous."""
 
-    `name` is what network files call the encoding ("katago-v7"), `planes` the number of planes of a position, `globals`
-    the number of values beside them (0 if there are none).
+    spatial: FloatArray  # [B, planes, H, W]
+    globals_: FloatArray  # [B, globals]
+
+    def planes(self) -> FloatArray:
+        """Return `spatial` as [B, planes, H·W], a view; raises ValueError if it is not C-contiguous."""
+        if not self.spatial.flags.c_contiguous:
+            raise ValueError(problem(f"planes with strides {self.spatial.strides}", expected="a C-contiguous array"))
+        return self.spatial.reshape(*self.spatial.shape[:2], -1)
+
+
+class Encoder(Protocol):
+    """Turns positions into planes and global values.
+
+    `name` is that of the encoding in network files ("katago-v7"), `planes` the number of planes of a position,
+    `globals` the number of values beside them (0 if there are none).
     """
 
     @property
@@ -33,19 +47,20 @@ class Encoder(Protocol):
     def globals(self) -> int: ...  # noqa: D102
 
     def encode(
-        self,
-        positions: Positions,
-        begin: int,
-        end: int,
-        conditions: Conditions,
-        symmetries: IntArray,
-        spatial: FloatArray,
-        globals_: FloatArray,
+        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
     ) -> None:
-        """Fill the rows from `begin` up to, not including, `end`; every value of them is written, no other row.
+        """Fill these rows (a range of step 1) of `out` completely, and no other.
 
-        `symmetries`, int32[B], says in which of its orientations each position is shown (`nn.symmetry`; 0: as it is;
-        those from 4 on only on square boards).  `spatial` is float32[B, planes, H, W], `globals_` float32[B, globals],
-        both C-contiguous.  The scratch parts of the boards in `positions` are used and restored.  Holds no GIL.
+        `symmetries`, int32[B], are the orientations in which the positions are shown (`nn.symmetry`; 0: as they are;
+        4 to 7 only on square boards).  The scratch parts of the boards in `positions` are used and restored.  Does not
+        hold the GIL.
         """
         ...
+
+
+def new_inputs(encoder: Encoder, batch: int, width: int, height: int) -> Inputs:
+    """Return arrays of zeros for an encoder of boards of this size."""
+    return Inputs(
+        spatial=np.zeros((batch, encoder.planes, height, width), dtype=np.float32),
+        globals_=np.zeros((batch, encoder.globals), dtype=np.float32),
+    )

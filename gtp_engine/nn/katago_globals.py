@@ -1,7 +1,7 @@
 """The 19 global values of KataGo's inputs, version 7: passes, komi, rules.
 
      0–4   the last move, the one before, … (up to five, see `katago_planes.shown_moves`) was a pass
-     5     points the side to move gets beside what counts ("self komi"), in units of 20
+     5     points the side to move gets beside its area ("self komi"), in units of 20
      6, 7  ko rule: simple 0, 0; positional superko 1, ½; situational superko 1, −½
      8     suicide of several stones is legal
      9     territory scoring
@@ -12,8 +12,8 @@
     17     the button has not been taken yet
     18     how much more komi helps, which with area scoring depends on the parity of komi and board
 
-Komi is White's and includes everything: handicap bonus, the button where it has been taken, and under territory scoring
-the stones Black has placed more than White, so that the network may count area in either case.
+Komi is White's and includes everything: handicap bonus, the button once it is taken, and under territory scoring
+the number of stones by which Black has placed more than White, so that the network can count area in either case.
 """
 
 from math import floor
@@ -78,8 +78,8 @@ def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
 def _parity_wave(komi: float, area: int) -> float:
     """Return a triangular wave of period 2 in komi, −½ to ½, rising through 0 where komi makes a draw possible.
 
-    With area scoring all points of the board go to one side or the other as a rule, so that the margin has the parity
-    of the board: komi matters between two such margins only.
+    With area scoring all points usually belong to one side or the other, so the margin has the parity of the board:
+    komi matters only between two such margins.
     """
     offset = wide(area) % 2
     delta = komi - offset - 2.0 * floor((komi - offset) / 2.0)
@@ -103,7 +103,7 @@ def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.fl
 
 @spliced_kernel
 def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.float32]) -> None:
-    """Write the advantage in playouts that the side to move is to count on, in doublings."""
+    """Write the playout doubling advantage of the side to move."""
     if advantage_black != 0.0:
         values[_ADVANTAGE] = 1.0
         values[_ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
@@ -113,7 +113,7 @@ def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.fl
 def write_globals(
     positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: NDArray[np.float32]
 ) -> None:
-    """Fill `values`, float32[GLOBALS], for a row; told are `shown` of its last moves, and `pass_ends` as given."""
+    """Fill `values`, float32[GLOBALS], for a row, of which `shown` last moves are shown, and `pass_ends` as given."""
     for i in range(GLOBALS):
         values[i] = 0.0
     for i in range(shown):

@@ -1,11 +1,11 @@
-"""The 22 planes of KataGo's inputs, version 7, which all its networks since 2019 look at.
+"""The 22 planes of KataGo's inputs, version 7, which all its networks since 2019 read.
 
      0      on the board: 1 everywhere
      1, 2   own stones, the opponent's stones
      3–5    stones of chains with one, two, three liberties
      6      points forbidden by ko or superko
      7, 8   ko in the phases of KataGo's territory rules after the passes: never here
-     9–13   the last move, the one before, … where it was no pass
+     9–13   the last move, the one before, …, unless it was a pass
     14–16   stones that a ladder captures: on this board, on that one move ago, on that two moves ago
     17      moves that capture an opponent's chain of two liberties in a ladder
     18, 19  own area, the opponent's area; with territory scoring empty
@@ -102,7 +102,7 @@ def _write_marks(marks: MarkArray, mark: int, cells: IntArray, plane: FloatArray
 def _write_ladders(
     positions: Positions, row: int, shown: int, cells: IntArray, cache: LadderCache, planes: FloatArray
 ) -> None:
-    """Write the planes 14 to 17; boards before the moves that are shown give way to the oldest one after them."""
+    """Write the planes 14 to 17; boards before the shown moves are replaced by the oldest board after them."""
     for ago in range(3):
         slot = find_ladders(board_of(positions, row, wide(min(ago, shown))), cache)
         _write_marks(cache.marks[slot], CAPTURED, cells, planes[_LADDERS + ago])
@@ -133,7 +133,7 @@ def _write_area(
 
 @spliced_kernel
 def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: int) -> bool:
-    """Return whether a network is not to be told that a pass now would end the game; `margin` as `_write_area`'s."""
+    """Return whether to hide from a network that a pass now would end the game; `margin` is that of `_write_area`."""
     if conditions.territory or positions.pass_ends[row] == GOES_ON:
         return False
     if conditions.friendly_pass and positions.pass_ends[row] == ENDS:
@@ -143,9 +143,9 @@ def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: 
 
 @spliced_kernel
 def shown_moves(positions: Positions, row: int) -> int:
-    """Return how many of the last moves a network is told: five at most, as long as both sides took turns.
+    """Return how many of the last moves a network is shown: five at most, as long as both sides took turns.
 
-    Of a game that passes have ended it is told the last pass.
+    Of a game that passes have ended it is shown the last pass.
     """
     limit = 1 if positions.pass_ends[row] == IS_OVER else _SHOWN_MOVES
     color = BLACK + WHITE - wide(positions.to_play[row])
@@ -206,7 +206,7 @@ def encode_rows(
 ) -> None:
     """Fill the rows from `begin` up to, not including, `end` of `spatial` and `globals_`; every value is written.
 
-    `suicide_area` takes suicide for legal in the planes 18 and 19, whatever the rules are (some networks want that).
+    `suicide_area` treats suicide as legal in the planes 18 and 19 under all rules, as some networks expect.
     `symmetries` is int32[B], `table` int32[S, n] (`symmetry.cell_table`), `spatial` float32[B, PLANES, A], `globals_`
     float32[B, GLOBALS].  The boards of `positions` are played on and restored.
     """

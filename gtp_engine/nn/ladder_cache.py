@@ -1,9 +1,9 @@
-"""Ladder marks of boards, remembered.
+"""A cache of ladder marks by board.
 
 KataGo's planes show ladders on three boards: the position and those one and two moves ago.  In a search as in a game
-the older ones were positions themselves a moment before, so that two of three readings need not be done.  The cache is
-direct-mapped: each board has one slot, where the latest stays.  A lost board costs a reading, never a wrong answer
-(but for equal 64-bit keys).
+the older ones were positions themselves a moment before, so two of three readings can be saved.  The cache is
+direct-mapped: each board has one slot, which holds the latest board that was stored there.  A replaced board costs
+another reading, never a wrong result (except for equal 64-bit keys).
 """
 
 from typing import Final, NamedTuple
@@ -17,14 +17,14 @@ from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.ladder_marks import MarkArray, ladder_marks
 
 _SLOTS: Final = 4096
-"""Boards, a power of two: what some seconds of search look at.  A slot of a 19×19 board takes 430 bytes."""
+"""Boards, a power of two: as many as a few seconds of search evaluate.  A slot of a 19×19 board takes 430 bytes."""
 
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
-"""2⁶⁴ divided by the golden ratio: what tells keys apart that differ in the ko point only (Fibonacci hashing)."""
+"""2⁶⁴ divided by the golden ratio: spreads keys that differ in the ko point only (Fibonacci hashing)."""
 
 
 class LadderCache(NamedTuple):
-    """The slots, and what reading needs; n is the padded length of a board."""
+    """The slots, and work arrays for reading; n is the padded length of a board."""
 
     keys: NDArray[np.uint64]  # [_SLOTS] 0 in a slot never used
     marks: MarkArray  # [_SLOTS, n] as `ladder_marks` writes them
@@ -45,13 +45,13 @@ def new_ladder_cache(width: int, height: int) -> LadderCache:
 
 @spliced_kernel
 def _slot_of(key: np.uint64) -> int:
-    """Return where a board with this key belongs."""
+    """Return the slot of boards with this key."""
     return int(key & np.uint64(_SLOTS - 1))
 
 
 @spliced_kernel
 def find_ladders(board: Board, cache: LadderCache) -> int:
-    """Return the slot that holds the marks of `board`, read now unless they were there; the board is restored."""
+    """Return the slot with the marks of `board`, which are computed unless they are cached; the board is restored."""
     key = board.hash[0] ^ (np.uint64(board.info[KO_POINT]) * _SPREAD)
     slot = _slot_of(key)
     if cache.keys[slot] != key:

@@ -1,12 +1,12 @@
-"""The evaluator: networks' answers about positions, remembered, for searches.
+"""The evaluator of networks: cache, networks, decoding.
 
-It looks positions up in the cache, has the networks judge the rest and decodes what they say.  The only place where
-a network's side-to-move view becomes Black's is `decode`.
+It looks positions up in the cache, runs the networks on the rest and decodes their outputs.  The only place where a
+network's side-to-move view becomes Black's is `decode`.
 """
 
 import functools
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import astuple, dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, bo
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
+    EncodedRows,
+    KatagoOutputs,
+    PolicyOptions,
     clear_rows,
     decode_katago_value,
     decode_ownership,
@@ -28,7 +31,6 @@ from gtp_engine.nn.decode import (
     finish_rows,
 )
 from gtp_engine.nn.encoded_network import Network
-from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
 
@@ -39,10 +41,10 @@ _SQUARE_ONLY: Final = 4
 
 
 @dataclass(frozen=True)
-class _Room:
-    """What is kept for one board size (width, height) and number of rows B: tables and work arrays."""
+class _Workspace:
+    """Tables and work arrays for one board size and number of rows B, and the cache."""
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int]  # B, width, height
     cells: IntArray  # [S, n]
     rows: IntArray  # [B] 0, 1, 2 …
     missing: IntArray  # [B]
@@ -51,12 +53,20 @@ class _Room:
     cache: Cache | None
 
 
-class NetworkEvaluator:
-    """Judges positions by networks, as `evaluation.evaluator.Evaluator` describes.
+class _Batch(NamedTuple):
+    """Rows that the networks are to evaluate."""
 
-    `policy` gives the policy and `value` everything else; they may be the same.  `rollout`, for searches that play
-    positions out, is a quick policy network, and `linear_policy` the weights of a still quicker one.  `config` holds
-    symmetry, temperature, pass prior and size of the cache.
+    positions: Positions
+    rows: IntArray  # [K] ascending
+    conditions: Conditions
+
+
+class NetworkEvaluator:
+    """An `evaluation.evaluator.Evaluator` that runs networks.
+
+    `policy` gives the policy and `value` everything else; they may be the same.  For searches that play positions out,
+    `rollout` is a faster policy network and `linear_policy` the weights of a policy that is faster still.  `config`
+    holds symmetry, temperature, pass prior and size of the cache.
     """
 
     def __init__(
@@ -84,13 +94,13 @@ class NetworkEvaluator:
         self._value = value
         self._rollout = rollout
         self._config = config
-        self._scales = np.array([getattr(info.scales, field.name) for field in fields(Scales)], dtype=np.float32)
+        self._scales = np.array(astuple(info.scales), dtype=np.float32)
         self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
-        self._room: _Room | None = None
+        self._workspace: _Workspace | None = None
 
     @property
     def runtime_text(self) -> str:
-        """What runs the networks, in a few words: "OpenVINO in bfloat16"."""
+        """Provider and precision in words: "OpenVINO in bfloat16"."""
         runtime = self._policy.model.runtime
         return f"{runtime.provider.title} in {runtime.precision}"
 
@@ -102,145 +112,112 @@ class NetworkEvaluator:
     def evaluate(
         self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
-        """Write the answers for the first `count` rows into `out`, as the Evaluator protocol says.
+        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`.
 
-        Boards that are not square have four symmetries: for 4 to 7, rows and columns stay where they are.
+        Boards that are not square have four symmetries: for 4 to 7, rows and columns are not exchanged.
 
-        Raises ModelError if the network does not play this board size, or answers with what is no number.
+        Raises ModelError if the network does not play this board size, or returned NaN or infinity.
         """
-        room = self._fit(positions)
+        space = self._workspace_for(positions)
         if options.symmetry == ANY_SYMMETRY:
             options = options._replace(symmetry=self._default_symmetry)
         salt = np.uint64(hash((conditions, *options)) & _KEY_MASK)
-        rows = room.rows[:count]
-        if room.cache is not None:
-            misses = find(room.cache, positions.key, count, salt, out, room.missing)
+        rows = space.rows[:count]
+        if space.cache is not None:
+            misses = find(space.cache, positions.key, count, salt, out, space.missing)
             if misses == 0:
                 return
-            rows = room.missing[:misses]
-        self._ask(room, positions, rows, conditions, options, out)
-        if room.cache is not None:
-            store(room.cache, positions.key, rows, salt, out)
+            rows = space.missing[:misses]
+        self._run_networks(space, _Batch(positions, rows, conditions), options, out)
+        if space.cache is not None:
+            store(space.cache, positions.key, rows, salt, out)
 
     def write_rollout_policy(
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
     ) -> None:
-        """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; there must be one."""
-        assert self._rollout is not None, "the caller asks whether there is a rollout network"
-        room = self._fit(positions)
-        rows = room.rows[:count]
-        room.symmetries[:count] = 0
+        """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `RolloutPolicy`."""
+        assert self._rollout is not None, "callers check `info.has_rollout_policy`"
+        space = self._workspace_for(positions)
+        rows = space.rows[:count]
+        space.symmetries[:count] = 0
         policy[:count] = 0.0
-        raw = self._rollout.run(positions, rows, conditions, room.symmetries)
-        self._add_policy(room, positions, rows, conditions, raw, 0.0, 1.0, policy)
+        encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
+        raw = self._rollout.run(positions, rows, conditions, space.symmetries)
+        self._add_policy(_Batch(positions, rows, conditions), encoded, 0.0, raw, policy)
 
     def clear_cache(self) -> None:
-        """Forget remembered answers."""
-        self._room = None
+        """Empty the cache."""
+        self._workspace = None
 
     def close(self) -> None:
         """Free the networks and the cache."""
-        self._room = None
+        self._workspace = None
         for network in self.networks:
             network.model.close()
 
-    def _ask(
-        self,
-        room: _Room,
-        positions: Positions,
-        rows: IntArray,
-        conditions: Conditions,
-        options: EvaluationOptions,
-        out: Evaluation,
-    ) -> None:
-        """Have the networks judge `rows`, in one or all symmetries, and write what they say."""
+    def _run_networks(self, space: _Workspace, batch: _Batch, options: EvaluationOptions, out: Evaluation) -> None:
+        """Write what the networks return for a batch, in one or all symmetries; raises ModelError for NaN."""
+        rows, symmetries = batch.rows, len(space.cells)
         clear_rows(rows, out)
-        symmetries = len(room.cells)
-        passes = range(symmetries) if options.symmetry == ALL_SYMMETRIES else [options.symmetry]
-        for number in passes:
+        numbers = range(symmetries) if options.symmetry == ALL_SYMMETRIES else [options.symmetry]
+        for number in numbers:
             if number == ANY_SYMMETRY:
-                room.symmetries[rows] = positions.key[rows] % np.uint64(symmetries)
+                space.symmetries[rows] = batch.positions.key[rows] % np.uint64(symmetries)
             else:
-                room.symmetries[rows] = number if number < symmetries else number - _SQUARE_ONLY
-            self._add_answers(room, positions, rows, conditions, options.optimism, 1.0 / len(passes), out)
+                space.symmetries[rows] = number if number < symmetries else number - _SQUARE_ONLY
+            encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0 / len(numbers), space.scratch)
+            self._add_outputs(batch, encoded, options.optimism, out)
         if finish_rows(rows, out):
             raise ModelError(
                 problem(
-                    f"network {shown(self.info.name)} answered with what is no number",
+                    f"network {shown(self.info.name)} returned NaN or infinity",
                     advice="try --precision float32 or --provider cpu; if that does not help, the file is damaged",
                 )
             )
 
-    def _add_answers(
-        self,
-        room: _Room,
-        positions: Positions,
-        rows: IntArray,
-        conditions: Conditions,
-        optimism: float,
-        weight: float,
-        out: Evaluation,
-    ) -> None:
-        """Run the networks once, and add `weight` times their answers to `out`."""
-        raw = self._policy.run(positions, rows, conditions, room.symmetries)
-        self._add_policy(room, positions, rows, conditions, raw, optimism, weight, out.policy)
+    def _add_outputs(self, batch: _Batch, encoded: EncodedRows, optimism: float, out: Evaluation) -> None:
+        """Run the networks once, and add their decoded outputs to `out`."""
+        conditions, to_play = batch.conditions, batch.positions.to_play
+        raw = self._policy.run(*batch, encoded.symmetries)
+        self._add_policy(batch, encoded, optimism, raw, out.policy)
         if self._value is not self._policy:
-            raw = self._value.run(positions, rows, conditions, room.symmetries)
-        assert raw.value is not None, "checked when the session was made"
+            raw = self._value.run(*batch, encoded.symmetries)
+        assert raw.value is not None, "checked when the session was created"
         if raw.misc is None:
-            decode_value(positions.to_play, rows, raw.value, weight, out)
+            decode_value(to_play, encoded, raw.value, out)
         else:
             can_be_void = conditions.superko == SIMPLE_KO or conditions.territory
-            version = self._value.model.info.model_version
-            decode_katago_value(
-                positions.to_play, rows, raw.value, raw.misc, self._scales, version, can_be_void, weight, out
-            )
+            outputs = KatagoOutputs(self._scales, self._value.model.info.model_version, can_be_void)
+            decode_katago_value(to_play, encoded, outputs, raw.value, raw.misc, out)
         if raw.ownership is not None:
-            decode_ownership(
-                positions.to_play, rows, raw.ownership, room.cells, room.symmetries, weight, out.ownership_black
-            )
+            decode_ownership(to_play, encoded, raw.ownership, out.ownership_black)
 
     def _add_policy(
-        self,
-        room: _Room,
-        positions: Positions,
-        rows: IntArray,
-        conditions: Conditions,
-        raw: RawOutputs,
-        optimism: float,
-        weight: float,
-        policy: FloatArray,
+        self, batch: _Batch, encoded: EncodedRows, optimism: float, raw: RawOutputs, policy: FloatArray
     ) -> None:
-        """Add `weight` times a network's policy to `policy` [B, n]."""
-        assert raw.policy is not None, "checked when the session was made"
-        decode_policy(
-            positions,
-            rows,
-            conditions.suicide,
-            raw.policy,
-            room.cells,
-            room.symmetries,
-            optimism,
-            self._config.policy_temperature,
-            self._config.pass_prior,
-            conditions.passing_hacks,
-            weight,
-            policy,
-            room.scratch,
+        """Add a network's decoded policy to `policy` [B, n]."""
+        assert raw.policy is not None, "checked when the session was created"
+        options = PolicyOptions(
+            suicide=batch.conditions.suicide,
+            optimism=optimism,
+            temperature=self._config.policy_temperature,
+            pass_prior=self._config.pass_prior,
+            caps_passing=batch.conditions.passing_hacks,
         )
+        decode_policy(batch.positions, encoded, options, raw.policy, policy)
 
-    def _fit(self, positions: Positions) -> _Room:
-        """Return room for the boards and number of rows of `positions`; the cache lasts while boards stay alike."""
+    def _workspace_for(self, positions: Positions) -> _Workspace:
+        """Return the workspace for the boards and number of rows of `positions`; a new board size empties the cache."""
         batch = positions.to_play.size
         width, height = board_size(positions)
-        room = self._room
-        if room is not None and room.shape == (batch, width, height):
-            return room
+        space = self._workspace
+        if space is not None and space.shape == (batch, width, height):
+            return space
         n = positions.forbidden.shape[1]
-        same_board = room is not None and room.shape[1:] == (width, height)
+        same_board = space is not None and space.shape[1:] == (width, height)
         size = self._config.cache_positions
-        cache = room.cache if room is not None and same_board else (new_cache(size, n) if size else None)
-        self._room = _Room(
+        cache = space.cache if space is not None and same_board else (new_cache(size, n) if size else None)
+        self._workspace = _Workspace(
             shape=(batch, width, height),
             cells=cell_table(width, height),
             rows=np.arange(batch, dtype=np.int32),
@@ -249,4 +226,4 @@ class NetworkEvaluator:
             scratch=np.zeros(n, dtype=np.float32),
             cache=cache,
         )
-        return self._room
+        return self._workspace

@@ -1,4 +1,4 @@
-"""The eight ways to look at a board, numbered as KataGo numbers them.
+"""The eight orientations of a board, numbered as in KataGo.
 
 A symmetry is three bits: 1 mirrors top and bottom, 2 mirrors left and right, 4 exchanges x and y after that.  On a
 board of W columns and H rows (N of both), with x from the left and y from the top:
@@ -17,7 +17,7 @@ board of W columns and H rows (N of both), with x from the left and y from the t
     ======  ==================  =================================
 
 Only square boards have the last four: the others would change their shape, which a network's input has fixed.  The
-numbers are those of `kata-raw-nn` (`SymmetryHelpers` in KataGo's neuralnet/nninputs.cpp), so that answers can be
+numbers are those of `kata-raw-nn` (`SymmetryHelpers` in KataGo's neuralnet/nninputs.cpp), so that outputs can be
 compared one by one.
 """
 
@@ -69,8 +69,8 @@ def compose(first: int, then: int) -> int:
 def cell_table(width: int, height: int) -> IntArray:
     """Return the cells of all points: int32[S, n], read only, S = `symmetry_count`, n the padded length of a board.
 
-    `table[symmetry, point]` is y * width + x of the place where the network sees the point, in its input planes and in
-    its outputs alike; NO_CELL (−1) for walls, PASS and NULL_POINT.
+    `table[symmetry, point]` is y * width + x of the cell that shows the point, in a network's input planes and in its
+    outputs alike; NO_CELL (−1) for walls, PASS and NULL_POINT.
     """
     table = np.full((symmetry_count(width, height), padded_length(width, height)), NO_CELL, dtype=np.int32)
     for symmetry in range(len(table)):

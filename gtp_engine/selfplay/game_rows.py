@@ -1,8 +1,8 @@
 """Rows of positions that follow games move by move.
 
-`write_game` replays a game to know its last boards and asks `Game` about every point: ten milliseconds on 19×19, and
-more the longer the game is.  Of a game that has grown by one move a row only has to be shifted: its newest board
-becomes that of one move ago.  What comes out is the same.
+`write_game` replays a game to find its last boards and asks `Game` about every point: ten milliseconds on 19×19, and
+more for longer games.  When a game has grown by one move, its row only has to be shifted: its newest board becomes that
+of one move ago.  The result is the same.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ from gtp_engine.go.rules import Ko
 
 
 class GameRows:
-    """Keeps rows of `positions` up with games, which may only grow, by moves."""
+    """Keeps rows of `positions` up to date with games that only grow, move by move."""
 
     def __init__(self, positions: Positions) -> None:
         self._positions: Final = positions
@@ -31,7 +31,7 @@ class GameRows:
         self._followed[row] = (game, count)
 
     def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
-        """Return whether the row shows the game before its last move, which the side to play made, and it goes on."""
+        """Return whether the row shows the game before its last move, made in turn, and the game continues."""
         followed, last = self._followed[row], game.last_move
         if followed is None or last is None or followed[0] is not game:
             return False

@@ -1,10 +1,8 @@
-"""Games that a network plays against itself by sampling its policy, side by side: one evaluation for each move of each.
+"""Games that a network plays against itself by sampling its policy, many at once, without a search.
 
-    GamePlan      what a game is about and how long it is varied; `plain_plan` draws one
-    Temperatures  how moves are drawn
-    PolicyGames   the games
-
-There is no search, so that positions cost one evaluation each.
+GamePlan      rules, komi and opening of a game; `plain_plan` draws one
+Temperatures  how moves are drawn
+PolicyGames   the games: each position costs one evaluation
 """
 
 import math
@@ -29,32 +27,32 @@ OPENING_SHARE: Final = 0.04
 """Mean length of the varied opening, as a share of the board's points; KataGo's self-play begins games with as many
 moves of its policy (`policyInitAreaProp` in its cpp/configs/training/selfplay1.cfg)."""
 OPENING_TEMPERATURE: Final = 2.0
-"""Temperature of the policy in the opening, for games that differ early; later moves have the policy's own odds."""
+"""Temperature of the policy in the opening, so that games differ early; later moves follow the policy itself."""
 LONGEST_GAME: Final = 1.5
 """A game stops after this many moves for each point of the board: weak networks never pass."""
 KOMI_DEVIATION: Final = 0.15
-"""Standard deviation of komi from what the rules suggest, in points for each line of the board: 3 on 19×19, so that
-some games are decided before they begin and most are not."""
+"""Standard deviation of komi from the usual one of the rules, in points per line of the board: 3 on 19×19, so that some
+games are decided before they begin and most are not."""
 RULES: Final = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "stone-scoring")
-"""Rule sets of the games: between them every value of ko, scoring, tax and suicide."""
+"""Rule sets of the games; together they have every value of ko, scoring, tax and suicide."""
 DECIDED: Final = 0.98
-"""Difference of the probabilities to win and to lose from which on a game counts as decided: 99 % for one side."""
+"""A game counts as decided where the probabilities to win and to lose differ by this much: 99 % for one side."""
 DECIDED_MOVES: Final = 8
-"""A game is decided beyond doubt once it has been decided for as many moves in a row: one blunder does not end it, nor
-does one wrong evaluation."""
+"""A game stops once it has been decided for this many moves in a row, so that neither one blunder nor one wrong
+evaluation ends it."""
 
 
 class GamePlan(NamedTuple):
-    """What a game is about, beside its board."""
+    """How a game is played, except for the size of its board."""
 
     rules: Rules
     komi: float  # points for White, a multiple of one half
     opening_length: int = 0  # moves drawn at the opening's temperature
     handicap: tuple[int, ...] = ()  # points of Black's handicap stones
-    white_passes: int = 0  # White passes so often at the beginning: Black's handicap stones are moves of the policy
-    even_at: int | None = None  # after so many moves komi becomes what the evaluator takes for even
+    white_passes: int = 0  # White passes this often first, so that Black's handicap stones are moves of the policy
+    even_at: int | None = None  # after this many moves komi is set so that the evaluator considers the game even
     stops_when_decided: bool = False
-    longest: float = LONGEST_GAME  # moves for each point of the board after which the game stops
+    longest: float = LONGEST_GAME  # moves per point of the board after which the game stops
 
 
 Planner = Callable[[np.random.Generator, int, int], GamePlan]
@@ -62,14 +60,14 @@ Planner = Callable[[np.random.Generator, int, int], GamePlan]
 
 
 def plain_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
-    """Return an even game under one of RULES, with a komi near the one that these suggest."""
+    """Return an even game under one of RULES, with a komi near the usual one."""
     rules = PRESETS[RULES[rng.integers(len(RULES))]]
     komi = komi_near(rules, KOMI_DEVIATION, rng, width, height)
     return GamePlan(rules, komi, draw_opening_length(rng, width, height))
 
 
 def komi_near(rules: Rules, deviation: float, rng: np.random.Generator, width: int, height: int) -> float:
-    """Return a komi around the one that `rules` suggest; `deviation` is in points for each line of the board."""
+    """Return a random komi around the usual one of `rules`; `deviation` is in points per line of the board."""
     offset = float(rng.normal()) * deviation * math.sqrt(width * height)
     return rules.default_komi() + round(2 * offset) / 2
 
@@ -80,7 +78,7 @@ def draw_opening_length(rng: np.random.Generator, width: int, height: int) -> in
 
 
 class Temperatures(NamedTuple):
-    """What probabilities are taken to the power of 1 / …, and how many moves are drawn like which."""
+    """Temperatures of the policy: moves are drawn with probabilities to the power of 1 / temperature."""
 
     opening: float = OPENING_TEMPERATURE
     rest: float = 1.0
@@ -90,13 +88,13 @@ class Temperatures(NamedTuple):
 
 @dataclass
 class PlayedGame:
-    """A game that is being played, with the number it was given at its beginning."""
+    """A game in progress; `number` counts the games in the order in which they began."""
 
     number: int
     game: Game
     plan: GamePlan
     decided_moves: int = 0
-    """For how many evaluations in a row the game has been decided."""
+    """Evaluations in a row in which the game was decided."""
 
 
 PLAIN: Final = Temperatures()
@@ -105,8 +103,8 @@ PLAIN: Final = Temperatures()
 class PolicyGames:
     """Games on boards of `width` × `height`, at most `batch` at a time and `games` in all (None: without end).
 
-    While `playing` holds any: `look`, read what it wrote, `play`.  Row i of `positions`, `conditions` and `evaluation`
-    is about `playing[i]`; further rows mean nothing.  Games are numbered by `numbers`, in the order of their beginning.
+    While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `conditions`
+    and `evaluation` belongs to `playing[i]`; further rows mean nothing.  Games are numbered by `numbers` as they begin.
     """
 
     def __init__(
@@ -136,22 +134,22 @@ class PolicyGames:
         begun = [self._begin() for _ in range(batch)]
         self.playing: list[PlayedGame] = [played for played in begun if played is not None]
 
-    def look(self) -> None:
-        """Write the positions of all games, and what the evaluator says about them."""
+    def evaluate(self) -> None:
+        """Write the positions of all games and their evaluations."""
         self.conditions = [conditions_of(played.game) for played in self.playing]
         for row, played in enumerate(self.playing):
             self._rows.fill(row, played.game)
         self._evaluator.evaluate_rows(self.positions, self.conditions, self.evaluation)
 
     def play(self) -> list[PlayedGame]:
-        """Play one move in each game, drawn from the policy that `look` wrote; return the games that ended with it.
+        """Play one move in each game, drawn from the policy that `evaluate` wrote; return the games that it ended.
 
-        Another game takes the row of one that has ended, as long as any is left to begin.
+        A new game takes the row of one that ended, as long as there are games left.
         """
         points = self._draw()
         ended, playing = [], []
         for row, played in enumerate(self.playing):
-            self._settle(row, played)
+            self._note_evaluation(row, played)
             played.game.play(int(points[row]))
             following: PlayedGame | None = played
             if _has_ended(played):
@@ -176,7 +174,7 @@ class PolicyGames:
                 policy[row] **= 1 / temperature
         sums = policy.cumsum(axis=1)
         drawn = self._rng.random(games) * sums[:, -1]
-        # The first point at which the sum exceeds what was drawn; its own probability cannot be 0.
+        # The first point whose cumulative sum exceeds the number drawn; its own probability cannot be 0.
         points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
         return points
 
@@ -185,15 +183,15 @@ class PolicyGames:
             return self._temperatures.opening
         return self._temperatures.hot if is_hot else self._temperatures.rest
 
-    def _settle(self, row: int, played: PlayedGame) -> None:
-        """Take note of what the evaluator said about a game: whether it is decided, what komi would be even."""
+    def _note_evaluation(self, row: int, played: PlayedGame) -> None:
+        """Count whether the evaluation of a game decides it, and set an even komi where the plan has one."""
         balance = self.evaluation.win_black[row] - self.evaluation.loss_black[row]
         played.decided_moves = played.decided_moves + 1 if abs(balance) >= DECIDED else 0
         if len(played.game.moves) == played.plan.even_at:
             played.game.komi += round(2 * float(self.evaluation.lead_black[row])) / 2
 
     def _begin(self) -> PlayedGame | None:
-        """Return the next game, or None if there is none left to begin."""
+        """Return the next game, or None if none is left."""
         if self._games_left == 0:
             return None
         if self._games_left is not None:

@@ -1,8 +1,8 @@
-"""Rows of positions made from recorded games, by playing the games up to there: kernels.
+"""Rows of positions of recorded games, by replaying the games up to a move: kernels.
 
-Training looks at positions of recorded games in random order.  A game is kept as its moves, a few hundred bytes; to
-play it up to a move takes a few microseconds, less than to encode the position.  What comes out is what `write_game`
-writes of a `Game` (`evaluation.from_game`) that has not ended and has no button.
+Training reads positions of recorded games in random order.  A game is stored as its moves, a few hundred bytes; to
+replay it takes a few microseconds, less than to encode the position.  The result is what `write_game` writes for a
+`Game` (`evaluation.from_game`) that has not ended and has no button.
 """
 
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class GameMoves(NamedTuple):
     stone_points: NDArray[np.int16]  # [U] stones on the board before the first move
     stone_colors: NDArray[np.int8]  # [U]
     first_stone: NDArray[np.int64]  # [G + 1] where those of each game begin, and U
-    first_player: NDArray[np.int8]  # [G] who has the first move
+    first_player: NDArray[np.int8]  # [G] the side with the first move
     superko: NDArray[np.int8]  # [G] as in `Conditions`
     suicide: NDArray[np.bool_]  # [G] as in `Conditions`
 
@@ -56,7 +56,7 @@ class ReplayWork(NamedTuple):
 
     empty: Board  # the empty board
     board: Board
-    keys: Keys  # [most moves of a game + 1] of the positions that may not occur again
+    keys: Keys  # [most moves of a game + 1] of the positions that may not recur
 
 
 @spliced_kernel
@@ -74,7 +74,7 @@ def set_up(board: Board, moves: GameMoves, game: int) -> None:
 
 @spliced_kernel
 def _copy_to_row(positions: Positions, row: int, ago: int, board: Board, mover: int) -> None:
-    """Make a board of a row equal to `board`, on which `mover` moved next: a ban that was not his is lifted."""
+    """Copy `board`, on which `mover` moved next, to a row; a ko ban of the other side is lifted."""
     target = board_of(positions, row, ago)
     copy_board(target, board)
     if target.info[KO_COLOR] != mover:
@@ -83,7 +83,7 @@ def _copy_to_row(positions: Positions, row: int, ago: int, board: Board, mover: 
 
 @spliced_kernel
 def _write_history(positions: Positions, row: int, moves: GameMoves, begin: int, last: int) -> None:
-    """Write the last moves of a row, which are those before number `last`; the game's first move has number `begin`."""
+    """Write the moves before number `last` into a row, latest first; the game's first move has number `begin`."""
     length = min(last - begin, wide(HISTORY))
     for ago in range(length):
         number = last - 1 - ago
@@ -110,9 +110,9 @@ def replay_rows(
 
 @kernel
 def write_owners(positions: Positions, count: int, queue: IntArray, owners: IntArray) -> None:
-    """Set owners[i], int32[n], to who owns the points of row i as its board stands, for the first `count` rows.
+    """Set owners[i], int32[n], to the owners of the points on the newest board of row i, for the first `count` rows.
 
-    Area is counted (`owners_into`); `queue`, int32[n], is work.
+    Area is counted (`owners_into`); `queue`, int32[n], is a work array.
     """
     for row in range(count):
         board = board_of(positions, row, wide(0))
@@ -136,7 +136,7 @@ def _replay(
             for older in range(ago, BOARDS if number == begin else ago + 1):
                 _copy_to_row(positions, row, wide(older), board, mover)
         if superko != SIMPLE_KO:
-            _remember(board, moves, game, number, begin, superko, work.keys)
+            _write_key(board, moves, game, number, begin, superko, work.keys)
         if number < last:
             _play(board, wide(moves.points[number]), mover)
     _write_history(positions, row, moves, begin, last)
@@ -148,8 +148,8 @@ def _replay(
 
 
 @spliced_kernel
-def _remember(board: Board, moves: GameMoves, game: int, number: int, begin: int, superko: int, keys: Keys) -> None:
-    """Write the key of the position before move `number`, as `go.game.key_of` has it."""
+def _write_key(board: Board, moves: GameMoves, game: int, number: int, begin: int, superko: int, keys: Keys) -> None:
+    """Write the superko key of the position before move `number`; see `go.game.key_of`."""
     key = board.hash[0]
     if superko == SITUATIONAL_SUPERKO:
         before = moves.first_player[game] if number == begin else BLACK + WHITE - moves.colors[number - 1]

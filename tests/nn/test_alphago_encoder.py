@@ -20,7 +20,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.alphago_planes import FEATURES, planes_of
-from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.encoder import FloatArray, Inputs
 from gtp_engine.nn.symmetry import symmetry_count, transform
 
 MOVE_FEATURES = [*FEATURES][5:-1]
@@ -38,7 +38,7 @@ def encode(game: Game, to_play: int | None = None, symmetry: int = 0) -> FloatAr
     symmetries = np.array([symmetry], dtype=np.int32)
     no_globals = np.zeros((1, 0), dtype=np.float32)
     encoder = AlphaGoEncoder(game.width, game.height, player_color=True)
-    encoder.encode(positions, 0, 1, conditions_of(game), symmetries, spatial, no_globals)
+    encoder.encode(positions, range(1), conditions_of(game), symmetries, Inputs(spatial, no_globals))
     return spatial[0]
 
 
@@ -103,7 +103,7 @@ class TestTable:
         write_game(positions, 0, game)
         spatial = np.full((1, 48, 5, 5), np.nan, dtype=np.float32)
         no_globals, symmetries = np.zeros((1, 0), dtype=np.float32), np.zeros(1, dtype=np.int32)
-        AlphaGoEncoder(5, 5).encode(positions, 0, 1, conditions_of(game), symmetries, spatial, no_globals)
+        AlphaGoEncoder(5, 5).encode(positions, range(1), conditions_of(game), symmetries, Inputs(spatial, no_globals))
         assert np.array_equal(spatial[0], encode(game)[:48])
 
 
@@ -381,7 +381,7 @@ def test_rows_are_written_alone_and_boards_restored() -> None:
     before = [fingerprint(view_board(positions, row)) for row in range(3)]
     spatial = np.full((3, 48, 9, 9), np.nan, dtype=np.float32)
     symmetries, no_globals = np.array([0, 5, 0], dtype=np.int32), np.zeros((3, 0), dtype=np.float32)
-    AlphaGoEncoder(9, 9).encode(positions, 1, 2, conditions_of(game), symmetries, spatial, no_globals)
+    AlphaGoEncoder(9, 9).encode(positions, range(1, 2), conditions_of(game), symmetries, Inputs(spatial, no_globals))
     assert np.isnan(spatial[[0, 2]]).all()
     assert np.array_equal(spatial[1], encode(game, symmetry=5)[:48])
     assert [fingerprint(view_board(positions, row)) for row in range(3)] == before

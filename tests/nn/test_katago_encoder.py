@@ -14,7 +14,7 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.nn.encoder import Encoder
+from gtp_engine.nn.encoder import Encoder, Inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.symmetry import symmetry_count, transform
 
@@ -300,7 +300,7 @@ def test_only_the_rows_asked_for_are_written():
         write_game(positions, row, game)
     spatial, values = np.full((4, 22, 5, 5), np.nan, dtype=np.float32), np.full((4, 19), np.nan, dtype=np.float32)
     symmetries = np.arange(4, dtype=np.int32)
-    KatagoV7Encoder(5, 5).encode(positions, 1, 3, conditions_of(game), symmetries, spatial, values)
+    KatagoV7Encoder(5, 5).encode(positions, range(1, 3), conditions_of(game), symmetries, Inputs(spatial, values))
     for row in (0, 3):
         assert np.isnan(spatial[row]).all() and np.isnan(values[row]).all()
     for row in (1, 2):
@@ -311,6 +311,5 @@ def test_planes_that_are_no_view_are_refused():
     game = Game(5, 5)
     spatial = np.zeros((5, 5, 22, 1), dtype=np.float32).transpose(3, 2, 0, 1)
     with pytest.raises(ValueError, match="C-contiguous"):
-        KatagoV7Encoder(5, 5).encode(
-            row_of(game), 0, 1, conditions_of(game), np.zeros(1, np.int32), spatial, np.zeros((1, 19), np.float32)
-        )
+        inputs = Inputs(spatial, np.zeros((1, 19), np.float32))
+        KatagoV7Encoder(5, 5).encode(row_of(game), range(1), conditions_of(game), np.zeros(1, np.int32), inputs)

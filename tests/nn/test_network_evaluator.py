@@ -21,6 +21,7 @@ from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoded_network import Network, new_encoder
+from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.onnx_model import OnnxModel
@@ -68,10 +69,9 @@ def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, g
     model, width, height = OnnxModel(path, CPU), game.width, game.height
     encoder = new_encoder(model.info, width, height)
     rows = positions.to_play.size
-    spatial = np.zeros((rows, encoder.planes, height, width), dtype=np.float32)
-    globals_ = np.zeros((rows, encoder.globals), dtype=np.float32)
-    encoder.encode(positions, row, row + 1, conditions, np.zeros(rows, dtype=np.int32), spatial, globals_)
-    raw = model.run(spatial[row : row + 1], globals_[row : row + 1])
+    inputs = new_inputs(encoder, rows, width, height)
+    encoder.encode(positions, range(row, row + 1), conditions, np.zeros(rows, dtype=np.int32), inputs)
+    raw = model.run(*(array[row : row + 1] for array in inputs))
     assert raw.policy is not None and raw.value is not None and raw.misc is not None and raw.ownership is not None
     logits = {}
     for point in [PASS, *game.legal_points()]:
@@ -372,10 +372,10 @@ def test_wrong_planes_are_reported(tmp_path: Path) -> None:
         network(odd)
 
 
-def test_answers_that_are_no_numbers_are_reported(tmp_path: Path) -> None:
+def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
     huge = tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e30)
     positions, conditions, _ = random_rows(1, 5)
-    with pytest.raises(ModelError, match="answered with what is no number; try --precision float32"):
+    with pytest.raises(ModelError, match="returned NaN or infinity; try --precision float32"):
         ask(evaluator_of(huge), positions, conditions, (5, 5))
 
 

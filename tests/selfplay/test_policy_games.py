@@ -74,7 +74,7 @@ def play(
 def play_all(games: PolicyGames) -> list[PlayedGame]:
     ended = []
     while games.playing:
-        games.look()
+        games.evaluate()
         ended += games.play()
     return ended
 
@@ -100,7 +100,7 @@ def test_no_more_games_than_the_batch_at_a_time() -> None:
     games = PolicyGames(UNIFORM, 4, 4, games=5, batch=2, rng=np.random.default_rng(1))
     assert len(games.playing) == 2
     while games.playing:
-        games.look()
+        games.evaluate()
         games.play()
         assert len(games.playing) <= 2
 
@@ -116,7 +116,7 @@ def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
     row = new_positions(1, 4, 4)
     seen = set()
     while games.playing:
-        games.look()
+        games.evaluate()
         assert len(games.conditions) == len(games.playing)
         for number, played in enumerate(games.playing):
             write_game(row, 0, played.game)
@@ -135,7 +135,7 @@ def test_without_a_number_of_games_others_begin_for_ever() -> None:
     games = PolicyGames(UNIFORM, 3, 3, games=None, batch=2, rng=np.random.default_rng(1), numbers=iter(range(100, 999)))
     numbers = set()
     for _ in range(200):
-        games.look()
+        games.evaluate()
         numbers |= {played.number for played in games.playing}
         games.play()
         assert len(games.playing) == 2
@@ -170,7 +170,7 @@ def first_moves(temperatures: Temperatures, plan: GamePlan = CHINESE, games: int
     board = PolicyGames(
         evaluator, 5, 5, games=games, batch=games, rng=rng, planner=always(plan), temperatures=temperatures
     )
-    board.look()
+    board.evaluate()
     board.play()
     return Counter(played.game.moves[0].point - a1 for played in board.playing)
 

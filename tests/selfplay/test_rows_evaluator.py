@@ -97,9 +97,9 @@ def test_networks_that_say_nothing_about_the_score_are_refused(tmp_path: Path) -
         NetworkRows(model(tiny_networks.alphago_policy(tmp_path / "policy.onnx")))
 
 
-def test_answers_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
+def test_nan_and_infinity_are_an_error(tmp_path: Path) -> None:
     rows = NetworkRows(model(tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e20)))
     positions = new_positions(1, 5, 5)
     write_game(positions, 0, Game(5))
-    with pytest.raises(ModelError, match="what is no number"):
+    with pytest.raises(ModelError, match="returned NaN or infinity"):
         rows.evaluate_rows(positions, [conditions_of(Game(5))], new_evaluation(1, 5, 5))

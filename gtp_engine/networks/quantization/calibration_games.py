@@ -48,7 +48,7 @@ def sample_games(
     batch_of_games = PolicyGames(rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng)
     ended = 0
     while batch_of_games.playing:
-        batch_of_games.look()
+        batch_of_games.evaluate()
         for row, played in enumerate(batch_of_games.playing):
             place = _place_in_reservoir(len(played.game.moves), per_game, rng)
             if place is not None:

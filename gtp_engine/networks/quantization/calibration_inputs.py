@@ -10,6 +10,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.networks.quantization.calibration_games import Progress, Sample, sample_games
 from gtp_engine.nn.encoded_network import new_encoder
+from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.symmetry import symmetry_count
 
@@ -78,9 +79,8 @@ def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -
     width, height = sample.width, sample.height
     encoder = new_encoder(info, width, height)
     count = len(sample.games)
-    spatial = np.zeros((count, encoder.planes, height, width), dtype=np.float32)
-    globals_ = np.zeros((count, encoder.globals), dtype=np.float32)
+    inputs = new_inputs(encoder, count, width, height)
     symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
     for row, conditions in enumerate(sample.conditions):
-        encoder.encode(sample.positions, row, row + 1, conditions, symmetries, spatial, globals_)
-    return Examples(width, height, spatial, globals_)
+        encoder.encode(sample.positions, range(row, row + 1), conditions, symmetries, inputs)
+    return Examples(width, height, inputs.spatial, inputs.globals_)

@@ -20,7 +20,7 @@ from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
-from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.nn.encoder import FloatArray, Inputs
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 from gtp_engine.selfplay.replay import GameMoves, ReplayWork, replay_rows, write_owners
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError
@@ -104,7 +104,7 @@ class Replayer:
         planes = np.empty((count, self._encoder.planes, shelf.height, shelf.width), dtype=np.float32)
         for begin, end, suicide in _runs(shelf.moves.suicide[picks.games]):
             conditions = _CONDITIONS._replace(suicide=suicide)
-            self._encoder.encode(self._positions, begin, end, conditions, symmetries, planes, NO_GLOBALS)
+            self._encoder.encode(self._positions, range(begin, end), conditions, symmetries, Inputs(planes, NO_GLOBALS))
         return planes
 
     def owners(self, picks: Picks, symmetries: IntArray) -> FloatArray:

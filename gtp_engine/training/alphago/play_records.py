@@ -95,7 +95,7 @@ def play_records(
     games = _games(player, folder, settings)
     before, began = folder.count, time.monotonic()
     while games.playing and not is_stopped():
-        games.look()
+        games.evaluate()
         balance = {played.number: _balance(games, row) for row, played in enumerate(games.playing)}
         for played in games.play():
             folder.add(played, result_of(played, balance[played.number]), player.name)

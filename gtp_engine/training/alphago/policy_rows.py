@@ -21,6 +21,7 @@ from gtp_engine.evaluation.positions import Conditions, Positions, board_size, t
 from gtp_engine.go.constants import PASS
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.alphago_planes import planes_of
+from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.selfplay.rows_evaluator import RawModel, RowsEvaluator
 
@@ -75,7 +76,8 @@ class _Planes:
         begin = 0
         for end in range(1, count + 1):
             if end == count or conditions[end].suicide != conditions[begin].suicide:
-                self._encoder.encode(positions, begin, end, conditions[begin], symmetries, self._planes, _NO_GLOBALS)
+                inputs = Inputs(self._planes, _NO_GLOBALS)
+                self._encoder.encode(positions, range(begin, end), conditions[begin], symmetries, inputs)
                 begin = end
         return self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points
 

@@ -124,6 +124,6 @@ def _play_as(
         players, *board, games=games, batch=min(settings.batch, games), rng=rng, planner=lambda *_: plan
     )
     while table.playing:
-        table.look()
+        table.evaluate()
         for played in table.play():
             collector.complete(played.game, learner=color)

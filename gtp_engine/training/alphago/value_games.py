@@ -47,7 +47,7 @@ def value_games(
     """
     collector, table = Collector(), _table(supervised, reinforced, board, settings, rng)
     while True:
-        table.look()
+        table.evaluate()
         for played in table.play():
             moment = moment_of(played)
             episode = collector.complete(played.game, moment=moment)

@@ -14,6 +14,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
+from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -74,7 +75,6 @@ def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple
             points = game.legal_points()
             game.play(int(rng.choice(points)) if points else PASS)
         write_game(positions, 0, game)
-        encoder.encode(
-            positions, 0, 1, conditions_of(game), no_symmetry, spatial[row : row + 1], globals_[row : row + 1]
-        )
+        inputs = Inputs(spatial[row : row + 1], globals_[row : row + 1])
+        encoder.encode(positions, range(1), conditions_of(game), no_symmetry, inputs)
     return spatial, globals_

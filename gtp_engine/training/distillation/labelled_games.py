@@ -107,7 +107,7 @@ class _Table:
         """Play BLOCK_MOVES moves in each game; return a sample of every position."""
         games, parts = self._games, []
         for _ in range(BLOCK_MOVES):
-            games.look()
+            games.evaluate()
             played = [game.number for game in games.playing]
             parts.append(self._labeller.label(games.positions, games.conditions, games.evaluation, played))
             games.play()

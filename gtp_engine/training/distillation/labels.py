@@ -13,6 +13,7 @@ from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points
+from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, Samples
@@ -30,8 +31,7 @@ class Labeller:
         self._points: Final = np.array(points)
         self._actions: Final = np.array([*points, PASS])
         self._encoder: Final = KatagoV7Encoder(width, height)
-        self._spatial: Final = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
-        self._globals: Final = np.zeros((batch, self._encoder.globals), dtype=np.float32)
+        self._inputs: Final = new_inputs(self._encoder, batch, width, height)
         self._symmetries: Final = np.full(batch, IDENTITY, dtype=np.int32)
 
     def label(
@@ -44,14 +44,14 @@ class Labeller:
         """Return a sample for each of the first K rows, of which `games` are the numbers of the games."""
         count = len(conditions)
         for row, of_row in enumerate(conditions):
-            self._encoder.encode(positions, row, row + 1, of_row, self._symmetries, self._spatial, self._globals)
-        planes = self._spatial[:count].reshape(count, self._encoder.planes, -1) > 0
+            self._encoder.encode(positions, range(row, row + 1), of_row, self._symmetries, self._inputs)
+        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
         is_black = positions.to_play[:count] == BLACK
         sign = np.where(is_black, np.float32(1), np.float32(-1))
         ownership = evaluation.ownership_black[:count, self._points] * sign[:, None]
         return Samples(
             planes=np.packbits(planes, axis=2),
-            globals=self._globals[:count].copy(),
+            globals=self._inputs.globals_[:count].copy(),
             policy=evaluation.policy[:count, self._actions].astype(np.float16),
             value=_value(evaluation, is_black),
             score=np.stack(

@@ -7,6 +7,7 @@ from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
+from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.symmetries import turned_boards, turned_points
@@ -21,9 +22,9 @@ def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: in
     write_game(positions, 0, game)
 
     def encoded(symmetry: int) -> np.ndarray:
-        planes, values = np.zeros((1, 22, height, width), np.float32), np.zeros((1, 19), np.float32)
-        encoder.encode(positions, 0, 1, conditions_of(game), np.array([symmetry], np.int32), planes, values)
-        return planes
+        inputs = new_inputs(encoder, 1, width, height)
+        encoder.encode(positions, range(1), conditions_of(game), np.array([symmetry], np.int32), inputs)
+        return inputs.spatial
 
     points = np.arange(width * height + 1)[None]
     for symmetry in range(symmetry_count(width, height)):

@@ -12,6 +12,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.selfplay.rows_evaluator import GroupedRows, RowsEvaluator
@@ -69,11 +70,11 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
     games = PolicyGames(GroupedRows(UniformEvaluator()), *size, games=4, batch=3, rng=np.random.default_rng(3))
     labeller, encoder = Labeller(3, *size), KatagoV7Encoder(*size)
     width, height = size
-    spatial, values = np.zeros((1, 22, height, width), dtype=np.float32), np.zeros((1, 19), dtype=np.float32)
+    inputs = new_inputs(encoder, 1, width, height)
     row, identity = new_positions(1, *size), np.zeros(1, dtype=np.int32)
     black = 0
     while games.playing:
-        games.look()
+        games.evaluate()
         numbers = [played.number for played in games.playing]
         samples = labeller.label(games.positions, games.conditions, games.evaluation, numbers)
         planes = np.unpackbits(samples.planes, axis=2, count=width * height)
@@ -82,9 +83,9 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
             for move in played.game.moves:
                 again.play(move)
             write_game(row, 0, again)
-            encoder.encode(row, 0, 1, conditions_of(again), identity, spatial, values)
-            np.testing.assert_array_equal(planes[i].reshape(22, height, width), spatial[0])
-            np.testing.assert_array_equal(samples.globals[i], values[0])
+            encoder.encode(row, range(1), conditions_of(again), identity, inputs)
+            np.testing.assert_array_equal(planes[i].reshape(22, height, width), inputs.spatial[0])
+            np.testing.assert_array_equal(samples.globals[i], inputs.globals_[0])
             black += again.to_play == BLACK
         assert samples.game.tolist() == numbers
         games.play()
