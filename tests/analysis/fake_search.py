@@ -1,4 +1,4 @@
-"""A search that finds what it is told, visit by visit, and a backend that hands it out."""
+"""A fake search with a fixed result that adds visits one by one, and a fake backend with such searches."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 class FakeSearcher:
     """Adds a visit every `seconds_per_visit`; two moves, the first with all visits but one.
 
-    Limits are obeyed as a real search obeys them: the watcher is asked after every visit, one visit at least is made.
+    Limits are obeyed as in a real search: the watcher is called after every visit, and there is at least one visit.
     """
 
     seconds_per_visit: float = 0.0
@@ -116,7 +116,7 @@ def report_of(game: Game, *, visits: int = 10, has_network: bool = True) -> Sear
 
 
 class FakeBackend:
-    """Hands out searchers that take `seconds_per_visit`, and remembers them; loading waits for `is_loaded`."""
+    """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`."""
 
     def __init__(self, seconds_per_visit: float = 0.0) -> None:
         self.seconds_per_visit = seconds_per_visit

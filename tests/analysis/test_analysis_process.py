@@ -151,7 +151,7 @@ def test_an_endless_search_is_terminated_at_once(network: str) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX hang-up of pipes")
 def test_a_controller_that_dies_ends_an_endless_search() -> None:
-    """The shell in between sends a query and dies at once; nobody reads, nobody writes any more."""
+    """The shell in between sends a query and dies at once; both ends of the pipes are closed then."""
     line = json.dumps(query(maxVisits=ENDLESS))
     code = (
         "import subprocess, sys\n"

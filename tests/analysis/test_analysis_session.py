@@ -44,7 +44,7 @@ class TestAnswers:
             assert client.ask(query(overrideSettings={"maxVisits": 13}))["rootInfo"]["visits"] == 13
             assert client.ask(query(overrideSettings={"maxVisits": 13}, maxVisits=3))["rootInfo"]["visits"] == 3
 
-    def test_what_the_search_is_told(self) -> None:
+    def test_the_limits_of_the_search(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(
@@ -104,7 +104,7 @@ class TestAnswers:
 
 
 class TestOrder:
-    """Priority, then arrival; long analyses share."""
+    """By priority, then by arrival; long analyses take turns."""
 
     def test_higher_priority_first_then_first_come(self) -> None:
         backend = FakeBackend()
@@ -119,12 +119,12 @@ class TestOrder:
         names = [f"{response['id']}{response['turnNumber']}" for response in responses]
         assert names == ["f1", "b0", "c0", "f0", "a0", "e0", "d0"]
 
-    def test_an_endless_analysis_keeps_nobody_waiting(self) -> None:
+    def test_an_endless_analysis_does_not_block_others(self) -> None:
         with SessionClient(FakeBackend(0.001)) as client:
             client.send(query(id="endless", maxVisits=ENDLESS))
             time.sleep(1.2)
             started = time.monotonic()
-            assert client.ask(query(id="quick", maxVisits=20))["id"] == "quick"
+            assert client.ask(query(id="short", maxVisits=20))["id"] == "short"
             assert time.monotonic() - started < 1
             client.send({"id": "t", "action": "terminate", "terminateId": "endless"})
             ends = {response["id"]: response for response in client.finish()}
@@ -243,14 +243,14 @@ class TestMistakes:
             "9" * 5000,
         ],
     )
-    def test_lines_that_are_no_query(self, line: str | bytes) -> None:
+    def test_lines_that_are_not_queries(self, line: str | bytes) -> None:
         with SessionClient(FakeBackend()) as client:
             response = client.ask(line)
             assert list(response) == ["error"]
             assert len(response["error"]) < 400
             assert client.ask(query())["id"] == "q"
 
-    def test_empty_lines_are_nothing(self) -> None:
+    def test_empty_lines_are_ignored(self) -> None:
         with SessionClient(FakeBackend()) as client:
             client.send(b"\r\n  \n")
             assert client.ask(b"\xef\xbb\xbf" + b'{"id":"v","action":"query_version"}\r')["id"] == "v"

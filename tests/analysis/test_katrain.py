@@ -26,7 +26,7 @@ INSTALL = "pip download --no-deps --dest tests/analysis/wheels katrain==1.20.0 p
 
 
 def katrain_wheels() -> list[Path]:
-    """Return the wheels of KaTrain that are there, whatever their version and spelling."""
+    """Return the available wheels of KaTrain, of any version and spelling."""
     return sorted(path for path in WHEELS.glob("*.whl") if path.name.lower().startswith("katrain-"))
 
 

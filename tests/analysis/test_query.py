@@ -1,4 +1,4 @@
-"""Queries read from JSON: every field, and what is said about a wrong one."""
+"""Queries read from JSON: every field, and the errors for wrong ones."""
 
 import re
 from typing import Any
@@ -109,7 +109,7 @@ class TestTurns:
 
 
 class TestWhatIsReported:
-    """Settings, limits and what a response is to hold."""
+    """Settings, limits and the contents of a response."""
 
     def test_nothing_extra_by_default(self) -> None:
         parsed = parse()
@@ -157,7 +157,7 @@ class TestWhatIsReported:
 
 
 class TestMistakes:
-    """A wrong field is named, and the message says what it held and what it should hold."""
+    """The error for a wrong field names it, its value and the expected value."""
 
     @pytest.mark.parametrize(
         ("fields", "field", "message"),

@@ -1,4 +1,4 @@
-"""Responses made from search reports: fields, perspective, order of points, hashes."""
+"""Responses from search reports: fields, perspective, order of points, hashes."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ ROOT_FIELDS = {
 
 
 class TestFields:
-    """What a response holds."""
+    """The contents of a response."""
 
     def test_everything_that_katago_documents(self) -> None:
         made = respond(includeNoResultValue=True, includePVVisits=True)
@@ -88,7 +88,7 @@ class TestFields:
         assert len(policy) == 82
         assert [index for index, value in enumerate(policy) if value == -1] == [40]
 
-    def test_what_a_search_without_network_cannot_say(self) -> None:
+    def test_fields_that_need_a_network(self) -> None:
         names = "includePolicy includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev includePVVisits"
         parsed, game = asked(**{name: True for name in names.split()})
         assert missing_fields(parsed, report_of(game)) == ["includeMovesOwnership", "includeMovesOwnershipStdev"]

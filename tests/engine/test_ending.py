@@ -1,4 +1,4 @@
-"""Ends of games: when to pass, what is dead, who has won; with the rule sets' differences and in seki."""
+"""Ends of games: when to pass, which stones are dead, who has won, under all rule sets and in seki."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ SEKI_DIAGRAM = """
     O . O . O X . X . O . O X . X . X
     O O O O O X X X X O O O X X X X X
 """
-"""The groups in the middle have one eye each and share two liberties; nobody may play there."""
+"""The groups in the middle have one eye each and share two liberties; a side that plays there loses its group."""
 
 FINISHED = """
     . X . X O . O
@@ -75,7 +75,7 @@ def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
 @pytest.mark.parametrize("rules", PRESETS)
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
 @pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
-def test_a_finished_game_ends_whoever_wins_it_and_drawn_ones_too(rules: str, color: int, balance: float) -> None:
+def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, color: int, balance: float) -> None:
     engine = make(rules, 0.0)
     set_up(engine, FINISHED, color)
     engine.set_komi(engine.game.score().margin_black + balance)
@@ -88,7 +88,7 @@ def test_a_finished_game_ends_whoever_wins_it_and_drawn_ones_too(rules: str, col
 
 @pytest.mark.parametrize("komi", [-60.0, 60.0])
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
-def test_nobody_passes_on_an_empty_board_however_lopsided_the_komi(rules: str, komi: float) -> None:
+def test_no_pass_on_an_empty_board_even_with_a_lopsided_komi(rules: str, komi: float) -> None:
     engine = make(rules, komi, **{"game.board_size": "9"})
     assert engine.genmove(BLACK).point != PASS
     engine.close()
@@ -103,7 +103,7 @@ def test_white_does_not_pass_at_the_start_of_a_handicap_game(rules: str) -> None
 
 
 def test_asking_twice_gives_a_move_twice() -> None:
-    """The second search finds all its visits in the tree already and must not judge by the one playout it adds."""
+    """The second search finds all its visits in the tree already and must not rely on the one playout it adds."""
     engine = make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"})
     for vertex in ("E5", "C3", "G7", "C7", "G3", "E3"):
         engine.play(engine.game.to_play, parse_vertex(vertex, width=9, height=9))
@@ -165,7 +165,7 @@ def test_it_does_not_pass_with_a_ko_open(seed: str) -> None:
     engine.close()
 
 
-TEASED = """
+THREATENED = """
     X . . X O . . . .
     . X X X O . . . .
     X X . X O . . . .
@@ -182,16 +182,16 @@ CIRCLE = ("B7", "pass", "A6", "pass", "C7", "A7", "B7", "pass")
 
 @pytest.mark.parametrize(("moves", "komi", "doubtful_columns", "is_over"), [
     (8, 0.5, 4, True),  # Black's side only is in doubt, and White has more than half of the board
-    (6, 0.5, 4, False),  # nobody has proposed to stop
+    (6, 0.5, 4, False),  # the opponent has not passed
     (2, 0.5, 4, False),  # nothing repeats itself yet
     (8, 0.5, 5, False),
     (8, 7.5, 5, True),  # 28 points and komi
 ])  # fmt: skip
-def test_who_wins_in_any_case_does_not_go_in_circles_when_the_opponent_has_passed(
+def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
     moves: int, komi: float, doubtful_columns: int, is_over: bool
 ) -> None:
     """White threw stones into Black's living corner for ever in a game against GNU Go, under rules without superko."""
-    diagram = parse_diagram(TEASED)
+    diagram = parse_diagram(THREATENED)
     game = Game(9, 7, PRESETS["chinese"], komi)
     game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
     for vertex in CIRCLE[:moves]:

@@ -1,4 +1,4 @@
-"""The engine from outside: set-up, legal and sensible moves, passing, resigning, scores, time."""
+"""The engine's interface: set-up, legal and sensible moves, passing, resigning, scores, time."""
 
 import time
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ def test_a_new_board_keeps_komi_and_rules(engine: Engine) -> None:
     assert engine.game.moves == ()
 
 
-def test_the_komi_follows_the_rules_until_somebody_sets_it(engine: Engine) -> None:
+def test_the_komi_follows_the_rules_until_it_is_set(engine: Engine) -> None:
     engine.set_rules(Rules.parse("japanese"))
     assert engine.komi == 6.5
     engine.set_komi(7.5)
@@ -271,7 +271,7 @@ def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
     assert answers == [False, False, True]
 
 
-def test_it_does_not_resign_when_told_not_to() -> None:
+def test_it_does_not_resign_if_configured_not_to() -> None:
     engine = make(play__resign=False)
     lost_game(engine)
     assert not any(engine.genmove(BLACK).resign for _ in range(6))

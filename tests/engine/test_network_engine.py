@@ -1,4 +1,4 @@
-"""The engine with a network, or rather what tests can see through: ends of games, time, background, settings."""
+"""The engine with fake networks: ends of games, time, background searches, settings."""
 
 import threading
 import time
@@ -41,7 +41,7 @@ NEUTRAL = """
     X X X X O O O
     . X X X O O .
 """
-"""D4 is left, a point for nobody."""
+"""D4 is a neutral point."""
 
 DEAD_STONE = """
     O . X X O . O
@@ -55,7 +55,7 @@ DEAD_STONE = """
 """White's stone at A7 cannot be saved."""
 
 WAIT = 20.0
-"""Seconds after which something that should have happened has failed to."""
+"""Seconds after which an expected event counts as missing."""
 
 
 def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:
@@ -142,7 +142,7 @@ def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
     assert engine.game.color_at(point(engine, "A7")) != WHITE
 
 
-def test_nobody_passes_on_an_empty_board(engine: Engine) -> None:
+def test_no_pass_on_an_empty_board(engine: Engine) -> None:
     for komi in (-60.0, 60.0):
         engine.set_komi(komi)
         assert engine.genmove(BLACK, play=False).point != PASS
@@ -210,52 +210,52 @@ def test_moves_are_left_out_without_a_network_too() -> None:
 # --- playing with an advantage ---
 
 
-class ToldEvaluator(FakeEvaluator):
-    """Remembers the playout doubling advantages it is told, Black's."""
+class RecordingEvaluator(FakeEvaluator):
+    """Records the playout doubling advantages that it receives, Black's."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: set[float] = set()
+        self.advantages: set[float] = set()
 
     def evaluate(self, positions, count, conditions, out, options):
-        self.told.add(conditions.playout_doubling_advantage_black)
+        self.advantages.add(conditions.playout_doubling_advantage_black)
         super().evaluate(positions, count, conditions, out, options)
 
 
-def test_the_network_is_told_of_the_engines_advantage() -> None:
-    evaluator = ToldEvaluator()
+def test_the_network_receives_the_engines_advantage() -> None:
+    evaluator = RecordingEvaluator()
     engine = make(evaluator, puct__playout_doubling_advantage=2)
     for color, black in ((BLACK, 2.0), (WHITE, -2.0)):
-        evaluator.told.clear()
+        evaluator.advantages.clear()
         engine.genmove(color)
         engine.raw_evaluation(color)
-        assert evaluator.told == {black}
+        assert evaluator.advantages == {black}
     engine.configure({"puct.playout_doubling_advantage_color": "white"})
-    evaluator.told.clear()
+    evaluator.advantages.clear()
     engine.genmove(BLACK)
     engine.raw_evaluation(BLACK)
-    assert evaluator.told == {-2.0}
+    assert evaluator.advantages == {-2.0}
     engine.close()
 
 
 def test_pondering_is_on_behalf_of_the_engine() -> None:
-    evaluator = ToldEvaluator()
+    evaluator = RecordingEvaluator()
     engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
     expected = engine.genmove(BLACK).report.moves[0].pv[1]
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)
     engine.play(WHITE, expected)
     report = engine.genmove(BLACK).report
-    assert evaluator.told == {2.0}
+    assert evaluator.advantages == {2.0}
     assert report.visits - report.playouts > 100
     engine.close()
 
 
 def test_games_are_counted_without_an_advantage() -> None:
-    evaluator = ToldEvaluator()
+    evaluator = RecordingEvaluator()
     engine = make(evaluator, puct__playout_doubling_advantage=2)
     engine.score()
-    assert evaluator.told == {0.0}
+    assert evaluator.advantages == {0.0}
     engine.close()
 
 
@@ -263,7 +263,7 @@ def test_games_are_counted_without_an_advantage() -> None:
 
 
 class PickyEvaluator(FakeEvaluator):
-    """Plays boards of odd size and remembers which it was asked to get ready for."""
+    """Plays boards of odd size and records those that it was prepared for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -337,7 +337,7 @@ def test_pondering_leaves_visits_in_the_tree() -> None:
     assert evaluator.rows == after, "closing ends pondering"
 
 
-def test_without_the_option_nothing_goes_on() -> None:
+def test_without_the_option_there_is_no_pondering() -> None:
     evaluator = FakeEvaluator()
     engine = make(evaluator)
     engine.genmove(BLACK)
@@ -347,7 +347,7 @@ def test_without_the_option_nothing_goes_on() -> None:
     engine.close()
 
 
-def test_an_analysis_goes_on_until_it_is_stopped() -> None:
+def test_an_analysis_continues_until_it_is_cancelled() -> None:
     engine = make(FakeEvaluator())
     reports: list[SearchReport] = []
     cancel = CancelToken()
@@ -364,7 +364,7 @@ def test_an_analysis_goes_on_until_it_is_stopped() -> None:
 
 
 def threads_without_search() -> int:
-    """Return the number of threads, the one that searches in the background not counted."""
+    """Return the number of threads without the background search."""
     return sum(thread.name != "background search" for thread in threading.enumerate())
 
 
@@ -444,7 +444,7 @@ def test_a_failure_in_the_background_is_logged() -> None:
     engine.close()
 
 
-# --- what the network says ---
+# --- raw evaluations ---
 
 
 def test_raw_evaluations_have_a_row_for_each_symmetry() -> None:
@@ -492,7 +492,7 @@ def test_settings_change_while_the_engine_runs() -> None:
 @pytest.mark.parametrize(
     ("key", "advice"), [("game.komi", "use boardsize, komi"), ("network.model", "start the engine with it")]
 )
-def test_settings_that_cannot_change_say_what_to_do(engine: Engine, key: str, advice: str) -> None:
+def test_the_error_for_a_fixed_setting_gives_advice(engine: Engine, key: str, advice: str) -> None:
     with pytest.raises(ConfigError, match=advice):
         engine.configure({"search.visits": 7, key: "1"})
     assert engine.config.search.visits == 24

@@ -1,4 +1,4 @@
-"""Which search a configuration asks for."""
+"""Which search a configuration names."""
 
 import contextlib
 
@@ -39,7 +39,7 @@ def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Eva
         ({"search.rollout_policy": "network"}, "rollout_policy = network in a search without a network"),
     ],
 )
-def test_a_network_that_is_not_there_is_missed_at_once(values: dict[str, str], message: str) -> None:
+def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: str) -> None:
     config = Config().with_values(values)
     with pytest.raises(ConfigError, match=message):
         new_searcher(config, None)

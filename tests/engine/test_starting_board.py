@@ -1,4 +1,4 @@
-"""Networks that play one board only: the engine starts on it, and a board that they do not play ends nothing."""
+"""Networks for one board size only: the engine starts on it, and refuses others without an end of the session."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_what_is_configured_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [{}, {"game__board_size": "19"}])
-def test_boardsize_of_gtp_works_whatever_the_first_board_was(asked: dict[str, str], tmp_path: Path) -> None:
+def test_boardsize_of_gtp_works_after_any_first_board(asked: dict[str, str], tmp_path: Path) -> None:
     log: list[str] = []
     config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), **asked)
     engine = Engine(config, log=log.append, evaluator=evaluator_for(config))

@@ -1,4 +1,4 @@
-"""A stand-in for the engine: enough for tests of the session, which must not care what an engine is."""
+"""A fake engine with the methods that tests of the session need."""
 
 import threading
 

@@ -4,7 +4,7 @@ Used by `test_fuzz.py` in small portions and by `scripts/fuzz_gtp` for long runs
 
 - exactly one reply for a command, none for an empty line or a comment, and the reply is one well-formed block;
 - the reply carries the id of the line;
-- a rejected command, and a command that only looks, leaves the game as it was;
+- a rejected command and a command that only reads leave the game as it was;
 - no reply is an internal error.
 
 The generator never sends `quit`, and `printsgf` only with names in the current directory.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 Ask = Callable[[bytes, int], list[bytes]]
-"""Sends one or more lines (with their ends) and returns the replies, as many as the number says are due."""
+"""Sends one or more lines (with their ends) and returns the given number of replies."""
 
 LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 RULES: Final = (
@@ -51,7 +51,7 @@ READING_COMMANDS: Final = frozenset({
     "kata-list-params", "kata-get-params", "kata-get-param", "kata-set-param", "kata-raw-nn", "lz-analyze",
     "kata-analyze", "kata-search", "kata-search_analyze", "kata-search_cancellable", "kata-search_analyze_cancellable",
 })  # fmt: skip
-"""Commands that must not change what `STATE_COMMANDS` say, whatever they answer."""
+"""Commands that must not change the replies to `STATE_COMMANDS`, whether they succeed or not."""
 
 STATE_COMMANDS: Final = (
     b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
@@ -81,7 +81,7 @@ class Line:
 
 
 class LineGenerator:
-    """Makes lines from a seed; `folder` holds the files that `loadsgf` is sent (see `write_files`)."""
+    """Generates lines from a seed; `folder` contains the files for `loadsgf` (see `write_files`)."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self._random = random.Random(seed)
@@ -110,7 +110,7 @@ class LineGenerator:
         return self._finish(text)
 
     def _finish(self, text: str) -> Line:
-        """Put an id, a comment and an end around the text of a command."""
+        """Add an id, a comment and a line end to the text of a command."""
         if self._random.random() < 0.8:
             self._last_id = self._last_id + 1 if self._random.random() < 0.98 else self._random.randrange(2**31)
             text = f"{self._last_id} {text}"
@@ -152,7 +152,7 @@ class LineGenerator:
         return text.replace(" ", self._random.choice(["  ", "\t", "\x00", ",", "/"]))
 
     def _command(self) -> str:
-        """Return the text of a command that mostly is right."""
+        """Return the text of a command that is usually valid."""
         choose = self._random.random()
         if choose < 0.30:
             return f"play {self._color()} {self._vertex()}"
@@ -260,7 +260,7 @@ class LineGenerator:
 
 
 def expected_reply(raw: bytes) -> tuple[int | None, bool, str]:
-    """Return (id, whether a reply is due, name of the command), character by character as the draft says."""
+    """Return (id, whether a reply is due, name of the command), by the rules of the draft for each character."""
     text = ""
     for char in raw.decode("utf-8", "surrogateescape"):
         if char == "#":

@@ -1,4 +1,4 @@
-"""Analyses in a session: reports while nothing comes, an end as soon as something does, however slow the network."""
+"""Analyses in a session: reports until the next line, which ends them at once, even with a slow network."""
 
 import io
 import os
@@ -22,13 +22,13 @@ from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 
 WAIT = 20.0
-"""Seconds in which anything has to happen."""
+"""Seconds to wait for any output."""
 
 LATENCY = 0.05
 """Seconds within which a line has to end an analysis."""
 
 FIRST_LINE = 0.5
-"""Seconds within which an analysis has to say something."""
+"""Seconds within which an analysis has to send its first line."""
 
 ATTEMPTS = 5
 """Measurements, of which the best counts: other processes may be busy."""
@@ -119,7 +119,7 @@ def test_any_line_ends_an_analysis(ending: str, replies: list[bytes]) -> None:
 
 
 def test_a_slow_network_delays_neither_the_end_nor_commands_that_do_not_need_it() -> None:
-    """Each batch takes half a second: nobody waits for it but a command that searches."""
+    """Each batch takes half a second: only a command that searches waits for it."""
     ends, replies = [], []
     with session(make(SlowEvaluator(0.5))) as gtp:
         gtp.ask("get_komi")
@@ -156,7 +156,7 @@ def test_a_move_that_is_reported_on_is_not_interrupted() -> None:
         assert gtp.ask("move_history") == [b"= black " + last.removeprefix(b"play ")]
 
 
-def test_a_search_that_may_be_cancelled_ends_with_its_move_when_nobody_does() -> None:
+def test_a_cancellable_search_ends_with_its_move_if_not_cancelled() -> None:
     with session(make(FakeEvaluator())) as gtp:
         first, *lines, last = gtp.ask("1 kata-search_analyze_cancellable b 1 maxmoves 1")
         assert first == b"=1"
@@ -166,7 +166,7 @@ def test_a_search_that_may_be_cancelled_ends_with_its_move_when_nobody_does() ->
         assert gtp.ask("move_history") == [b"= "]
 
 
-def test_a_search_that_is_cancelled_says_so_at_once() -> None:
+def test_a_cancelled_search_is_reported_at_once() -> None:
     with session(make(SlowEvaluator(0.5), **{"search.visits": "100"})) as gtp:
         gtp.send("1 kata-search_cancellable b\n")
         time.sleep(0.1)
@@ -226,7 +226,7 @@ def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
     engine.close()
 
 
-def test_ownership_of_every_move_and_its_deviation_are_told_when_asked_for() -> None:
+def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
     engine = make(FakeEvaluator())
     server = GtpServer(engine.config, lambda: engine, print)
     reply = server.handle_line("kata-search_analyze b movesOwnership true movesOwnershipStdev true ownershipStdev true")

@@ -151,7 +151,7 @@ def test_the_bound_of_the_other_side_is_an_upper_one() -> None:
     assert " lcb 6000 " in line(report, perspective="white", is_kata=False)
 
 
-def test_moves_that_were_not_looked_at_are_shown_only_when_asked_for() -> None:
+def test_moves_that_were_not_searched_are_reported_only_on_request() -> None:
     report = replace(REPORT, moves=(MOVE, replace(MOVE, point=point("A2"), visits=0)))
     assert line(report).count("info") == 1
     text = line(report, min_moves=3)
@@ -161,7 +161,7 @@ def test_moves_that_were_not_looked_at_are_shown_only_when_asked_for() -> None:
     assert line(report, min_moves=99).count("info") == 4, "there are no more"
 
 
-def test_nothing_is_said_before_a_move_was_looked_at() -> None:
+def test_nothing_is_reported_before_a_move_was_searched() -> None:
     assert line(replace(REPORT, moves=())) == ""
     assert line(REPORT, max_moves=0) == ""
 

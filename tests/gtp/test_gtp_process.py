@@ -29,7 +29,7 @@ def test_no_input_at_all() -> None:
         assert engine.finish()[::2] == (b"", 0)
 
 
-def test_the_handshake_is_quick() -> None:
+def test_the_handshake_is_fast() -> None:
     started = time.monotonic()
     with GtpProcess() as engine:
         assert engine.ask(b"name\n") == b"= Tengen\n\n"
@@ -188,7 +188,7 @@ def test_what_libraries_print_does_not_reach_the_controller() -> None:
     "content", [None, b"", b"no network at all", bytes(1000)], ids=["missing", "empty", "text", "zeros"]
 )
 def test_a_model_that_cannot_be_used_ends_the_process_with_one_sentence(content: bytes | None, tmp_path: Path) -> None:
-    """The handshake is answered meanwhile, and nobody has to send anything for the process to end."""
+    """The handshake is answered meanwhile, and the process ends without further input."""
     model = tmp_path / "model.onnx"
     if content is not None:
         model.write_bytes(content)

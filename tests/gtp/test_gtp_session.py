@@ -34,7 +34,7 @@ def make_server(provider: Callable[[], Any] = FakeEngine) -> GtpServer:
 
 
 class Dribble(io.RawIOBase):
-    """A stream that hands out one byte at a time."""
+    """A stream that returns one byte at a time."""
 
     def __init__(self, data: bytes) -> None:
         self._data = iter(data)

@@ -1,4 +1,4 @@
-"""The reply to one command: whole or in lines, ended once, by whoever is first."""
+"""The reply to one command: whole or in lines, and ended only once."""
 
 import threading
 
@@ -49,7 +49,7 @@ def test_nothing_follows_the_end() -> None:
     assert reply.is_ended
 
 
-def test_an_interruption_is_the_last_word_of_a_reply_that_goes_on() -> None:
+def test_an_interruption_is_the_last_line_of_a_stream() -> None:
     for is_open, expected in ((False, "= cancelled\n\n"), (True, "=\ncancelled\n\n")):
         sent: list[str] = []
         reply = Reply(sent.append)

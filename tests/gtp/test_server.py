@@ -159,7 +159,7 @@ def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:
 
 
 @pytest.mark.parametrize("spec", all_commands(), ids=lambda spec: spec.name)
-def test_the_table_knows_which_commands_need_the_engine(spec: CommandSpec) -> None:
+def test_needs_engine_is_right_for_every_command(spec: CommandSpec) -> None:
     def provider() -> Any:
         raise TengenError("asked for the engine")
 
@@ -196,7 +196,7 @@ def test_summaries_are_sentences() -> None:
         ("KIND [SECONDS...]", {1, 2, 3, 4}),
     ],
 )
-def test_usage_says_how_many_arguments(usage: str, accepted: set[int]) -> None:
+def test_usage_defines_the_number_of_arguments(usage: str, accepted: set[int]) -> None:
     spec = CommandSpec("test", usage, "", cast(Any, None), "admin", False, "syntax error", False, None)
 
     def accepts(count: int) -> bool:

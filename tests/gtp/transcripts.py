@@ -3,7 +3,7 @@
     ; GoGui sets up a position                a comment
     ;set search.visits=10                     sets an option of the configuration
     ;crlf                                     lines are sent with CR LF
-    ;network fake                             positions are judged by a FakeEvaluator
+    ;network fake                             a FakeEvaluator evaluates positions
     > 1 boardsize 9                           a line that is sent, as it is (`> ` alone: an empty line)
     =1                                        the lines of its reply; the blank line that ends it is left out
     > showboard

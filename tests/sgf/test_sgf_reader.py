@@ -1,4 +1,4 @@
-"""Reading records: what they say, how programs write them wrongly, encodings, and files made to do harm."""
+"""Reading records: contents, common mistakes of programs, encodings, and malicious files."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ WAIT = 400
 
 
 def stub_modules() -> None:
-    """Put stand-ins where KaTrain looks for its graphics library and its guesser of encodings."""
+    """Replace KaTrain's graphics library and its detection of encodings by stand-ins."""
     for name, values in {
         "kivy": {},
         "kivy.utils": {"platform": "linux"},
