@@ -2,7 +2,7 @@
 
 One move, from `Engine.genmove` to the board:
 
-    engine            ends the background search and asks the clock of the colour for a time budget (`time_manager`)
+    engine            ends the background search; the clock of the colour gives a time budget (`time_manager`)
     decision          `decide`: search, confirm, then resign, pass or play
     thinker           `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
     time_watcher      is called during the search, and stops it in time
@@ -14,7 +14,7 @@ One move, from `Engine.genmove` to the board:
 
 Around it:
 
-    request           what a caller may ask of a search besides a move: reports, moves to leave out
+    request           optional requests of a caller: reports while the search runs, moves to leave out
     thresholds        how many visits and samples a conclusion needs, with a network and without
     search_factory    creates the search that the configuration names
     background        the thread for pondering, analysis and cancellable searches

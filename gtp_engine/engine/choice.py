@@ -1,4 +1,4 @@
-"""What the engine answers when it is asked for a move, and the line that the log gets about it."""
+"""The engine's answer to a request for a move, and its line in the log."""
 
 from dataclasses import dataclass
 

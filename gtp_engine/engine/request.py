@@ -1,4 +1,4 @@
-"""What a caller may ask of a search besides its result."""
+"""Optional requests of a caller for a search: what to report, which moves to leave out."""
 
 from dataclasses import dataclass
 

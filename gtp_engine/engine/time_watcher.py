@@ -1,4 +1,4 @@
-"""Ends a running search in time: asks the time manager again and again, and allows for the length of a step."""
+"""Stops a running search in time: applies the rules of `time_manager` between batches, one step ahead."""
 
 from collections import deque
 from dataclasses import replace
