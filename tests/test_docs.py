@@ -45,9 +45,7 @@ def test_the_readme_has_the_two_commands_that_install() -> None:
 @pytest.mark.parametrize("name", [name for name, text in DOCUMENTS.items() if ">>> " in text])
 def test_the_python_examples_run(name: str) -> None:
     """All examples of a document are one session."""
-    code = "\n".join(
-        block for block in re.findall(r"```python\n(.*?)```", DOCUMENTS[name], re.DOTALL) if ">>> " in block
-    )
+    code = "\n".join(re.findall(r"```python\n(>>> .*?)```", DOCUMENTS[name], re.DOTALL))
     test = doctest.DocTestParser().get_doctest(code, {}, name, name, 0)
     result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.attempted > 3
@@ -113,38 +111,36 @@ def test_the_files_named_exist(name: str) -> None:
 
 @each_document
 def test_the_commands_named_exist(name: str) -> None:
-    """Every command line of ours names a subcommand and flags that it has."""
+    """Every `gtp-engine` command line names a subcommand and flags that it has."""
     for command in command_lines(DOCUMENTS[name]):
         check_command(command)
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """Yield the words of every `gtp-engine` command line: in code blocks, in inline code and in quotes."""
+    """Yield the words after `gtp-engine` of each of its command lines, in code blocks and in inline code."""
     blocks = re.findall(r"^(?: {4}.*\n)+|^```\w*\n.*?^```", text, re.MULTILINE | re.DOTALL)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    lines += re.findall(
-        r"`(gtp-engine [^`]*)`", re.sub(r"```.*?```|^ {4}.*$", "", text, flags=re.DOTALL | re.MULTILINE)
-    )
+    lines += re.findall(r"`(gtp-engine [^`]*)`", re.sub(r"^ {4}.*$", "", without_code(text), flags=re.MULTILINE))
     for line in lines:
         if "gtp-engine" in line and ">>>" not in line:
-            yield from ours(split(line))
+            yield from engine_commands(split(line))
 
 
 def split(line: str) -> list[str]:
-    """Return the words of a command line; a quote that the next line closes is no error here."""
+    """Return the words of a command line; in prose that is none, an apostrophe may look like an open quote."""
     try:
         return shlex.split(line, comments=True)
     except ValueError:
         return line.replace('"', " ").split()
 
 
-def ours(words: list[str]) -> Iterator[list[str]]:
-    """Yield the command lines of ours among the words of one: itself, and those given in quotes."""
+def engine_commands(words: list[str]) -> Iterator[list[str]]:
+    """Yield what follows `gtp-engine` among the words of a command line, and in words that are command lines."""
     if "gtp-engine" in words:
         yield words[words.index("gtp-engine") + 1 :]
     for word in words:
         if word.startswith("gtp-engine "):
-            yield from ours(word.split())
+            yield from engine_commands(word.split())
 
 
 def check_command(words: list[str]) -> None:
