@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
     from gtp_engine.nn import load_evaluator
+    from gtp_engine.search.cancellation import CancelToken
 
 __all__ = [
     "__version__",
     # playing
     "Engine",
     "Choice",
+    "CancelToken",
     "Config",
     "TimeSettings",
     "load_evaluator",
@@ -90,6 +92,7 @@ _MODULES: Final = {
     "Rules": "go.rules",
     "Score": "go.scoring",
     "load_evaluator": "nn",
+    "CancelToken": "search.cancellation",
 }
 """Where each public name is defined, below this package; the other names are in `errors`."""
 

@@ -14,6 +14,7 @@ from documents import ROOT, documents, with_generated_parts
 from test_layers import LAYERS
 
 from gtp_engine.cli import cli
+from gtp_engine.engine import Engine
 
 DOCUMENTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in documents()}
 README = DOCUMENTS["README.md"]
@@ -197,6 +198,13 @@ def names_of(module: str) -> set[str]:
             found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
             found |= {text.value for text in ast.walk(node) if isinstance(text, ast.Constant)}
     return found
+
+
+def test_the_methods_of_the_engine_exist() -> None:
+    table = DOCUMENTS["docs/python-api.md"].partition("| purpose | methods |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", table)
+    assert len(named) > 10
+    assert {name for name in named if not hasattr(Engine, name)} == set()
 
 
 # --- the architecture ---

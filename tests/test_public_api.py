@@ -11,6 +11,7 @@ EXPECTED = [
     "__version__",
     "Engine",
     "Choice",
+    "CancelToken",
     "Config",
     "TimeSettings",
     "load_evaluator",
