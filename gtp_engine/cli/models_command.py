@@ -134,8 +134,9 @@ def _onnx_name(name: str) -> str:
     return name + ".onnx"
 
 
-def _show_conversion(made: "Conversion") -> None:
-    rows = _rows(made.info) | {"parameters": f"{made.parameters:,}", "written": f"{made.path} ({made.size:,} bytes)"}
+def _show_conversion(conversion: "Conversion") -> None:
+    written = f"{conversion.path} ({conversion.size:,} bytes)"
+    rows = _rows(conversion.info) | {"parameters": f"{conversion.parameters:,}", "written": written}
     _show_rows(rows)
 
 

@@ -71,35 +71,36 @@ def quantize_command(  # noqa: D103
         def progress(done: int, total: int) -> None:
             bar.update(done / total, f"{done} of {total}")
 
-        made = quantize_file(source, target, settings, log=bar.log, progress=progress)
+        result = quantize_file(source, target, settings, log=bar.log, progress=progress)
     if verbose:
-        click.echo(_format_sensitivities(made) + "\n")
-    click.echo(_format_comparison(made))
-    click.echo(f"\nWritten: {made.path} ({made.path.stat().st_size:,} bytes)")
+        click.echo(_format_sensitivities(result) + "\n")
+    click.echo(_format_comparison(result))
+    click.echo(f"\nWritten: {result.path} ({result.path.stat().st_size:,} bytes)")
 
 
-def _format_comparison(made: "Quantized") -> str:
+def _format_comparison(result: "Quantized") -> str:
     """Return a table: a line for each precision."""
+    positions = result.differences["int8"].positions
     lines = [
-        f"With {made.provider}; differences from float32 on {made.differences['int8'].positions} held-out positions",
+        f"With {result.provider}; differences from float32 on {positions} held-out positions",
         f"{'':<10}{'eval/s':>9}{'policy KL':>11}{'same first move':>17}{'win rate error':>16}",
     ]
-    for name in sorted(made.speeds, key=lambda name: made.speeds[name]):
-        line = f"{name:<10}{made.speeds[name]:>9.1f}"
-        if found := made.differences.get(name):
+    for name in sorted(result.speeds, key=lambda name: result.speeds[name]):
+        line = f"{name:<10}{result.speeds[name]:>9.1f}"
+        if found := result.differences.get(name):
             line += f"{found.policy_kl:>11.5f}{found.same_first_move:>17.1%}{found.winrate_error:>16.4f}"
         lines.append(line)
     return "\n".join(lines)
 
 
-def _format_sensitivities(made: "Quantized") -> str:
+def _format_sensitivities(result: "Quantized") -> str:
     """Return a table: a line for each layer, in the network's order, with the loss from quantizing it alone."""
-    work = sum(entry.layer.work for entry in made.sensitivities)
+    work = sum(entry.layer.work for entry in result.sensitivities)
     lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'win rate error':>16}"]
-    for entry in made.sensitivities:
+    for entry in result.sensitivities:
         lines.append(
             f"{entry.layer.source:<24}{entry.layer.work / work:>8.1%}{entry.difference.policy_kl:>12.6f}"
             f"{entry.difference.winrate_error:>16.5f}"
-            f"{'   left in floating point' if entry.layer.source in made.exact else ''}"
+            f"{'   left in floating point' if entry.layer.source in result.exact else ''}"
         )
     return "\n".join(lines)

@@ -85,7 +85,7 @@ class Option:
         """Return `value` as the option's type; raises ConfigError naming option, value and bounds.
 
         An integer is accepted where a number is expected and becomes a float, and "none" where an option may be
-        unset (TOML knows no null); nothing else is converted.
+        unset (TOML has no null); nothing else is converted.
         """
         if self.optional and (value is None or value == _NONE_WORD):
             return None

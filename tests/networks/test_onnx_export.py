@@ -152,15 +152,15 @@ class TestFiles:
     def test_metadata(self, tmp_path: Path) -> None:
         source, target = tmp_path / "net.bin.gz", tmp_path / "net.onnx"
         source.write_bytes(NetworkFile(17, suicide_area=1).bytes(gzipped=True))
-        made = convert_file(source, target)
+        conversion = convert_file(source, target)
         info = info_of(read_properties(target))
-        assert info == made.info
+        assert info == conversion.info
         assert (info.name, info.kind, info.encoder, info.model_version) == (
             "tiny-network", "policy+value", "katago-v7", 17,
         )  # fmt: skip
         assert (info.origin, info.passes, str(info.sizes), info.suicide_area) == ("net.bin.gz", "policy", "2-25", True)
         assert info.scales == Scales(*SCALES[1:])
-        assert made.size == target.stat().st_size
+        assert conversion.size == target.stat().st_size
         session = onnxruntime.InferenceSession(target, providers=["CPUExecutionProvider"])
         assert info_of(session.get_modelmeta().custom_metadata_map) == info
 

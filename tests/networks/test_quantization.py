@@ -275,7 +275,7 @@ def test_a_real_network_hardly_changes() -> None:
     halves = [Examples(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = NetworkGraph(original).layers()
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU))
-    policy_and_value = [RawOutputs(*run(made, halves[1])[:2], None, None) for made in (original, quantized)]
+    policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
     found = difference(policy_and_value[:1], policy_and_value[1:])
     assert len(layers) == 12
     assert 1e-5 < found.policy_kl < 0.01
@@ -374,7 +374,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_waiting")
 def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "small.onnx"
-    made = quantize_file(path, target, QUICK, log=nothing, progress=nothing)
+    result = quantize_file(path, target, QUICK, log=nothing, progress=nothing)
     assert [file.name for file in tmp_path.iterdir()] == ["small.onnx"]
     before, after = read_properties(path), read_properties(target)
     assert info_of(after).precision == "int8"
@@ -383,9 +383,9 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
     }
     note = json.loads(after["tengen.quantization"])
     assert (note["positions"], note["seed"], note["layers"], note["layers_in_float"]) == (32, 1, 4, [])
-    assert note["held_out"]["int8"]["policy_kl"] == made.differences["int8"].policy_kl < 0.01
-    assert note["evaluations_per_second"].keys() == made.speeds.keys() == {"float32", "int8"}
-    assert (len(made.sensitivities), made.exact) == (4, frozenset())
+    assert note["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
+    assert note["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
+    assert (len(result.sensitivities), result.exact) == (4, frozenset())
 
 
 @pytest.mark.usefixtures("no_waiting")

@@ -27,7 +27,7 @@ from gtp_engine.networks.onnx_export.convolutions import (
     ordinary_block,
 )
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
-from gtp_engine.networks.onnx_export.heads import kept_policies, policy_head, value_head
+from gtp_engine.networks.onnx_export.heads import policy_count, policy_head, value_head
 from gtp_engine.networks.onnx_export.transformer_blocks import (
     attention_block,
     feed_forward_block,
@@ -75,7 +75,7 @@ class _Builder:
         trunk = self._trunk(network.trunk)
         policy = policy_head(graph, trunk, network.policy, self._size)
         value, misc, ownership = value_head(graph, trunk, network.value, self._size)
-        graph.output("policy", policy, ("batch", kept_policies(network.policy), "actions"))
+        graph.output("policy", policy, ("batch", policy_count(network.policy), "actions"))
         graph.output("value", value, ("batch", 3))
         graph.output("misc", misc, ("batch", len(network.value.misc_bias)))
         graph.output("ownership", ownership, ("batch", "points"))

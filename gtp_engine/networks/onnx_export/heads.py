@@ -19,31 +19,31 @@ _MOST_POLICIES: Final = 2
 """Policies in the graph: the policy and the optimistic one; predictions of value and score by move are left out."""
 
 
-def kept_policies(head: PolicyHead) -> int:
+def policy_count(head: PolicyHead) -> int:
     """Return P, the number of policies of the graph."""
     return min(head.channels, _MOST_POLICIES)
 
 
 def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
     """Return logits [B, P, H·W + 1]: all points row by row, then the pass."""
-    kept = kept_policies(head)
+    count = policy_count(head)
     pooled = pool_for_trunk(graph, pool_branch(graph, trunk, head.pool))
     bias = pooled_product(graph, pooled, head.pool_to_bias, size, head.norm)
     hidden = activate(graph, biased_convolution(graph, trunk, head.conv, bias, head.norm), head.activation)
-    points = convolve(graph, hidden, Conv(head.to_logits.weights[:kept], head.to_logits.dilation))
-    points = graph.add("Reshape", points, graph.integers(0, kept, -1))
-    passing = graph.add("Reshape", _pass_logits(graph, pooled, head, size), graph.integers(0, kept, 1))
+    points = convolve(graph, hidden, Conv(head.to_logits.weights[:count], head.to_logits.dilation))
+    points = graph.add("Reshape", points, graph.integers(0, count, -1))
+    passing = graph.add("Reshape", _pass_logits(graph, pooled, head, size), graph.integers(0, count, 1))
     return graph.add("Concat", points, passing, axis=2)
 
 
 def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
     """Return the logits of the pass, [B, P]."""
-    kept = kept_policies(head)
+    count = policy_count(head)
     if head.pass_to_logits is None:
-        return pooled_product(graph, pooled, MatMul(head.pool_to_pass.weights[:, :kept]), size)
+        return pooled_product(graph, pooled, MatMul(head.pool_to_pass.weights[:, :count]), size)
     hidden = with_bias(graph, pooled_product(graph, pooled, head.pool_to_pass, size), head.pass_bias)
     hidden = activate(graph, hidden, head.pass_activation)
-    return graph.add("MatMul", hidden, graph.constant(head.pass_to_logits.weights[:, :kept]))
+    return graph.add("MatMul", hidden, graph.constant(head.pass_to_logits.weights[:, :count]))
 
 
 def value_head(graph: Graph, trunk: Tensor, head: ValueHead, size: BoardSize) -> tuple[Tensor, Tensor, Tensor]:

@@ -42,7 +42,7 @@ def sample_games(
     progress: Progress | None = None,
 ) -> Sample:
     """Return up to `per_game` positions of each of `games` games, every position of a game equally likely."""
-    kept = new_positions(games * per_game, width, height)
+    reservoir = new_positions(games * per_game, width, height)
     conditions: dict[int, Conditions] = {}
     rows_evaluator = GroupedRows(evaluator)
     batch_of_games = PolicyGames(rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng)
@@ -53,14 +53,14 @@ def sample_games(
             place = _place_in_reservoir(len(played.game.moves), per_game, rng)
             if place is not None:
                 slot = played.number * per_game + place
-                put_row(kept, slot, batch_of_games.positions, row)
+                put_row(reservoir, slot, batch_of_games.positions, row)
                 conditions[slot] = batch_of_games.conditions[row]
         ended += len(batch_of_games.play())
         if progress is not None:
             progress(ended, games)
     slots = sorted(conditions)
     numbers = np.array(slots, dtype=np.int64) // per_game
-    return Sample(width, height, take_rows(kept, slots), tuple(conditions[slot] for slot in slots), numbers)
+    return Sample(width, height, take_rows(reservoir, slots), tuple(conditions[slot] for slot in slots), numbers)
 
 
 def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:

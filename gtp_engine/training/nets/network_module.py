@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.networks.katago_format.description import Network, PolicyHead, RmsNorm, Trunk, ValueHead
-from gtp_engine.networks.onnx_export.heads import kept_policies
+from gtp_engine.networks.onnx_export.heads import policy_count
 from gtp_engine.training.nets.blocks import BlockStack
 from gtp_engine.training.nets.layers import (
     ConvLayer,
@@ -119,11 +119,11 @@ class TrunkLayers(nn.Module):
 
 
 class PolicyLayers(nn.Module):
-    """The policy head; what a graph drops (`heads.kept_policies`) is calculated and dropped."""
+    """The policy head; what a graph drops (`heads.policy_count`) is calculated and dropped."""
 
     def __init__(self, head: PolicyHead) -> None:
         super().__init__()
-        self._kept = kept_policies(head)
+        self._kept = policy_count(head)
         self.conv = ConvLayer(head.conv)
         self.pool = PoolBranchLayer(head.pool)
         self.pool_to_bias = MatrixLayer(head.pool_to_bias)
