@@ -59,7 +59,7 @@ def test_more_games_make_surer() -> None:
 def test_players_that_no_game_connects() -> None:
     points = np.zeros((4, 4))
     points[0, 1] = points[2, 3] = 5.0
-    with pytest.raises(MatchError, match="without games that connect them"):
+    with pytest.raises(MatchError, match="not connected by games"):
         rate_players(points)
 
 
