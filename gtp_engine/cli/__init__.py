@@ -7,11 +7,13 @@
     match_command     `gtp-engine match`
     models_command    `gtp-engine models`
     quantize_command  `gtp-engine models quantize`
+    generate_command  `gtp-engine generate`
+    train_command     `gtp-engine train`
     parameters        parameters that several commands share
     tools             `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
-this package must stay cheap (no numpy, numba, onnxruntime or rich): commands import what they need when they run.
+this package must stay cheap (no numpy, numba, onnxruntime, torch or rich): commands import these when they run.
 
 Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line, option, model or other file (with one
 sentence on stderr), 130 interrupted.
@@ -27,9 +29,11 @@ from gtp_engine import __version__
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
+from gtp_engine.cli.train_command import train_command
 from gtp_engine.errors import TengenError
 
 _HELP_FLAGS = ("--help", "-h")
@@ -106,6 +110,8 @@ for _command in (
     analysis_command,
     match_command,
     models_command,
+    generate_command,
+    train_command,
     benchmark_command,
     doctor_command,
     warmup_command,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.training.core.held_out import is_held_out
 from gtp_engine.training.distillation.game_variety import Board
+from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -36,11 +37,9 @@ from gtp_engine.training.distillation.teacher import TeacherInfo
 SHARD_POSITIONS: Final = 8192
 """Positions of a shard: 3 to 6 MB on 19×19, so that a reader may hold several."""
 HELD_OUT_POSITIONS: Final = 1024
-"""Positions of a shard that is held out: few, so that there is something to judge by early."""
+"""Positions of a shard that is held out: few, so that validation can begin early."""
 BUFFER_SHARDS: Final = 2
 """A shard is drawn from the samples of this many, so that it has samples of more games than are played at a time."""
-HELD_OUT_SHARE: Final = 0.02
-"""Share of games kept for judging: 20,000 of a million positions, which tell losses apart by 1 %."""
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
@@ -86,8 +85,8 @@ class FolderSettings:
 
     shard_positions: int = SHARD_POSITIONS
     held_out_positions: int = HELD_OUT_POSITIONS
-    held_out: float = HELD_OUT_SHARE
-    """Share of games kept for judging."""
+    held_out: float = GenerateSettings.held_out
+    """Share of games held out for validation."""
 
 
 class DataFolder:

@@ -21,6 +21,7 @@ from gtp_engine.selfplay.policy_games import (
     draw_opening_length,
     komi_near,
 )
+from gtp_engine.training.distillation.generate_settings import GenerateSettings
 
 Board = tuple[int, int]
 """Width and height."""
@@ -60,11 +61,9 @@ STOPPED_SHARE: Final = 0.75
 """Share of games that stop once they are decided.  Most endgames of decided games teach nothing new; the rest goes on
 to the passes, so that a student learns to finish a game whatever the score."""
 
-HOT_SHARE: Final = 0.04
-"""Share of moves drawn at the opening's temperature all through a game, so that there are positions after mistakes;
-about one in twenty moves of a search's tree is such a move."""
-
-TEMPERATURES: Final = Temperatures(hot=OPENING_TEMPERATURE, hot_share=HOT_SHARE)
+TEMPERATURES: Final = Temperatures(
+    rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share
+)
 
 SIZE_PRESETS: Final[Mapping[str, str]] = {
     "mixed": "19=5,13=2,9=3,7=.2,8=.2,10=.2,11=.3,12=.2,14=.2,15=.2,16=.2,17=.2,18=.2,"

@@ -14,6 +14,7 @@ import numpy as np
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, varied_plan
+from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import Samples, join
 
@@ -23,8 +24,6 @@ STINT_BLOCKS: Final = 8
 """Blocks of one size before another has its turn: the network has to be prepared again (half a second for a small one)
 for sizes that have not been played lately, which the work between should outweigh tenfold."""
 
-MOST_WORKERS: Final = 4096
-MOST_SEEDS: Final = 1 << 18
 _GAMES_OF_A_WORKER: Final = 1 << 32
 """The number of a game, an int64, is made of seed, worker and the game's number there."""
 

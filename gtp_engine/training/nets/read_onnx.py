@@ -34,7 +34,7 @@ def read_onnx(path: FilePath) -> Network:
         raise ModelError(
             problem(
                 f"{shown(path.name)} does not say how it is built",
-                expected="a network that scripts/train exported",
+                expected="a network that `gtp-engine train export` wrote",
                 advice="of an imported network, give the .bin.gz file",
             )
         )

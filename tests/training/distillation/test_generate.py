@@ -1,4 +1,4 @@
-"""Filling a folder: goals, Ctrl-C, progress, and the script as people run it."""
+"""Filling a folder: goals, Ctrl-C, progress, and the command as users run it."""
 
 import os
 import signal
@@ -17,13 +17,11 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.core.stopping import stop_on_signals
 from gtp_engine.training.distillation.data_folder import DataFolder
-from gtp_engine.training.distillation.generate import Goal, Tally, fill
-from gtp_engine.training.distillation.generate_report import format_progress, format_tally
+from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
 from gtp_engine.training.distillation.teacher import TeacherInfo
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_data"
 TEACHER = TeacherInfo("fake", "00", "none")
 
 
@@ -125,7 +123,7 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
     with ProgressBar(total=goal.positions) as bar:
 
         def progress(folder: DataFolder, tally: Tally) -> None:
-            bar.update(folder.positions, format_progress(folder, tally))
+            bar.update(folder.positions, f"{folder.positions} positions")
 
         fill(folder, played(), goal, progress=progress)
     out, err = capsys.readouterr()
@@ -133,16 +131,16 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
     assert "positions, " in err and " minutes left" in err
 
 
-# --- The script
+# --- The command
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "120"}
-    command = [sys.executable, str(SCRIPT), *arguments]
+    command = [sys.executable, "-m", "gtp_engine", "generate", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
 
 
-def test_the_script_makes_data_with_a_network_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_generates_data_with_a_network_and_continues(tmp_path: Path) -> None:
     network = tiny_networks.v7_network(tmp_path / "tiny.onnx", license="CC0", source_sha256="ab")
     arguments = (str(network), str(tmp_path / "data"), "--sizes", "5=1,6x4=1", "--batch", "4", "--provider", "cpu")
     first = run(*arguments, "--positions", "600", "--held-out", "0.2")
@@ -167,9 +165,9 @@ def test_the_script_makes_data_with_a_network_and_goes_on(tmp_path: Path) -> Non
         (["--precision", "int8"], "Error: precision int8: expected a quantized network"),
     ],
 )
-def test_mistakes_are_told_in_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_errors_are_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     network = tiny_networks.v7_network(tmp_path / "tiny.onnx")
     done = run(str(network), str(tmp_path / "data"), *arguments)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith(message), done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -8,10 +8,9 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.game_variety import Board
+from gtp_engine.training.distillation.generate_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,
-    MOST_SEEDS,
-    MOST_WORKERS,
     STINT_BLOCKS,
     Block,
     SelfPlaySettings,

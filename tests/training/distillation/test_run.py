@@ -1,4 +1,4 @@
-"""A run with all it leaves behind: log, curves, TensorBoard, network; and the script that starts one."""
+"""A run with all it leaves behind: log, curves, TensorBoard, network; and the commands around it."""
 
 import signal
 import subprocess
@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from training.needs_torch import torch
 from training.toy import tiny_config, write_data
 
+from gtp_engine.cli import cli
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.progress import ProgressBar
@@ -21,7 +23,7 @@ from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.run import export_run, run_training
 from gtp_engine.training.distillation.task import panels
 
-SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "train"
+TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
 SIZES = [
     "--blocks=1",
     "--channels=4",
@@ -93,35 +95,43 @@ def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def script(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [*TRAIN, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_the_script_trains_continues_and_exports(tmp_path: Path) -> None:
+def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     data, out = write_data(tmp_path / "data", (5, 5)), tmp_path / "run"
-    command = [sys.executable, str(SCRIPT), "run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES]
+    command = [*TRAIN, "run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while not (out / "log.jsonl").exists() or not read_log(out / "log.jsonl"):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         _, shown = process.communicate(timeout=60)
-    assert process.returncode == 0 and f"resume {out}" in shown
+    assert process.returncode == 130 and f"gtp-engine train resume {out}" in shown
     samples = read_checkpoint(out).samples
-    found = script("resume", out, f"--samples={samples + 16}")
+    found = run("resume", out, f"--samples={samples + 16}")
     assert found.returncode == 0 and read_checkpoint(out).samples == samples + 16, found.stderr
-    found = script("export", out, "-o", tmp_path / "net.onnx", "--license=CC0")
+    found = run("export", out, "-o", tmp_path / "net.onnx", "--license=CC0")
     assert found.stdout == f"Written: {tmp_path / 'net.onnx'}\n" and (tmp_path / "net.onnx").exists(), found.stderr
-    command = [sys.executable, str(SCRIPT.with_name("judge_network")), str(tmp_path / "net.onnx"), str(data)]
-    judged = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
-    assert judged[0].startswith("| board | positions |") and judged[2].startswith("| 5×5 | ") and len(judged) == 3
+    table = run("validate", tmp_path / "net.onnx", data).stdout.splitlines()
+    assert table[0].startswith("| board | positions |") and table[2].startswith("| 5×5 | ") and len(table) == 3
 
 
-def test_the_script_says_in_one_line_what_is_wrong(tmp_path: Path) -> None:
-    found = script("export", tmp_path)
-    assert found.returncode == 1 and len(found.stderr.splitlines()) == 1
-    assert found.stderr.startswith("train: cannot read checkpoint")
+def test_errors_are_one_line(tmp_path: Path) -> None:
+    found = run("export", tmp_path)
+    assert found.returncode == 2 and len(found.stderr.splitlines()) == 1
+    assert found.stderr.startswith("Error: cannot read checkpoint")
+    found = run("run", f"--data={tmp_path}", f"--out={tmp_path}")
+    assert found.stderr == "Error: a run without end: expected a number of samples or minutes\n"
+
+
+def test_without_torch_a_command_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("gtp_engine.training.core.requirements.find_spec", lambda name: None)
+    found = CliRunner().invoke(cli, ["train", "export", str(tmp_path)])
+    assert found.exit_code == 2
+    assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'
 
 
 def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:

@@ -1,0 +1,170 @@
+"""The commands `gtp-engine train …`: training by distillation, from a teacher's labels to a network file."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.settings_options import given_settings, settings_options
+from gtp_engine.training.core.requirements import check_torch
+from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
+from gtp_engine.training.nets.shape import Shape
+
+if TYPE_CHECKING:
+    from gtp_engine.training.core.checkpoint import Checkpoint
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_INTERRUPTED = 130
+"""Exit status of a run that was interrupted."""
+
+_GROUP_HELP = """Train networks (needs PyTorch: pip install "gtp-engine[train]").
+
+\b
+gtp-engine generate TEACHER data --positions 1000000
+gtp-engine train run --data data --out run --blocks 6 --channels 96 --minutes 600
+gtp-engine train resume run
+gtp-engine train export run -o b6c96.onnx --license CC0-1.0
+gtp-engine --model b6c96.onnx
+
+A run writes a checkpoint every few minutes and when it is interrupted with Ctrl-C.
+"""
+
+_VALIDATION_HEAD = """\
+| board | positions | same first move | policy, KL | win rate error | lead error | ownership error |
+|---|---|---|---|---|---|---|"""
+
+
+@click.group("train", help=_GROUP_HELP)
+def train_command() -> None:  # noqa: D103
+    pass
+
+
+@train_command.command("run", cls=ConfigCommand)
+@click.option("--data", required=True, type=_FOLDER, help="Folder that `gtp-engine generate` filled.")
+@click.option("--out", required=True, type=_FOLDER, help="Folder of the run: checkpoint, log, curves, network.")
+@click.option("--name", default="", help="Name of the network. [default: its size, such as b6c96, or that of --init]")
+@click.option("--init", type=_FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
+@click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
+@click.option("--tensorboard", is_flag=True, help="Write a log for TensorBoard too, to OUT/tensorboard.")
+@settings_options(DistillationLearning)
+@settings_options(Shape)
+def run_command(boards: str | None, **flags: Any) -> None:
+    """Begin a run."""
+    check_torch()
+    from gtp_engine.training.distillation.game_variety import parse_sizes
+
+    learning = DistillationLearning(**given_settings(DistillationLearning, flags))
+    shape = Shape(**given_settings(Shape, flags))
+    shares = tuple((*board, share) for board, share in parse_sizes(boards).items()) if boards else ()
+    _train(TrainConfig(learning=learning, shape=shape, board_shares=shares, **flags))
+
+
+@train_command.command("resume", cls=ConfigCommand)
+@click.argument("folder", metavar="RUN", type=_FOLDER)
+@settings_options(DistillationLearning, only=("minutes", "samples", "threads"), show_defaults=False)
+def resume_command(folder: Path, **flags: Any) -> None:
+    """Resume a run from its checkpoint, with another length or number of threads if they are given."""
+    check_torch()
+    from gtp_engine.training.core.checkpoint import read_checkpoint
+    from gtp_engine.training.distillation.run import config_of
+
+    checkpoint = read_checkpoint(folder)
+    config = config_of(checkpoint)
+    learning = replace(config.learning, **given_settings(DistillationLearning, flags))
+    _train(replace(config, out=folder, learning=learning), checkpoint)
+
+
+@train_command.command("new", cls=ConfigCommand)
+@click.option("-o", "--out", required=True, type=_FILE, help="File to write.")
+@settings_options(Shape)
+@settings_options(DistillationLearning, only=("seed",))
+def new_command(out: Path, **flags: Any) -> None:
+    """Write a network with random weights as an ONNX file, to play against."""
+    check_torch()
+    from gtp_engine.training.distillation.run import export_new
+
+    seed = given_settings(DistillationLearning, flags).get("seed", DistillationLearning.seed)
+    click.echo(f"Written: {export_new(Shape(**given_settings(Shape, flags)), out, seed=seed)}")
+
+
+@train_command.command("export")
+@click.argument("folder", metavar="RUN", type=_FOLDER)
+@click.option("-o", "--out", type=_FILE, help="File to write. [default: NAME.onnx in RUN]")
+@click.option("--name", default="", help="Name of the network. [default: the run's]")
+@click.option("--license", "terms", default="", help="Licence of the weights, to be written into the file.")
+@click.option("--origin", help="Where the weights are from. [default: how they were trained]")
+def export_command(folder: Path, out: Path | None, name: str, terms: str, origin: str | None) -> None:
+    """Write the network of a run's checkpoint as an ONNX file."""
+    check_torch()
+    from gtp_engine.training.distillation.run import export_run
+
+    click.echo(f"Written: {export_run(folder, out, name=name, terms=terms, origin=origin)}")
+
+
+@train_command.command("validate")
+@click.argument("network", type=_FILE)
+@click.argument("data", type=_FOLDER)
+@click.option("--positions", default=100_000, show_default=True, help="Most positions of each board size.")
+@settings_options(DistillationLearning, only=("device",))
+def validate_command(network: Path, data: Path, positions: int, **flags: Any) -> None:
+    """Print how well NETWORK, in float32, agrees with its teacher on the held-out positions in DATA.
+
+    NETWORK is an .onnx file that `train export` wrote, a checkpoint, or a file of KataGo's; DATA is the folder that
+    `gtp-engine generate` filled. The divergence of the policy is in nats; errors are mean differences: of win rates
+    from 0 to 1, of leads in points, of ownership from -1 to 1.
+    """
+    check_torch()
+    from gtp_engine.training.distillation.validation import validate_file
+
+    device = given_settings(DistillationLearning, flags).get("device", DistillationLearning.device)
+    agreements = validate_file(network, data, positions=positions, device=device)
+    click.echo(_VALIDATION_HEAD)
+    for (width, height), found in agreements.items():
+        click.echo(
+            f"| {width}×{height} | {found.positions:,} | {found.same_first_move:.1%} | {found.policy_kl:.3f} | "
+            f"{found.winrate_error:.3f} | {found.lead_error:.2f} | {found.ownership_error:.3f} |"
+        )
+
+
+@train_command.command("chain")
+@click.argument("folder", type=_FOLDER)
+@click.option("--tiny", is_flag=True, help="In miniature: a small network for 9×9, in less than ten minutes.")
+@click.option(
+    "--teacher",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Network that plays and labels. [default: the one that the engine ships]",
+)
+def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
+    """Train a network like the shipped one, from nothing.
+
+    Generates data, trains, exports, quantizes, and plays a match on 9×9 against an untrained network. Everything goes
+    into FOLDER, and the commands are printed. After an interruption the same command continues.
+    """
+    check_torch()
+    from gtp_engine.training.core.command_chain import carry_out_all, shipped_teacher
+    from gtp_engine.training.distillation.chain import FULL, TINY, steps_of, won_games
+
+    steps = steps_of(TINY if tiny else FULL, folder, teacher or shipped_teacher())
+    folder.mkdir(parents=True, exist_ok=True)
+    if status := carry_out_all(steps):
+        sys.exit(status)
+    rate, games = won_games(steps[-1])
+    click.echo(f"\nThe trained network won {rate:.0%} of {games} games against the untrained one.")
+    sys.exit(0 if rate > 0.5 else 1)
+
+
+def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
+    """Train with a bar on the terminal; Ctrl-C ends the run after the current step."""
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.distillation.run import run_training
+
+    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+        is_done = run_training(config, bar, is_stopped, checkpoint)
+    if not is_done:
+        click.echo(f"Interrupted. To continue: gtp-engine train resume {config.out}", err=True)
+        sys.exit(_INTERRUPTED)

@@ -1,0 +1,72 @@
+"""The chain of commands from nothing to a network like the shipped one: data, training, export, match."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gtp_engine.machine import available_cores
+from gtp_engine.training.core.checkpoint import has_checkpoint
+from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
+
+
+class Plan(NamedTuple):
+    """The size of everything in a chain."""
+
+    positions: int
+    sizes: str
+    minutes: float
+    """Of training."""
+    shape: tuple[str, ...]
+    games: int
+    visits: int
+
+
+FULL: Final = Plan(
+    positions=1_000_000,
+    sizes="9=5,13=4,19=4,7=.2,8=.1,10=.2,11=.2,12=.1,15=.2,17=.1,9x13=.1,13x9=.1,19x13=.1",
+    minutes=180,
+    shape=("--blocks", "6", "--channels", "96"),
+    games=40,
+    visits=200,
+)
+TINY: Final = Plan(
+    positions=40_000,
+    sizes="9=1",
+    minutes=2,
+    shape=("--blocks", "3", "--channels", "48", "--pooling-every", "2", "--pooled-channels", "16"),
+    games=20,
+    visits=50,
+)
+
+
+def steps_of(plan: Plan, folder: Path, teacher: Path) -> list[Step]:
+    """Return the commands of a chain in their order; the match comes last."""
+    data, run = folder / "data", folder / "run"
+    untrained, trained, small = (folder / f"{name}.onnx" for name in ("untrained", "trained", "trained-int8"))
+    cores = available_cores()
+
+    def player(network: Path) -> str:
+        return engine_command("--model", network, "--visits", plan.visits, "--network-threads", 1)
+
+    amount = ("--positions", plan.positions, "--sizes", plan.sizes, "--workers", cores)
+    begin = ("run", "--data", data, "--out", run, *plan.shape, "--minutes", plan.minutes)
+    training = ("resume", run) if has_checkpoint(run) else begin
+    players = ("--first", player(small), "--first-name", "trained", "--second", player(untrained))
+    games = ("--second-name", "untrained", "--size", 9, "--games", plan.games, "--parallel", cores)
+    return [
+        Step("Games with labels", (*ENGINE, "generate", teacher, data, *amount)),
+        Step("Training", (*ENGINE, "train", *training)),
+        Step("Export", (*ENGINE, "train", "export", run, "-o", trained), trained),
+        Step("Agreement with the teacher", (*ENGINE, "train", "validate", trained, data)),
+        Step("Quantization", (*ENGINE, "models", "quantize", trained, "-o", small), small),
+        Step("An untrained network", (*ENGINE, "train", "new", *plan.shape, "-o", untrained), untrained),
+        Step("Match", (*ENGINE, "match", *players, *games, "--random-plies", 4, "--out", folder / "match")),
+    ]
+
+
+def won_games(match: Step) -> tuple[float, int]:
+    """Return the share of games that the first player of a finished match won, and the number of games."""
+    command = [*map(str, match.command), "--json"]
+    result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return result["win_rate"], result["games"]

@@ -1,0 +1,33 @@
+"""The chain of `gtp-engine train chain`, as short as it can be."""
+
+from pathlib import Path
+
+import pytest
+from training.needs_torch import torch
+
+from gtp_engine.nn.metadata import info_of, read_properties
+from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.training.core.command_chain import carry_out, carry_out_all
+from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
+
+assert torch
+
+
+def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2)
+    teacher = next(shipped_folder().glob("*.onnx"))
+    steps = steps_of(plan, tmp_path, teacher)
+    assert carry_out_all(steps) == 0
+    infos = {path.stem: info_of(read_properties(path)) for path in tmp_path.glob("*.onnx")}
+    assert {name: info.precision for name, info in infos.items()} == {
+        "untrained": "float32", "trained": "float32", "trained-int8": "int8"
+    }  # fmt: skip
+    assert infos["trained"].origin != infos["untrained"].origin
+    assert len((tmp_path / "match" / "results.jsonl").read_text().splitlines()) == plan.games
+    assert "| 9×9 |" in capfd.readouterr().out, "the table of agreement"
+
+    assert carry_out(steps[2], "") == 0
+    assert "trained.onnx is there already" in capfd.readouterr().err
+    assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
+    rate, games = won_games(steps[-1])
+    assert 0 <= rate <= 1 and games == 2
