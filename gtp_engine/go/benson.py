@@ -133,6 +133,7 @@ def _find_regions(board: Board, color: int, suicide: bool, work: LifeWork) -> in
         work.region[point] = _NO_REGION if stone == WALL or stone == color else _UNSEEN
     work.start[0] = 0
     count = wide(0)
+    # Every region holds an empty point: enemy stones without one would have no liberty.
     for i in range(board.info[EMPTY_COUNT]):
         point = wide(board.empties[i])
         if work.region[point] == _UNSEEN:

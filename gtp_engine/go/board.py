@@ -351,7 +351,7 @@ def liberties_into(board: Board, point: int, out: IntArray) -> int:
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
             if color[neighbor] == EMPTY:
-                known = False
+                known = False  # a linear search: callers want a handful of liberties
                 for i in range(count):
                     if out[i] == neighbor:
                         known = True

@@ -36,6 +36,7 @@ def is_eye(board: Board, point: int, color: int) -> bool:
         diagonal = colors[point + step]
         enemies += wide(diagonal == BLACK + WHITE - color)
         walls |= wide(diagonal == WALL)
+    # Two diagonals off the board, or three in a corner, count as one enemy stone: there one more makes the eye false.
     return enemies + walls < 2
 
 

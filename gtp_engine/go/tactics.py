@@ -16,7 +16,7 @@ def would_be_self_atari(board: Board, point: int, color: int) -> bool:
     """
     colors, stride = board.color, wide(board.info[STRIDE])
     count, total, squares = wide(0), wide(0), wide(0)
-    done_1, done_2, done_3 = wide(0), wide(0), wide(0)
+    done_1, done_2, done_3 = wide(0), wide(0), wide(0)  # heads already counted: kernels cannot allocate a set
     for step in (-1, 1, -stride, stride):
         neighbor = point + step
         stone = colors[neighbor]
