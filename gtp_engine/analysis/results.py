@@ -17,7 +17,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, for_color
 
 DIGITS: Final = 6
-"""Significant digits of a number: the networks are right to four."""
+"""Significant digits of a number; the networks are accurate to four at most."""
 
 OWNERSHIP_DECIMALS: Final = 4
 """Decimals of ownership, which can be most of a response if it is included for every move."""

@@ -73,7 +73,7 @@ class _Search:
     next_report: float
     report: SearchReport | None = None
     is_suspended: bool = field(default=False, init=False)
-    """Whether the last slice was ended although the limits of the query were not reached."""
+    """Whether the watcher ended the last slice, and not the number of visits."""
 
 
 class Worker:

@@ -42,5 +42,5 @@ class Background:
             job(cancel)
         except TengenError as error:
             self._log(f"the background search has ended: {error}")
-        except Exception:  # a bug; the engine lives on, as it does when a command fails
+        except Exception:  # a bug; the engine continues, as it does when a command fails
             self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")

@@ -46,8 +46,8 @@ def decide(
     start: float,
     request: Request,
     cancel: CancelToken,
-    resignation: Resignation | None,
-    cleanup: bool,
+    resignation: Resignation | None = None,
+    cleanup: bool = False,
 ) -> Choice:
     """Return the move of `color`, or its resignation unless `resignation` is None.
 

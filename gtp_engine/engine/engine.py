@@ -219,15 +219,7 @@ class Engine:
 
         def choose(cancel: CancelToken) -> None:
             choice = decide(
-                game,
-                color,
-                thinker=self._thinker,
-                budget=budget,
-                start=start,
-                request=request,
-                cancel=cancel,
-                resignation=None,
-                cleanup=False,
+                game, color, thinker=self._thinker, budget=budget, start=start, request=request, cancel=cancel
             )
             self._log(describe(game, choice))
             if not cancel.is_cancelled:
@@ -282,7 +274,7 @@ class Engine:
     # --- results ---
 
     def score(self, cancel: CancelToken | None = None) -> Score:
-        """Return the score of the position, estimated as far as the game is not finished; see `Scorer.score`."""
+        """Return the score of the position, which may be an estimate in part or as a whole; see `Scorer.score`."""
         self._background.end()
         return self._scorer.score(self.game, cancel or CancelToken())
 

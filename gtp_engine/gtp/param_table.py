@@ -67,7 +67,7 @@ def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
 
 def _check(name: str) -> None:
     if name not in names():
-        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="a name in kata-list-params"))
+        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
 
 
 def _check_constant(name: str, text: str | None) -> None:

@@ -49,7 +49,7 @@ BROKEN: Final = 1
 
 
 class EngineUnavailableError(TengenError):
-    """The engine could not be built; the message says why."""
+    """The engine could not be built; the message gives the reason."""
 
 
 class EngineLoader:
@@ -60,7 +60,7 @@ class EngineLoader:
         self._log = log
         self._result: Future[Engine] = Future()
         self.status = 0
-        """Exit status of the process as far as the engine is concerned."""
+        """Exit status of the process if only the engine decides it."""
         self._thread = threading.Thread(target=self._load, name="engine loader", daemon=True)
 
     def start(self) -> None:

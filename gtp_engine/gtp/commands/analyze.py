@@ -13,7 +13,7 @@ from gtp_engine.errors import InvalidColorError, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import explain, show_move
+from gtp_engine.gtp.commands.common import record_choice
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -55,7 +55,7 @@ def kata_search(server: "GtpServer", args: Args) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
-    return _remember(server, choice)
+    return record_choice(server, choice)
 
 
 @command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
@@ -71,7 +71,7 @@ def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
     engine, reply = server.engine, server.reply
     reply.interrupted = "cancelled"
     request = _request(engine, AnalysisOptions())
-    engine.start_genmove(color, request, lambda choice: reply.end(_remember(server, choice)), server.cancel)
+    engine.start_genmove(color, request, lambda choice: reply.end(record_choice(server, choice)), server.cancel)
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
@@ -83,7 +83,7 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
 
     def done(choice: "Choice") -> None:
         reply.line(writer.line(choice.report))
-        reply.end(f"play {_remember(server, choice)}")
+        reply.end(f"play {record_choice(server, choice)}")
 
     color = engine.game.to_play if options.color is None else options.color
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
@@ -155,7 +155,7 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     reply.open()
     choice = engine.genmove(color, play=play, request=request, cancel=server.cancel)
     reply.line(writer.line(choice.report))
-    return f"play {_remember(server, choice)}"
+    return f"play {record_choice(server, choice)}"
 
 
 def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "ReportWriter":
@@ -184,12 +184,6 @@ def _request(
         wide_root_noise=engine.config.analysis.wide_root_noise if is_analysis else 0.0,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )
-
-
-def _remember(server: "GtpServer", choice: "Choice") -> str:
-    """Store an explanation of a choice and return its move as text."""
-    server.explanation = explain(server.engine.game, choice)
-    return show_move(server.engine.game, choice)
 
 
 def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:

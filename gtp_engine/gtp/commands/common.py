@@ -10,6 +10,7 @@ from gtp_engine.gtp.protocol import GtpError
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
     from gtp_engine.go.game import Game
+    from gtp_engine.gtp.server import GtpServer
 
 
 def read_vertex(game: "Game", word: str) -> int:
@@ -43,6 +44,12 @@ def show_vertices(game: "Game", points: Iterable[int]) -> str:
 def show_move(game: "Game", choice: "Choice") -> str:
     """Return the move that the engine chose: a vertex, pass or resign."""
     return "resign" if choice.resign else show_vertex(game, choice.point)
+
+
+def record_choice(server: "GtpServer", choice: "Choice") -> str:
+    """Store an explanation of a choice, for gomill-explain_last_move, and return its move as text."""
+    server.explanation = explain(server.engine.game, choice)
+    return show_move(server.engine.game, choice)
 
 
 def explain(game: "Game", choice: "Choice") -> str:

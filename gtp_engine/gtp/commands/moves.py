@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from gtp_engine.errors import problem
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_integer, parse_moves
-from gtp_engine.gtp.commands.common import explain, read_vertex, show_move
+from gtp_engine.gtp.commands.common import read_vertex, record_choice
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -92,7 +92,4 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
 
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
     """Return the engine's move as text; stores an explanation of it."""
-    engine = server.engine
-    choice = engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel)
-    server.explanation = explain(engine.game, choice)
-    return show_move(engine.game, choice)
+    return record_choice(server, server.engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel))
