@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import reference
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.nn.alphago_planes import FEATURES, planes_of
-from gtp_engine.nn.encoder import FloatArray
 
 
 class AlphaGoOracle:

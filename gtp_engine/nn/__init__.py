@@ -1,17 +1,17 @@
 """Running networks: from positions to evaluations.
 
-loading            from the configuration to an evaluator
-network_evaluator  NetworkEvaluator: cache, networks, decoding
-cache  decode      its kernels: remembered answers; raw outputs to probabilities and points in Black's view
-encoded_network    a network with its encoder
-onnx_model         a network file in ONNX Runtime
-providers          what runs a network, in which precision, and why; provider_trial checks that it works
-metadata           the `tengen.…` properties of a network file
-shipped            where the networks that come with the engine are
-encoder            the interface of encoders; symmetry, the eight orientations of a board
-katago_…           KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show
-alphago_…          AlphaGo's inputs: encoder, planes
-linear_policy_file the linear rollout policy as a file
+loading             from the configuration to an evaluator; start here
+network_evaluator   NetworkEvaluator: cache, networks, decoding
+cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
+encoded_network     a network with its encoder
+onnx_model          a network file in ONNX Runtime
+providers           which provider runs a network, in which precision, and why; provider_trial tests it first
+metadata            the `tengen.…` properties of a network file
+shipped             the networks that ship with the engine
+encoder             the protocol of encoders and the arrays they fill; symmetry, the eight orientations of a board
+katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show
+alphago_…           AlphaGo's inputs: encoder, planes
+linear_policy_file  the linear rollout policy as a file
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """
@@ -25,7 +25,7 @@ __all__ = ["load_evaluator"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return `load_evaluator`, whose module loads onnxruntime: only those who ask for it pay for that."""
+    """Return `load_evaluator`; its module loads onnxruntime, so it is imported on first use."""
     if name == "load_evaluator":
         from gtp_engine.nn.loading import load_evaluator
 

@@ -8,13 +8,11 @@ same time.
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.errors import problem
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import IntArray
-
-FloatArray = NDArray[np.float32]
 
 
 class Inputs(NamedTuple):

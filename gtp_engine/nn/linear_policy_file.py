@@ -1,4 +1,4 @@
-"""The linear rollout policy as a file: `rollout-policy.npz`, which lies beside the networks in a model's folder.
+"""The linear rollout policy as a file: `rollout-policy.npz`, beside the networks in a model's folder.
 
     meta                JSON: format, kind, features, name, origin, license
     patterns            int32 [P], pattern_weights   float32 [P]
@@ -7,7 +7,7 @@
     near                float32 [3]
     urgent              float32 [3]  save_by_capture, save_by_escape, nakade
 
-What they mean is told at `LinearPolicy`; it does not depend on the board's size.
+`LinearPolicy` describes them; they do not depend on the board size.
 """
 
 import json
@@ -24,7 +24,6 @@ from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.linear_policy import DIAMOND_SIZE, FEATURES, LinearPolicy
 
 FILE_NAME: Final = "rollout-policy.npz"
-"""Its name in a folder."""
 FORMAT: Final = 1
 KIND: Final = "linear-rollout"
 
@@ -34,7 +33,7 @@ _ADVICE: Final = "train one with scripts/alphago/rollout_policy"
 
 
 def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
-    """Write a file, replacing an older one once the new one is complete."""
+    """Write a file; an older one is replaced once the new one is complete."""
     meta = {"format": FORMAT, "kind": KIND, "features": FEATURES}
     meta |= {"name": policy.name, "origin": policy.origin, "license": policy.license}
     unfinished = path.with_name(path.name + ".part")
@@ -55,7 +54,7 @@ def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
 
 
 def read_linear_policy(path: Path) -> LinearPolicy:
-    """Return the policy in a file; raises ModelError if it is none, of another feature set, or damaged."""
+    """Return the policy in a file; raises ModelError if the file is damaged, of another kind or feature set."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -71,7 +70,7 @@ def read_linear_policy(path: Path) -> LinearPolicy:
 
 
 def _check_meta(path: Path, meta: dict[str, Any]) -> None:
-    """Raise ModelError if a file is something else than is wanted here."""
+    """Raise ModelError if a file has another kind, format or feature set."""
     for name, expected in (("kind", KIND), ("format", FORMAT), ("features", FEATURES)):
         if meta[name] != expected:
             given = f"rollout policy {shown(path.name)} has {name} {shown(meta[name])}"
@@ -79,7 +78,7 @@ def _check_meta(path: Path, meta: dict[str, Any]) -> None:
 
 
 def _policy_of(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> LinearPolicy:
-    """Return the policy; raises ValueError for arrays that do not fit together."""
+    """Return the policy; raises ValueError for arrays of wrong shape, type or range."""
     capture, escape, nakade = _weights(arrays["urgent"], (3,)).tolist()
     patterns, plain = _codes(arrays["patterns"], _PATTERN_BITS), _codes(arrays["plain_patterns"], _PATTERN_BITS)
     diamonds = _codes(arrays["diamonds"], _DIAMOND_BITS)

@@ -1,9 +1,9 @@
 """From the configuration to an evaluator: finding the files, choosing what runs them, falling back where it fails.
 
-`network.model` names an ONNX file, or a folder in which every network has its purpose: one for policy and value, or
-one for each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them.  It may also be the name
-of one that ships with the engine (`shipped`); without it, that is the usual one.  Where a folder holds the same network
-twice, in float32 and quantized to int8, `network.precision` chooses.
+`network.model` names an ONNX file, or a folder with a network for each purpose: one for policy and value, or one for
+each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them.  It may also be the name of a
+network that ships with the engine (`shipped`); without it, the default one is loaded.  If a folder holds the same
+network twice, in float32 and quantized to int8, `network.precision` chooses.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,8 +35,8 @@ def load_evaluator(
 ) -> NetworkEvaluator:
     """Return the evaluator that the configuration describes, ready for boards of `board` (width, height) points.
 
-    `log` gets a line about what runs the network, and one for each provider that had to be given up.  `batch` is how
-    many positions the evaluator is to be given together, 0: what suits network and machine.
+    `log` receives a line about what runs the network, and one for each provider that failed.  `batch` is the number of
+    positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """
@@ -128,7 +128,7 @@ def _evaluator(
     board: tuple[int, int],
     batch: int,
 ) -> NetworkEvaluator:
-    """Return an evaluator of these files with its sessions made; raises ModelError."""
+    """Return an evaluator of these files with its sessions created; raises ModelError."""
     networks = {
         path: Network(OnnxModel(path, runtime, threads=config.network_threads, batch=batch))
         for path in set(paths.values())
@@ -142,14 +142,14 @@ def _evaluator(
     )
     if all(network.model.info.sizes.include(*board) for network in networks.values()):
         evaluator.prepare(*board)
-    else:  # the game will be on another board; a damaged file is to be found now all the same
+    else:  # the game will be on another board, but a damaged file should be found now
         for network in networks.values():
             network.model.prepare(*network.model.info.sizes.usual)
     return evaluator
 
 
 def _check_trust(evaluator: NetworkEvaluator, config: NetworkConfig, runtime: Runtime) -> None:
-    """Raise ModelError if a provider that was chosen automatically gives other answers than plain CPU does."""
+    """Raise ModelError if a provider that `auto` chose fails its trial against the plain CPU provider."""
     if config.provider == "auto" and not runtime.provider.is_cpu:
         for network in evaluator.networks:
             reason = disagreement(network.model)

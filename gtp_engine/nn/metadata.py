@@ -1,22 +1,22 @@
-"""What a network file says about itself: the `tengen.…` metadata properties of an ONNX file.
+"""The metadata of a network file: the `tengen.…` properties of an ONNX file.
 
     tengen.format         "1"
     tengen.kind           policy, value, rollout or policy+value
     tengen.encoder        katago-v7, alphago-48 or alphago-49: what its input planes are
     tengen.planes         number of planes of the input `spatial`
     tengen.globals        number of values of the input `globals`; "0" where there is none
-    tengen.sizes          boards it plays: "2-25" for any width and height in between, "9x9" for that one
+    tengen.sizes          boards it plays: "2-25" for all widths and heights in between, "9x9" for that one only
     tengen.name           its name, for people
     tengen.precision      float32 or int8
     tengen.pass           policy if the policy has an entry for passing, else none
     tengen.model_version  KataGo's version of the outputs; "0" for other encoders
     tengen.scales         JSON object of output multipliers, with the names of `Scales`
-    tengen.suicide_area   "1" if the encoder has to take suicide for legal in pass-alive areas, whatever the rules are
-    tengen.ownership      "1" if a value network that is not of KataGo's kind tells who will own the points
-    tengen.origin         where the weights are from, for people
+    tengen.suicide_area   "1" if the encoder must treat suicide as legal in pass-alive areas, under all rules
+    tengen.ownership      "1" if a value network that is not of KataGo's kind has an ownership output
+    tengen.origin         origin of the weights, for people
     tengen.license        their licence, for people
     tengen.source_sha256  hash of the file they were converted from
-    tengen.quantization   how a network in int8 was made and how it compares: a JSON object (`networks.quantization`)
+    tengen.quantization   how an int8 network was quantized and how it compares: a JSON object (`networks.quantization`)
 
 The last eight may be missing.  Outputs are raw; their shapes are:
 
@@ -24,7 +24,7 @@ The last eight may be missing.  Outputs are raw; their shapes are:
                     value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
                     time left, short-term errors of win-loss and score; ownership [B, H·W] before tanh
     alphago, policy and rollout   policy [B, H·W] or [B, H·W + 1] logits
-    alphago, value                value [B, 1], −1 to 1; where it tells them, owners: ownership [B, H·W] before tanh
+    alphago, value                value [B, 1], −1 to 1; perhaps ownership [B, H·W] before tanh
 
 all for the side to move.  B, H and W are free dimensions called batch, height and width.
 """
@@ -88,11 +88,11 @@ class NetworkInfo:
 
     @property
     def has_ownership(self) -> bool:
-        """Whether the network tells who will own the points."""
+        """Whether the network has an ownership output."""
         return self.ownership or (self.encoder == "katago-v7" and "value" in self.kind)
 
     def properties(self) -> dict[str, str]:
-        """Return the metadata as a file holds it."""
+        """Return the metadata as the properties of a file."""
         values = {
             "format": FORMAT,
             "kind": self.kind,
@@ -115,13 +115,17 @@ class NetworkInfo:
 
 
 def info_of(properties: Mapping[str, str]) -> NetworkInfo:
-    """Return the metadata in the properties of a file; ModelError says what is missing or wrong."""
+    """Return the metadata in the properties of a file; raises ModelError naming what is missing or wrong."""
     values = {key.removeprefix(_PREFIX): text for key, text in properties.items() if key.startswith(_PREFIX)}
     if "format" not in values:
         raise ModelError(problem("not a network of this engine: it has no tengen metadata", advice=_HOW_TO_GET_ONE))
     if values["format"] != FORMAT:
         raise ModelError(
-            problem(f"network format {shown(values['format'])}", expected=FORMAT, advice="another Tengen made it")
+            problem(
+                f"network format {shown(values['format'])}",
+                expected=FORMAT,
+                advice="another version of Tengen wrote it",
+            )
         )
     if missing := [_PREFIX + key for key in _REQUIRED if key not in values]:
         raise ModelError(problem(f"the network's metadata lacks {', '.join(missing)}", advice=_HOW_TO_GET_ONE))
@@ -182,8 +186,8 @@ def _scales(text: str) -> Scales:
         raise _wrong("scales", text, f"a JSON object of numbers with the names {', '.join(sorted(names))}") from error
 
 
-# An ONNX file is a protocol buffer: fields, each a number and a value.  Reading the metadata alone takes no library
-# and skips the weights, so that a folder of networks can be listed at once.
+# An ONNX file is a protocol buffer: fields, each a number and a value.  Reading only the metadata needs no library and
+# skips the weights, so that a folder of networks is listed quickly.
 
 _METADATA_FIELD: Final = 14
 """`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
@@ -191,7 +195,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def read_properties(path: str | Path) -> dict[str, str]:
-    """Return the metadata properties of an ONNX file, without its graph being read or checked."""
+    """Return the metadata properties of an ONNX file, without reading or checking its graph."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -206,7 +210,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
 
 
 def _fields(data: bytes) -> list[tuple[int, bytes]]:
-    """Return number and content of the fields of a message that hold bytes, in order."""
+    """Return number and content of those fields of a message that hold bytes, in order."""
     found, position = [], 0
     while position < len(data):
         tag, position = _varint(data, position)
@@ -227,7 +231,7 @@ def _fields(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return a number of seven bits a byte, the lowest first, and the position after it."""
+    """Return a number that has seven bits in each byte, the lowest first, and the position after it."""
     number = shift = 0
     while True:
         byte = data[position]

@@ -1,11 +1,11 @@
-"""A network file in ONNX Runtime: sessions, and arrays in and out.  The only file that runs onnxruntime.
+"""A network file in ONNX Runtime: sessions, and arrays in and out.  The only module that imports onnxruntime.
 
-A session is made for one board size, with the dimensions fixed, so that it needs no mask and does no work for points
-that are not there.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU one session
-leaves it free and another is made for full batches, which are 5 % faster that way; elsewhere a call is filled up to a
-power of two, each with a session of its own.
+A session serves one board size, with fixed dimensions, so that it needs no mask and does no work for points off the
+board.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU one session leaves it free
+and another serves full batches, which are 5 % faster that way; elsewhere a call is padded to a power of two, each with
+a session of its own.
 
-Sessions are made when they are first needed, or by `prepare`; those used least recently are given up when there are
+Sessions are created when they are first needed, or by `prepare`; the least recently used ones are closed when there are
 more than `MAX_SESSIONS`, because each holds the network's weights.
 """
 
@@ -26,10 +26,10 @@ from gtp_engine.nn.metadata import NetworkInfo, info_of, read_properties
 from gtp_engine.nn.providers import Runtime, suitable_batch
 
 MAX_SESSIONS: Final = 6
-"""Sessions of one network at a time: three board sizes on a CPU."""
+"""Open sessions of one network: enough for three board sizes on a CPU."""
 
 ANY_BATCH: Final = 0
-"""In place of a number of positions: the session takes any."""
+"""In place of a number of positions: the session takes any number."""
 
 _ERRORS_ONLY: Final = 3
 """ONNX Runtime's log level: warnings about the graph mean nothing to a user."""
@@ -44,7 +44,7 @@ _SMALLEST_NETWORK: Final = bytes.fromhex(
 
 
 class RawOutputs(NamedTuple):
-    """What came out of a network for K positions, as `metadata` describes it; None where it has no such output."""
+    """The outputs of a network for K positions, as `metadata` describes them; None for those it lacks."""
 
     policy: FloatArray | None  # [K, P, H·W (+ 1)]
     value: FloatArray | None  # [K, 1 or 3]
@@ -57,8 +57,8 @@ class OnnxModel:
 
     `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
 
-    Raises ModelError if the file's metadata cannot be read or is not that of a network; what else is wrong with it
-    shows in `prepare`.
+    Raises ModelError if the file's metadata cannot be read or is not that of a network; other faults are found by
+    `prepare`.
     """
 
     def __init__(self, path: Path, runtime: Runtime, *, threads: int = 0, batch: int = 0) -> None:
@@ -71,7 +71,7 @@ class OnnxModel:
         self._sessions: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
 
     def prepare(self, width: int, height: int) -> None:
-        """Make the sessions that boards of this size will need, so that no later call has to wait for them.
+        """Create the sessions that boards of this size need, so that no later call has to wait for them.
 
         Raises ModelError if the network does not play this size, or the provider cannot run it.
         """
@@ -87,7 +87,7 @@ class OnnxModel:
         if self.info.globals_:
             feeds["globals"] = globals_
         if rows > count:
-            feeds = {name: _filled_up(array, rows) for name, array in feeds.items()}
+            feeds = {name: _padded(array, rows) for name, array in feeds.items()}
         found = dict(zip(self._output_names, session.run(self._output_names, feeds), strict=True))
         outputs = RawOutputs(*(None if name not in found else found[name][:count] for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
@@ -95,7 +95,7 @@ class OnnxModel:
         return outputs
 
     def session_rows(self, count: int) -> int:
-        """Return for how many positions the session is made that serves `count` of them."""
+        """Return the batch size of the session that serves `count` positions."""
         if self.runtime.provider.takes_any_batch:
             return self.batch if count == self.batch else ANY_BATCH
         return 1 << (count - 1).bit_length()
@@ -131,7 +131,7 @@ class OnnxModel:
         return session
 
     def _check_graph(self, session: Any) -> None:
-        """Raise ModelError where inputs and outputs are not what the metadata promises."""
+        """Raise ModelError if inputs and outputs are not those that the metadata declares."""
         info = self.info
         wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
         inputs = {entry.name: entry.shape[1] for entry in session.get_inputs() if len(entry.shape) > 1}
@@ -150,14 +150,14 @@ class OnnxModel:
         return ModelError(
             problem(
                 f"network {shown(self.path.name)} has the {what} {found}",
-                expected=f"{expected}, as its metadata says",
+                expected=f"{expected}, as its metadata declares",
                 advice="import or train it again",
             )
         )
 
 
 def read_info(path: Path) -> NetworkInfo:
-    """Return what a network file says about itself; raises ModelError with the file's name."""
+    """Return the metadata of a network file; raises ModelError with the file's name."""
     properties = read_properties(path)
     try:
         return info_of(properties)
@@ -166,7 +166,7 @@ def read_info(path: Path) -> NetworkInfo:
 
 
 def installed_providers() -> Sequence[str]:
-    """Return the names of the execution providers that onnxruntime was built with; each may still fail to load."""
+    """Return the execution providers that onnxruntime was built with; each of them may still fail to load."""
     return list(onnxruntime.get_available_providers())
 
 
@@ -202,7 +202,7 @@ def new_session(
 
 
 def try_provider(runtime: Runtime) -> str | None:
-    """Return why a provider does not work at all, found by running the smallest network there is; None if it works."""
+    """Return why a provider does not work at all, or None if it runs a minimal network."""
     try:
         session = new_session(_SMALLEST_NETWORK, runtime, {})
         session.run(None, {"x": np.zeros(1, dtype=np.float32)})
@@ -214,7 +214,7 @@ def try_provider(runtime: Runtime) -> str | None:
 
 
 def _openvino_config(runtime: Runtime, threads: int) -> dict[str, str]:
-    """Return OpenVINO's settings: one request at a time, with all cores, as quickly as possible.
+    """Return OpenVINO's settings: one request at a time, with all cores, at the lowest latency.
 
     Threads are not tied to cores, because two engines in a match would be tied to the same ones.
     """
@@ -230,9 +230,9 @@ def _openvino_config(runtime: Runtime, threads: int) -> dict[str, str]:
 
 
 def _thread_count(threads: int) -> int:
-    """Return the number of threads to ask for; 0 leaves it to the library, which takes one for each physical core.
+    """Return the number of threads to request; 0 lets the library choose, which takes one per physical core.
 
-    The library is not left alone where a container's quota allows less than the machine has.
+    Where a container's quota allows fewer cores than the machine has, the library would choose too many.
     """
     if threads:
         return threads
@@ -240,8 +240,8 @@ def _thread_count(threads: int) -> int:
     return cores if cores < (os.cpu_count() or 1) else 0
 
 
-def _filled_up(array: FloatArray, rows: int) -> FloatArray:
-    """Return `array` with rows of zeros behind it."""
+def _padded(array: FloatArray, rows: int) -> FloatArray:
+    """Return `array` followed by rows of zeros, `rows` in all."""
     filled = np.zeros((rows, *array.shape[1:]), dtype=np.float32)
     filled[: len(array)] = array
     return filled

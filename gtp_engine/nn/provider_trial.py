@@ -1,7 +1,7 @@
-"""A trial of a provider on this machine: it has to answer as plain ONNX Runtime does, and sooner.
+"""A trial of a provider on this machine: its outputs must agree with those of plain ONNX Runtime, and come faster.
 
-Graphics and neural processors calculate with numbers of their own; some networks overflow them, and small networks may
-run faster without.  So a provider that `auto` picks has to show itself first.
+Graphics and neural processors calculate in formats of their own, in which some networks overflow, and small networks
+may run faster on the processor.  So `auto` uses such a provider only after a trial.
 """
 
 import time
@@ -14,7 +14,7 @@ from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 
 LARGEST_DIFFERENCE: Final = 0.05
-"""Probability or result by which answers may differ: several times what bfloat16 makes, far less than a wrong one."""
+"""Largest difference of probabilities or results: several times that of bfloat16, far less than that of a fault."""
 
 _STONES: Final = 0.2
 """Share of ones in the planes of the trial."""
@@ -24,28 +24,28 @@ _SEED: Final = 1
 
 
 def disagreement(model: OnnxModel) -> str | None:
-    """Return why a model's provider is not to be used (the end of a sentence), or None if it is good.
+    """Return why a model's provider should not be used (the end of a sentence), or None if it passes.
 
-    Raises ModelError if a session cannot be made.
+    Raises ModelError if a session cannot be created.
     """
     width, height = model.info.sizes.usual
     random = np.random.default_rng(_SEED)
     spatial = (random.random((model.batch, model.info.planes, height, width)) < _STONES).astype(np.float32)
-    spatial[:, 0] = 1.0  # KataGo's first plane says what is on the board
+    spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
     globals_ = np.zeros((model.batch, model.info.globals_), dtype=np.float32)
     plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=model.batch)
     found, seconds = _timed(model, spatial, globals_)
     expected, plain_seconds = _timed(plain, spatial, globals_)
     plain.close()
     if not _largest_difference(found, expected) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
-        return "gives other answers than the processor"
+        return "disagrees with the processor"
     if seconds > plain_seconds:
         return f"takes {seconds / plain_seconds:.1f} times as long as the processor"
     return None
 
 
 def _timed(model: OnnxModel, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:
-    """Return a model's outputs, and the seconds of the quickest of a few calls after the first."""
+    """Return a model's outputs, and the seconds of the fastest of a few calls after the first."""
     outputs = model.run(spatial, globals_)
     seconds = []
     for _ in range(_CALLS):
@@ -56,7 +56,7 @@ def _timed(model: OnnxModel, spatial: FloatArray, globals_: FloatArray) -> tuple
 
 
 def _largest_difference(a: RawOutputs, b: RawOutputs) -> float:
-    """Return by how much probabilities of moves, or results, of two sets of outputs differ at most."""
+    """Return the largest difference between two sets of outputs, in probabilities of moves and in results."""
     differences = [0.0]
     if a.policy is not None and b.policy is not None:
         differences.append(float(np.abs(_softmax(a.policy[:, 0]) - _softmax(b.policy[:, 0])).max()))
@@ -64,7 +64,7 @@ def _largest_difference(a: RawOutputs, b: RawOutputs) -> float:
         is_katago = a.value.shape[1] > 1
         results = [_softmax(value) if is_katago else value for value in (a.value, b.value)]
         differences.append(float(np.abs(results[0] - results[1]).max()))
-    return float(np.max(differences))  # NaN if one is
+    return float(np.max(differences))  # NaN if any of them is
 
 
 def _softmax(logits: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
-"""What runs a network and with what numbers: ONNX Runtime's execution providers, which of them to take, and why.
+"""The providers that can run a network (ONNX Runtime's execution providers), their precision, and how to choose.
 
-Decides from what is installed and what the processor has; loads nothing (`onnx_model` does) and measures nothing.
+The choice depends on what is installed and on the processor's instruction sets; nothing is loaded (`onnx_model` does)
+or measured (`provider_trial` does) here.
 
 Speed decided the order.  On two Zen 4 cores with AVX512-BF16, 19×19, evaluations/s of KataGo's b6c96 / b15c192 /
 b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 300 / 33 / 12, in bfloat16
@@ -18,34 +19,34 @@ BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
 """Instruction sets (`machine.SIMD_FLAGS`) with which OpenVINO calculates in bfloat16 faster than in float32."""
 
 AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu")
-"""What `auto` tries, best first.  TensorRT stands behind CUDA because it takes minutes to start."""
+"""Providers that `auto` tries, best first.  TensorRT comes after CUDA because it takes minutes to start."""
 
 GPU_BATCH: Final = 32
-"""Positions together on a GPU, which needs many to be busy at all (KataGo's guide suggests 16 to 64)."""
+"""Positions in one call on a GPU, which needs many to be fully used (KataGo's guide suggests 16 to 64)."""
 
 LARGEST_CPU_BATCH: Final = 8
-"""Positions together on a processor at most: larger ones are no faster per position (b6c96: 612, 640, 639, 648 and 647
-evaluations/s with batches of 1, 2, 4, 8 and 16)."""
+"""Most positions in one call on a processor: larger batches are no faster per position (b6c96: 612, 640, 639, 648 and
+647 evaluations/s with batches of 1, 2, 4, 8 and 16)."""
 
 _LONGEST_CALL: Final = 0.1
-"""Seconds that a batch on a processor should take at most: a slow network makes so few evaluations that each had better
-know the one before, and the first results of an analysis are to be there soon.  Below that, batches pay where the
-weights do not fit into the cache: with b18c384nbt, two positions took 8 % less processor time each than one."""
+"""Seconds that a batch on a processor should take at most: with a slow network the search should use each evaluation to
+choose the next position, and analysis should report its first results soon.  Below that, batches pay where the weights
+do not fit into the processor's cache: with b18c384nbt, two positions took 8 % less processor time each than one."""
 
 _BYTES_PER_CORE_SECOND: Final = 1.2e9
 """Evaluations/s in bfloat16 on 19×19 times bytes of the float32 file, for each core: 1.17e9, 1.31e9 and 1.15e9 were
 measured for b6c96, b15c192 and b18c384nbt on a Zen 4 core; 0.7e9 for the transformer b10c384h6nbttflrs."""
 
 _SLOWNESS: Final[Mapping[str, float]] = MappingProxyType({"bfloat16": 1.0, "float32": 2.0, "int8": 2.0})
-"""What that time is multiplied by in other precisions; a file of int8 has a quarter of the bytes and half the time."""
+"""Factor of that time by precision; an int8 file has a quarter of the bytes and takes half the time of float32."""
 
 
 @dataclass(frozen=True)
 class Provider:
     """One of ONNX Runtime's execution providers.
 
-    `takes_any_batch` tells whether one session serves any number of positions about as quickly as one made for that
-    number; otherwise a call is filled up to a few sizes that have sessions of their own.
+    `takes_any_batch` means that one session serves any number of positions about as fast as one created for that
+    number; otherwise a call is padded to one of a few sizes that have sessions of their own.
     """
 
     name: str
@@ -109,8 +110,8 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
 class Runtime:
     """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
 
-    `precision` is float32, bfloat16 or int8.  `has_bfloat16` tells whether what an int8 network leaves in floating
-    point is calculated in bfloat16.
+    `precision` is float32, bfloat16 or int8.  `has_bfloat16` means that the layers which an int8 network leaves in
+    floating point are calculated in bfloat16.
     """
 
     provider: Provider
@@ -122,12 +123,12 @@ class Runtime:
 def choose_runtimes(
     provider: str, precision: str, *, network: str, available: Collection[str], simd: Collection[str] | None
 ) -> tuple[Runtime, ...]:
-    """Return what may run a network, best first; more than one only for `provider` "auto".
+    """Return the runtimes that can run a network, best first; more than one only for `provider` "auto".
 
     `provider` and `precision` are the configuration's, `network` is the network's own precision (float32 or int8),
     `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown).
 
-    Raises ModelError when what was asked for by name is not installed, or cannot calculate as asked.
+    Raises ModelError if the provider that was named is not installed, or does not support the precision.
     """
     _check_network_precision(precision, network)
     has_bfloat16 = bool(BFLOAT16_FLAGS.intersection(simd or ()))
@@ -137,7 +138,7 @@ def choose_runtimes(
             raise ModelError(
                 problem(f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice)
             )
-        return (_runtime(chosen, precision, network, has_bfloat16, "It was asked for."),)
+        return (_runtime(chosen, precision, network, has_bfloat16, "It was requested."),)
     installed = [PROVIDERS[name] for name in AUTO_ORDER if PROVIDERS[name].onnx_name in available]
     if not installed:
         raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
@@ -155,7 +156,7 @@ def choose_runtimes(
 
 
 def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
-    """Return how many positions to give a network together: a power of two.
+    """Return how many positions to pass to a network in one call: a power of two.
 
     Estimated from the size of its file, not measured, so that searches repeat exactly on one machine.
     """
@@ -169,13 +170,13 @@ def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
 
 
 def _check_network_precision(precision: str, network: str) -> None:
-    """Raise ModelError where the network's own numbers rule out the precision that was asked for."""
+    """Raise ModelError if the network's own precision rules out the one that was requested."""
     if precision == "int8" and network != "int8":
         raise ModelError(
             problem(
                 "precision int8",
                 expected=f"a quantized network, this one is {network}",
-                advice="`gtp-engine models quantize` makes one",
+                advice="`gtp-engine models quantize` creates one",
             )
         )
     if network == "int8" and precision not in ("auto", "int8"):
@@ -185,7 +186,7 @@ def _check_network_precision(precision: str, network: str) -> None:
 
 
 def _runtime(provider: Provider, precision: str, network: str, has_bfloat16: bool, reason: str) -> Runtime:
-    """Return the provider with the precision it is to use; raises ModelError where it cannot."""
+    """Return the provider with the precision to use; raises ModelError if it does not support it."""
     if network == "int8":
         uses_bfloat16 = has_bfloat16 and provider.name == "openvino"
         return Runtime(provider, "int8", (reason, "The network is quantized to int8."), uses_bfloat16)
@@ -195,17 +196,19 @@ def _runtime(provider: Provider, precision: str, network: str, has_bfloat16: boo
             problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
         )
     if precision != "auto":
-        return Runtime(provider, precision, (reason, f"{precision} was asked for."))
+        return Runtime(provider, precision, (reason, f"{precision} was requested."))
     if provider.name != "openvino":
         return Runtime(provider, "float32", (reason, "It calculates in float32, as the network was trained."))
     if has_bfloat16:
-        why = "The processor has instructions for bfloat16: about twice as fast as float32 and hardly different."
+        why = (
+            "The processor has instructions for bfloat16: about twice as fast as float32, with almost the same results."
+        )
         return Runtime(provider, "bfloat16", (reason, why))
     return Runtime(provider, "float32", (reason, "The processor is not known to have instructions for bfloat16."))
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:
-    """Return why `auto` takes the provider."""
+    """Return why `auto` chooses the provider."""
     if provider.name == "openvino":
         return "OpenVINO is the fastest provider on x86-64 processors."
     if provider.name == "cpu":

@@ -1,8 +1,8 @@
-"""The networks that come with the engine: what plays where `--model` names none, and others that it may name.
+"""The networks that ship with the engine: the default one, and others that `--model` may name.
 
-The folder `models` lies beside the package in a checkout, and inside it in an installed engine.  It holds one network
-for every purpose, in float32 and perhaps in int8 too (`nn.loading` chooses), folders with other networks, and a README
-about where they are from.
+The folder `models` lies beside the package in a checkout, and inside it in an installed engine.  It holds the
+default network, in float32 and perhaps in int8 too (`nn.loading` chooses), folders with other networks, and a README
+about their origin.
 """
 
 from pathlib import Path
@@ -18,9 +18,9 @@ _PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
 
 
 def model_path(model: str | None) -> Path:
-    """Return where a network is: a file or folder as it is named, else one that ships; None is the usual network.
+    """Return the path of a network: of the file or folder `model` if it exists, else of the shipped one of that name.
 
-    A name that is neither is returned as a path.  Raises ModelError as `shipped_folder` does.
+    None is the default network.  Any other name is returned as a path.  Raises ModelError as `shipped_folder` does.
     """
     if model is None:
         return shipped_folder()
@@ -29,7 +29,7 @@ def model_path(model: str | None) -> Path:
 
 
 def shipped_networks() -> dict[str, Path]:
-    """Return all networks that ship by their names: files without their ending, and folders."""
+    """Return the paths of all shipped networks by their names: those of files without suffix, and of folders."""
     found: dict[str, Path] = {}
     for place in _PLACES:
         for file in sorted(place.glob("*.onnx")):
@@ -40,7 +40,7 @@ def shipped_networks() -> dict[str, Path]:
 
 
 def shipped_folder() -> Path:
-    """Return the folder of the network that ships with the engine; raises ModelError if it was removed."""
+    """Return the folder of the default network; raises ModelError if it was removed."""
     for place in _PLACES:
         if any(place.glob("*.onnx")):
             return place

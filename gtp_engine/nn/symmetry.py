@@ -53,18 +53,6 @@ def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tupl
     return (y, x) if symmetry & TRANSPOSE else (x, y)
 
 
-def inverse(symmetry: int) -> int:
-    """Return the symmetry that undoes this one."""
-    return {5: 6, 6: 5}.get(symmetry, symmetry)  # quarter turns; every other symmetry undoes itself
-
-
-def compose(first: int, then: int) -> int:
-    """Return the symmetry that does what `first` and after it `then` do."""
-    if first & TRANSPOSE:  # rows and columns have changed places, so that mirroring one now mirrors the other
-        then = (then & TRANSPOSE) | (then & MIRROR_COLUMNS) >> 1 | (then & MIRROR_ROWS) << 1
-    return first ^ then
-
-
 @cache
 def cell_table(width: int, height: int) -> IntArray:
     """Return the cells of all points: int32[S, n], read only, S = `symmetry_count`, n the padded length of a board.

@@ -12,6 +12,7 @@ from alphago_oracle import AlphaGoOracle
 from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, rows, vertex
 from superko_games import game_with_superko
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
@@ -20,7 +21,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.alphago_planes import FEATURES, planes_of
-from gtp_engine.nn.encoder import FloatArray, Inputs
+from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import symmetry_count, transform
 
 MOVE_FEATURES = [*FEATURES][5:-1]

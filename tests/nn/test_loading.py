@@ -192,7 +192,7 @@ class Strange(OnnxModel):
 def test_a_provider_with_other_answers_is_not_trusted(networks: Path, factor: float) -> None:
     model = Strange(networks / "small.onnx", CPU, batch=2)
     model.factor = factor
-    assert disagreement(model) == "gives other answers than the processor"
+    assert disagreement(model) == "disagrees with the processor"
 
 
 def test_a_provider_slower_than_the_processor_is_not_taken(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,10 +205,8 @@ def test_a_provider_slower_than_the_processor_is_not_taken(networks: Path, monke
 def test_a_graphics_processor_is_tried_before_it_is_trusted(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
-    monkeypatch.setattr(loading, "disagreement", lambda model: "gives other answers than the processor")
+    monkeypatch.setattr(loading, "disagreement", lambda model: "disagrees with the processor")
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
-    assert lines[0] == (
-        "CUDA gives other answers than the processor. ONNX Runtime's own CPU provider runs the network instead."
-    )
+    assert lines[0] == ("CUDA disagrees with the processor. ONNX Runtime's own CPU provider runs the network instead.")
     assert evaluator.runtime_text == "ONNX Runtime's own CPU provider in float32"

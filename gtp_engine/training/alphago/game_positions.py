@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import problem, shown
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
-from gtp_engine.nn.encoder import FloatArray, Inputs
+from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 from gtp_engine.selfplay.replay import GameMoves, ReplayWork, replay_rows, write_owners
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError

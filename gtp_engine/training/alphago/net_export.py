@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.networks.onnx_export.graph import Graph
-from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import PRESETS, Rules, Scoring
-from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PolicyGames
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.nn.encoder import FloatArray
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of

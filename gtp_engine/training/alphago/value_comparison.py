@@ -14,12 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size
 from gtp_engine.go.constants import BLACK
-from gtp_engine.nn.encoder import FloatArray
 from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.puct.leaf_rollouts import new_results
