@@ -1,19 +1,19 @@
-"""The thread that calls the evaluator, so that the searching thread can go on meanwhile, or stop waiting."""
+"""The thread that calls the evaluator, so that the searching thread can continue meanwhile, or stop waiting."""
 
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Final
 
-Call = Callable[[Callable[[], bool]], None]
-"""What a job does; see `Job`."""
+IsDropped = Callable[[], bool]
+"""Returns whether the result of a job is no longer needed, so that a long one can end early."""
+
+Call = Callable[[IsDropped], None]
+"""The work of a job."""
 
 
 class Job:
-    """A call of the evaluator; once it is done, `error` holds what it raised, if anything.
-
-    `call` is given a function that tells whether the job has been dropped meanwhile, so that a long one can end early.
-    """
+    """A call in the evaluation thread; once it is done, `error` holds the exception that it raised, if any."""
 
     def __init__(self, call: Call) -> None:
         self.call: Final = call
@@ -22,11 +22,11 @@ class Job:
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Do it, unless it was dropped."""
+        """Call it, unless it was dropped."""
         try:
             if not self.is_dropped:
                 self.call(lambda: self.is_dropped)
-        except BaseException as error:  # the searching thread raises it
+        except BaseException as error:  # raised again in the searching thread, by `EvaluationThread.wait`
             self.error = error
         self.is_done = True
 
@@ -34,8 +34,8 @@ class Job:
 class EvaluationThread:
     """Runs jobs one after the other in a thread of its own, which starts with the first job.
 
-    One thread at a time submits jobs and waits for them; any thread may call `wake`.  Simple queues, because a handover
-    by conditions or events takes as long as a hundred nodes of the tree.
+    One thread at a time submits jobs and waits for them; any thread may call `wake`.  The queues are SimpleQueues,
+    because a handover by a condition or an event takes as long as selecting and backing up a hundred nodes.
     """
 
     def __init__(self, name: str) -> None:
@@ -56,9 +56,10 @@ class EvaluationThread:
         return job
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
-        """Return whether a job is done, after waiting for it or for `wake`, so long at most; may return early.
+        """Return whether a job is done, after waiting for it at most this long.
 
-        Raises what the job raised.
+        Returns early upon `wake`, and possibly for no reason: each job and each call of `wake` leaves a wake-up in the
+        queue, and an old one may be left there.  So callers wait in a loop.  Raises what the job raised.
         """
         if not job.is_done:
             try:
@@ -70,11 +71,11 @@ class EvaluationThread:
         return job.is_done
 
     def wake(self) -> None:
-        """Have the waiting thread look again."""
+        """End the wait of the searching thread, which then checks why."""
         self._wakeups.put(None)
 
     def drain(self) -> None:
-        """Drop the jobs that have not begun, and wait for the one that has; what they raise is forgotten."""
+        """Drop the jobs that have not begun, and wait for the running one; exceptions of either are discarded."""
         for job in self._unfinished:
             job.is_dropped = True
         for job in self._unfinished:
@@ -85,7 +86,7 @@ class EvaluationThread:
             self._wakeups.get()
 
     def close(self) -> None:
-        """End the thread after the job that is running; there may be more after that, in a new thread."""
+        """End the thread after the running job; a job submitted later starts a new thread."""
         self.drain()
         if self._thread is not None:
             self._jobs.put(None)

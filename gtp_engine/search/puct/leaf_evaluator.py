@@ -1,13 +1,12 @@
 """What the evaluation thread does with a batch of leaves: the network evaluates them, then rollouts play them out."""
 
-from collections.abc import Callable
 from typing import Final
 
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.search.puct.evaluation_thread import EvaluationThread, Job
+from gtp_engine.search.puct.evaluation_thread import EvaluationThread, IsDropped, Job
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.rollout_players import RolloutPlayer
 
@@ -42,7 +41,7 @@ class LeafEvaluator:
         """
         player, conditions = self._player, self._conditions
 
-        def evaluate(is_dropped: Callable[[], bool]) -> None:
+        def evaluate(is_dropped: IsDropped) -> None:
             self._evaluator.evaluate(positions, count, conditions, evaluation, options)
             if player is not None and results is not None:
                 player.play_out(positions, count, conditions, results, is_dropped)

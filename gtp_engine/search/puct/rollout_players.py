@@ -1,6 +1,9 @@
-"""Who plays leaves out for the mixture of AlphaGo: a policy of kernels, or the evaluator's quick network."""
+"""The players of rollouts in a PUCT search: a policy of kernels, or a network's rollout policy.
 
-from collections.abc import Callable
+They own the work arrays and run in the evaluation thread; the kernels are in `leaf_rollouts` (a policy of
+`search.rollouts`, one position after the other) and `network_rollouts` (a network, all positions side by side).
+"""
+
 from typing import Final, Protocol
 
 import numpy as np
@@ -9,9 +12,16 @@ from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import new_board, padded_length
-from gtp_engine.search.puct.leaf_rollouts import Results, Running, begin, cut_off, play_moves, play_out_batch
+from gtp_engine.search.puct.evaluation_thread import IsDropped
+from gtp_engine.search.puct.leaf_rollouts import Results, play_out_batch
+from gtp_engine.search.puct.network_rollouts import (
+    count_unfinished,
+    new_network_rollouts,
+    play_moves,
+    start_rollouts,
+)
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
@@ -20,27 +30,22 @@ from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
 
 
 class RolloutPlayer(Protocol):
-    """Plays positions out; one thread calls it at a time, the one that calls the evaluator."""
+    """Plays positions out; one thread at a time calls it, the evaluation thread."""
 
     def play_out(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        results: Results,
-        is_dropped: Callable[[], bool],
+        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
     ) -> None:
         """Write into `results` how the first `count` rows of `positions` (not changed) end.
 
-        Results do not count once `is_dropped` returns true.
+        Once `is_dropped` returns true the results are not read, so the player may return early.
         """
         ...
 
 
 def check_rollout_policy(config: Config, evaluator: Evaluator) -> LinearPolicy | None:
-    """Return the weights that rollouts are to be played with, None for none.
+    """Return the weights of the linear policy if that one plays the rollouts, else None.
 
-    Raises ConfigError if rollouts should be played by a network, or weights, that are not there.
+    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
     """
     weights = chosen_weights(config.search, evaluator.info.linear_policy, by_default=True)
     if config.search.rollout_policy == "network" and not evaluator.info.has_rollout_policy:
@@ -56,7 +61,7 @@ def check_rollout_policy(config: Config, evaluator: Evaluator) -> LinearPolicy |
 def new_rollout_player(
     config: Config, evaluator: Evaluator, *, size: int, width: int, height: int, rng: State
 ) -> RolloutPlayer | None:
-    """Return who plays out up to `size` positions at once; None where the search mixes no rollouts in.
+    """Return a player of up to `size` positions at once, None if the search mixes no rollouts in.
 
     Raises ConfigError as `check_rollout_policy` does.
     """
@@ -70,9 +75,9 @@ def new_rollout_player(
 
 
 class KernelPlayer:
-    """Plays by one of the policies of `search.rollouts`, or by the linear one with these weights.
+    """Plays by one of the policies of `search.rollouts.rollout`, or by the linear one if there are `weights`.
 
-    `limit` moves at most (0: to the end).
+    `limit` is the largest number of moves (0: to the end).
     """
 
     def __init__(
@@ -89,12 +94,7 @@ class KernelPlayer:
         self._queue: Final = np.zeros(n, dtype=np.int32)
 
     def play_out(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        results: Results,
-        is_dropped: Callable[[], bool],
+        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
     ) -> None:
         """Write how the positions end; see `RolloutPlayer`."""
         work = self._board, self._work, self._first_player, self._queue, self._rng, self._linear
@@ -102,34 +102,22 @@ class KernelPlayer:
 
 
 class NetworkPlayer:
-    """Plays by a network: a move in every position, then the next, with one evaluation for all; `limit` as above."""
+    """Plays by a network's rollout policy; `limit` as in `KernelPlayer`."""
 
     def __init__(self, network: RolloutPolicy, limit: int, *, size: int, width: int, height: int, rng: State) -> None:
-        n = padded_length(width, height)
         self._network: Final = network
         self._limit: Final = limit or MOVES_PER_POINT * width * height
         self._rng: Final = rng
-        self._running: Final = Running(
-            positions=new_positions(size, width, height),
-            slot=np.zeros(size, dtype=np.int32),
-            passes=np.zeros(size, dtype=np.int32),
-            policy=np.zeros((size, n), dtype=np.float32),
-            queue=np.zeros(n, dtype=np.int32),
-        )
+        self._rollouts: Final = new_network_rollouts(size, width, height)
 
     def play_out(
-        self,
-        positions: Positions,
-        count: int,
-        conditions: Conditions,
-        results: Results,
-        is_dropped: Callable[[], bool],
+        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
     ) -> None:
         """Write how the positions end; see `RolloutPlayer`.  Raises what the network raises."""
-        running, moves = self._running, 0
-        begin(positions, count, running)
+        rollouts, moves = self._rollouts, 0
+        start_rollouts(positions, count, rollouts)
         while count > 0 and moves < self._limit and not is_dropped():
-            self._network.write_rollout_policy(running.positions, count, conditions, running.policy)
-            count = play_moves(running, count, results, self._rng)
+            self._network.write_rollout_policy(rollouts.positions, count, conditions, rollouts.policy)
+            count = play_moves(rollouts, count, results, self._rng)
             moves += 1
-        cut_off(running, count, results)
+        count_unfinished(rollouts, count, results)
