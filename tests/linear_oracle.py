@@ -1,6 +1,7 @@
-"""The linear rollout policy written to be read: the features of moves, found anew in every position of `reference`.
+"""The linear rollout policy, slow and simple: the features of moves, computed afresh in every position of `reference`.
 
-Any pattern has a weight, drawn from what it is; `policy_for` writes down those of some positions as a file would.
+Every pattern has a weight, drawn with the pattern as the seed; `policy_for` collects those of some positions as in a
+file.
 """
 
 import random
@@ -29,16 +30,16 @@ TURNS: Sequence[Turn] = [
 
 
 def at(position: Position, point: int, step: tuple[int, int]) -> int | None:
-    """Return the point so far to the right and down of another, None off the board."""
+    """Return the point at a step to the right and down of another, None off the board."""
     x, y = point % position.width + step[0], point // position.width + step[1]
     return y * position.width + x if 0 <= x < position.width and 0 <= y < position.height else None
 
 
 @lru_cache(maxsize=4)
 def states(position: Position, color: str) -> list[int]:
-    """Return of every point 0 empty, 2 to 4 a stone of `color` by its chain's liberties, 5 to 7 another; at last 1.
+    """Return a state for every point: 0 empty, 2 to 4 a stone of `color` by its chain's liberties, 5 to 7 another.
 
-    The 1 is for what is off the board.
+    One entry more, the last, is for points off the board: 1.
     """
     found = []
     for point, cell in enumerate(position.cells):
@@ -48,13 +49,13 @@ def states(position: Position, color: str) -> list[int]:
 
 
 def around(position: Position, point: int, steps: Sequence[tuple[int, int]], turn: Turn, color: str) -> list[int]:
-    """Return the states of the points that lie so far from another on a board that was turned."""
+    """Return the states of the points at these steps from another, on the board in another orientation."""
     places = [at(position, point, turn(*step)) for step in steps]
     return [states(position, color)[-1 if place is None else place] for place in places]
 
 
 def pattern(position: Position, point: int, color: str, *, plain: bool) -> int:
-    """Return the least code of the pattern around a point, as `color` sees it; `plain`: all chains in atari."""
+    """Return the least code of the pattern around a point, from the view of `color`; `plain`: all chains in atari."""
 
     def code(turn: Turn) -> int:
         beside = around(position, point, BESIDE, turn, color)
@@ -81,12 +82,12 @@ def diamond(position: Position, last: int, color: str) -> tuple[int, dict[tuple[
 
 
 def weight(kind: str, *what: int) -> float:
-    """Return the weight of a pattern: anything, but always the same."""
+    """Return the weight of a pattern: arbitrary, but always the same."""
     return float(np.float32(random.Random(f"{kind} {what}").uniform(-2, 2)))
 
 
 def is_playable(position: Position, point: int, color: str) -> bool:
-    """Return whether a stone may be put there, ko aside, and fills no eye."""
+    """Return whether a stone is legal there, ko aside, and fills no eye."""
     if position.cells[point] != EMPTY or place(position, point, color).suicided:
         return False
     corners = diagonals(position.width, position.height)[point]
@@ -95,7 +96,7 @@ def is_playable(position: Position, point: int, color: str) -> bool:
 
 
 def pattern_score(position: Position, point: int, color: str) -> float:
-    """Return the sum of the weights of what is around a point."""
+    """Return the sum of the weights of the patterns around a point."""
     seen = (pattern(position, point, color, plain=plain) for plain in (False, True))
     return sum(weight(kind, code) for kind, code in zip(("pattern", "plain"), seen, strict=True))
 
@@ -135,7 +136,7 @@ def threatened(scene: Scene) -> list[set[int]]:
 
 
 def captures(scene: Scene) -> set[int]:
-    """Return the moves that save one by capturing a chain beside it."""
+    """Return the moves that save a threatened chain by capturing a chain beside it."""
     position, points = scene.position, set()
     for stone in set().union(*threatened(scene)):
         for other in neighbors(position.width, position.height)[stone]:
@@ -145,7 +146,7 @@ def captures(scene: Scene) -> set[int]:
 
 
 def escapes(scene: Scene) -> set[int]:
-    """Return the moves on the last liberty of one that leave it more than one, or capture; ladders are not read."""
+    """Return the moves on the last liberty of a threatened chain that gain liberties, or capture; without ladders."""
     points = set()
     for stones in threatened(scene):
         (liberty,) = liberties(scene.position, min(stones))
@@ -156,7 +157,7 @@ def escapes(scene: Scene) -> set[int]:
 
 
 def vital_points(scene: Scene) -> set[int]:
-    """Return the middle of what was captured, where it is a shape that a stone in its middle makes one eye."""
+    """Return the middle of the captured stones if theirs is a shape that a stone in its middle makes one eye."""
     stones, beside = set(scene.captured), neighbors(scene.position.width, scene.position.height)
     contacts = {stone: len(stones & set(beside[stone])) for stone in stones}
     shape = tuple(sorted(contacts.values()))
@@ -165,7 +166,7 @@ def vital_points(scene: Scene) -> set[int]:
 
 
 def policy_for(scenes: Iterable[Scene], share: float = 0.5) -> LinearPolicy:
-    """Return the policy that knows the patterns in these positions, and a share of the diamonds."""
+    """Return a policy with weights for the patterns in these positions, and for a share of the diamonds."""
     patterns, plains, diamonds = set(), set(), set()
     for scene in scenes:
         for point, cell in enumerate(scene.position.cells):

@@ -1,7 +1,7 @@
-"""The network search once more, slow and obvious: dictionaries, recursion, one playout at a time, KataGo's formulas.
+"""A slow and simple version of the network search: dictionaries, recursion, one playout at a time, KataGo's formulas.
 
-The oracle of the kernels: both have to visit the same moves as often and find the same means, to the last digits.  It
-knows no batches, no symmetries, no noise, no endings; games end after two passes and are counted by area.
+It is the oracle of the kernels: both must visit the same moves equally often and find the same means.  It has no
+batches, symmetries, noise or ending bonus; games end after two passes and are counted by area.
 """
 
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ from gtp_engine.go.game import Game
 
 
 @dataclass
-class Said:
-    """What was said of a position, for Black."""
+class PositionEvaluation:
+    """The evaluation of a position, Black's view."""
 
     value: float
     score: float
@@ -30,7 +30,7 @@ class Said:
 
 @dataclass
 class Node:
-    said: Said
+    evaluation: PositionEvaluation
     own_utility: float
     own_weight: float
     children: dict[int, "Node"] = field(default_factory=dict)
@@ -48,12 +48,14 @@ class ReferenceSearch:
         self.config = config
         self.evaluator = evaluator
         self.side = sqrt(game.width * game.height)
-        said = self.judge(game)
-        center = said.score * (1 - config.dynamic_score_zero_weight)
+        evaluation = self.evaluate(game)
+        center = evaluation.score * (1 - config.dynamic_score_zero_weight)
         cap = self.side * config.dynamic_score_scale
-        self.center = min(max(center, said.score - cap), said.score + cap)
-        self.surest = config.uncertainty_max_weight if config.uncertainty > 0 and said.winloss_error >= 0 else 1.0
-        self.root = self.new_node(said)
+        self.center = min(max(center, evaluation.score - cap), evaluation.score + cap)
+        self.certain_weight = (
+            config.uncertainty_max_weight if config.uncertainty > 0 and evaluation.winloss_error >= 0 else 1.0
+        )
+        self.root = self.new_node(evaluation)
         self.game = game
         self.update(self.root, game.to_play)
         self.root.visits = 1
@@ -69,7 +71,7 @@ class ReferenceSearch:
             game.play(move)
             child = node.children.get(move)
             if child is None:
-                child = node.children[move] = self.new_node(self.judge(game))
+                child = node.children[move] = self.new_node(self.evaluate(game))
                 child.visits = 1
                 self.update(child, game.to_play)
             else:
@@ -77,16 +79,16 @@ class ReferenceSearch:
         node.visits += 1
         self.update(node, color)
 
-    def judge(self, game: Game) -> Said:
+    def evaluate(self, game: Game) -> PositionEvaluation:
         if game.is_over:
             margin = game.score().margin_black
-            return Said(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
+            return PositionEvaluation(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
         write_game(positions, 0, game)
         conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
         self.evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
         moves = [PASS, *game.legal_points()]
-        return Said(
+        return PositionEvaluation(
             value=float(out.win_black[0]) - float(out.loss_black[0]),
             score=float(out.score_black[0]),
             stdev=float(out.score_stdev[0]),
@@ -95,8 +97,12 @@ class ReferenceSearch:
             policy={move: float(out.policy[0, move]) for move in sorted(moves)},
         )
 
-    def new_node(self, said: Said) -> Node:
-        return Node(said, said.value + self.score_utility(said.score, said.stdev), self.weight_of(said))
+    def new_node(self, evaluation: PositionEvaluation) -> Node:
+        return Node(
+            evaluation,
+            evaluation.value + self.score_utility(evaluation.score, evaluation.stdev),
+            self.weight_of(evaluation),
+        )
 
     def score_utility(self, score: float, stdev: float) -> float:
         config = self.config
@@ -104,29 +110,29 @@ class ReferenceSearch:
         scale = config.dynamic_score_scale * self.side
         return static + config.dynamic_score_weight * mean_share(score, stdev, self.center, scale)
 
-    def weight_of(self, said: Said) -> float:
+    def weight_of(self, evaluation: PositionEvaluation) -> float:
         config = self.config
-        if said.winloss_error == -2.0:
-            return self.surest
-        if config.uncertainty == 0 or said.winloss_error < 0:
+        if evaluation.winloss_error == -2.0:
+            return self.certain_weight
+        if config.uncertainty == 0 or evaluation.winloss_error < 0:
             return 1.0
         scale = config.dynamic_score_scale * self.side
-        slope = config.static_score_weight * slope_of(said.score, 0.0, 2.0 * self.side)
-        slope += config.dynamic_score_weight * slope_of(said.score, self.center, scale)
-        error = (said.winloss_error + slope * said.score_error) ** config.uncertainty_exponent
+        slope = config.static_score_weight * slope_of(evaluation.score, 0.0, 2.0 * self.side)
+        slope += config.dynamic_score_weight * slope_of(evaluation.score, self.center, scale)
+        error = (evaluation.winloss_error + slope * evaluation.score_error) ** config.uncertainty_exponent
         return config.uncertainty / (error + config.uncertainty / config.uncertainty_max_weight)
 
     def choose(self, node: Node, color: int, is_root: bool) -> int:
         config, sign = self.config, 1.0 if color == BLACK else -1.0
         total = sum(child.weight for child in node.children.values())
-        tried = sum(node.said.policy[move] for move in node.children)
+        tried = sum(node.evaluation.policy[move] for move in node.children)
         known = min(1.0, tried**config.fpu_parent_power) if config.fpu_parent_power else 1.0
         parent = known * node.utility + (1 - known) * node.own_utility
         urgency = sign * parent - (config.root_fpu_reduction if is_root else config.fpu_reduction) * sqrt(tried)
         scaling = config.c_puct + config.c_puct_log * log((total + config.c_puct_base) / config.c_puct_base)
         scaling *= sqrt(total + 0.01) * (1 + config.utility_stdev_scale * (self.stdev(node) / self.prior_stdev - 1))
         scores = {}
-        for move, prior in node.said.policy.items():
+        for move, prior in node.evaluation.policy.items():
             child = node.children.get(move)
             utility, weight = (urgency, 0.0) if child is None else (sign * child.utility, child.weight)
             scores[move] = utility + scaling * prior / (1 + weight)
@@ -150,10 +156,12 @@ class ReferenceSearch:
         weights = [child.weight for _, child in children]
         utilities = [sign * child.utility for _, child in children]
         if len(children) > 1:
-            weights = self.without_noise(weights, utilities, [max(1e-30, node.said.policy[m]) for m, _ in children])
+            weights = self.without_noise(
+                weights, utilities, [max(1e-30, node.evaluation.policy[m]) for m, _ in children]
+            )
             weights = self.weighed(weights, utilities)
         own = max(1, node.visits - sum(child.visits for _, child in children)) if not children else 1
-        parts = [(own * node.own_weight, node.said.value, node.own_utility, node.own_utility**2)]
+        parts = [(own * node.own_weight, node.evaluation.value, node.own_utility, node.own_utility**2)]
         parts += [(w, c.value, c.utility, c.utility_square) for w, (_, c) in zip(weights, children, strict=True)]
         node.weight = sum(part[0] for part in parts)
         node.value = sum(part[0] * part[1] for part in parts) / node.weight
@@ -163,15 +171,15 @@ class ReferenceSearch:
     def without_noise(self, weights: list[float], utilities: list[float], priors: list[float]) -> list[float]:
         if self.config.noise_pruning_scale == 0:
             return weights
-        kept: list[float] = []
+        pruned: list[float] = []
         for i, (weight, utility, prior) in enumerate(zip(weights, utilities, priors, strict=True)):
             if i > 0:
-                mean = sum(w * u for w, u in zip(kept, utilities, strict=False)) / sum(kept)
-                surplus = weight - 2 * sum(kept) * prior / sum(priors[:i])
+                mean = sum(w * u for w, u in zip(pruned, utilities, strict=False)) / sum(pruned)
+                surplus = weight - 2 * sum(pruned) * prior / sum(priors[:i])
                 if surplus > 0 and utility < mean:
                     weight -= surplus * (1 - exp((utility - mean) / self.config.noise_pruning_scale))
-            kept.append(weight)
-        return kept
+            pruned.append(weight)
+        return pruned
 
     def weighed(self, weights: list[float], utilities: list[float]) -> list[float]:
         mean = sum(w * u for w, u in zip(weights, utilities, strict=True)) / sum(weights)

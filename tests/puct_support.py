@@ -1,4 +1,4 @@
-"""What the tests of the network search share: evaluators that tests can see through, games, searches."""
+"""Shared by the tests of the network search: evaluators with predictable results, games, searches."""
 
 import time
 from collections.abc import Callable
@@ -35,9 +35,9 @@ PLAIN = {
 
 
 class AreaEvaluator(EvaluatorBase):
-    """Knows who would win if the board were counted now, and nothing about moves.
+    """Evaluates by the area of the position as it is; all moves are equally likely.
 
-    `colors` exchanged and komi negated, its answers are the same for the other side.
+    With colours exchanged and komi negated, its evaluations are the same for the other side.
     """
 
     def __init__(self, batch: int = 4, delay: float = 0.0, scale: float = 5.0, **facts: Any) -> None:
@@ -55,7 +55,7 @@ class AreaEvaluator(EvaluatorBase):
         self.options.append(options)
         for row in range(count):
             board, color = board_in(positions, row), int(positions.to_play[row])
-            self.judge(board, color, conditions, out, row)
+            self.write_values(board, color, conditions, out, row)
             out.policy[row] = 0
             moves = [p for p in range(board.color.size) if is_allowed(positions, row, p, conditions.suicide)] + [PASS]
             out.policy[row, moves] = self.policy(board, color, moves)
@@ -63,7 +63,7 @@ class AreaEvaluator(EvaluatorBase):
     def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
         return np.full(len(moves), 1 / len(moves))
 
-    def judge(self, board: Board, color: int, conditions: Conditions, out: Evaluation, row: int) -> None:
+    def write_values(self, board: Board, color: int, conditions: Conditions, out: Evaluation, row: int) -> None:
         points = score_area(board.color, int(board.info[2]), Rules())
         margin = points[1] - points[2] - conditions.komi
         value = np.tanh(margin / self.scale)
@@ -75,7 +75,7 @@ class AreaEvaluator(EvaluatorBase):
 
 
 class ShapedEvaluator(AreaEvaluator):
-    """The same with a policy that likes some points better, the same for both colours."""
+    """The same with a policy that prefers some points, the same for both colours."""
 
     def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
         likes = np.array([1 + (point * 7919) % 13 + point / 1000 for point in moves])
@@ -83,7 +83,7 @@ class ShapedEvaluator(AreaEvaluator):
 
 
 class PassingEvaluator(AreaEvaluator):
-    """The same with a policy that likes to pass, so that games end."""
+    """The same with a policy that prefers to pass, so that games end."""
 
     def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
         return np.array([0.4 if point == PASS else 0.6 / max(1, len(moves) - 1) for point in moves])
@@ -134,7 +134,7 @@ def search(
 
 
 class Searching:
-    """A search that is closed at the end of a with statement, after its tree has been looked over."""
+    """A search that is closed at the end of a with statement; its tree is checked then."""
 
     def __init__(self, evaluator: Evaluator | None = None, **values: object) -> None:
         self.searcher = PuctSearch(config(**values), evaluator or AreaEvaluator())
@@ -155,7 +155,7 @@ def store_of(searcher: PuctSearch) -> TreeStore:
 
 
 def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
-    """Assert what always holds: nothing is on its way, visits add up, the untried edge in front is the likeliest.
+    """Assert what always holds: no playout is under way, visits add up, the first untried edge has the largest prior.
 
     Nodes without moves of their own are visited again and again; so may others be when the tree is full (`repeats`).
     """

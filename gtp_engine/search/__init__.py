@@ -1,1 +1,24 @@
-"""Tree search: select, evaluate, expand, back up.  It is handed everything it needs and knows no protocol."""
+"""Tree search: from a game and limits to a report on the root's moves.
+
+It knows no protocol, no clock and no network: an `Evaluator` is passed in, and the caller's watcher and cancel token
+end the search.  Two searches stand behind one interface, `searcher.Searcher`:
+
+puct/           with a network: its policy directs the search, its value says how good the leaves are
+rollouts/       without one: UCT or RAVE, leaves played out to the end of the game
+
+Both do playouts of four steps: *select* a leaf by walking down the tree, *evaluate* its position, *expand* it with an
+edge for each legal move, *back up* the value to the root.  Both work on batches of playouts: one kernel call selects a
+batch, one adds it to the tree, and Python runs only in between.  The docstrings of the two packages follow a playout
+file by file.
+
+Shared by both:
+
+searcher        Searcher, what the engine calls
+limits          Limits: visits, watcher, reports, moves left out; Progress, which the watcher reads
+cancellation    CancelToken, which ends the searches of one command
+report          SearchReport: the root's moves, the value, ownership
+rollout_scores  scores and bounds for reports of searches without a network
+tree_reuse      where the position to search now is found in the tree of the last search
+superko         keys of positions on a path, and whether a move would repeat one (kernels)
+rng             random numbers for kernels
+"""

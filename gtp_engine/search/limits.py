@@ -1,4 +1,4 @@
-"""How far a search goes, and how it is doing: the two values exchanged with whoever watches the clock."""
+"""Limits of a search, and Progress, from which a watcher decides whether to end it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ from gtp_engine.search.report import SearchReport
 
 @dataclass(frozen=True)
 class Progress:
-    """A running search at one moment; visits are those of the root's children, most visited first.
+    """A running search at one moment.
 
-    `leader_is_best_value` tells whether the most visited move also has a better result than the next.  `winrate`, in
-    [0, 1], is that of the most visited move for the side to play, `choices` the number of its moves with the pass.
+    The leader is the most visited move at the root, the runner-up the next; `leader_is_best_value` is whether the
+    leader also has the better result of the two.  `winrate`, in [0, 1], is the leader's for the side to play;
+    `choices` is the number of moves that may be searched at the root, the pass included.
     """
 
     seconds: float
@@ -30,7 +31,7 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Decides every few milliseconds whether the search goes on."""
+    """Ends a search by its progress, of which it is notified every few milliseconds, from the searching thread."""
 
     def __call__(self, progress: Progress, /) -> bool:
         """Return whether to stop now.  Must not block."""
@@ -57,11 +58,10 @@ def avoid_until_depths(restrictions: Iterable[Restriction], n: int) -> NDArray[n
 
 @dataclass(frozen=True)
 class Reporting:
-    """Somebody looks on: `receive` is called from the searching thread every `interval` seconds; it must be quick.
+    """Reports while a search is running: `receive` is called every `interval` seconds from the searching thread.
 
-    The first time is as soon as a move has been tried.
-
-    The report at the end of the search goes to whoever called `run`, not here.
+    The first call comes as soon as a move has been tried.  `receive` must return quickly.  The report at the end of the
+    search is the result of `run` and does not go to `receive`.
     """
 
     interval: float
@@ -74,7 +74,7 @@ class Limits:
 
     `visits` counts root visits, those of the reused tree included; `watcher` is called every few milliseconds; `cancel`
     is the token of the command that needs the search.  `wide_root_noise` (0: none) makes an analysis explore more
-    moves, see `search.puct`.
+    moves, see `search.puct.select`.
     """
 
     visits: int | None = None
@@ -83,7 +83,7 @@ class Limits:
     restrictions: tuple[Restriction, ...] = ()
     wide_root_noise: float = 0.0
     move_ownership: bool = False
-    """Whether the ownership after each root move is wanted, and its deviation (`MoveReport.ownership_black`)."""
+    """Whether to report the ownership below each root move, with its deviation (`MoveReport.ownership_black`)."""
     behalf_of: int | None = None
     """The colour a move is searched for, which pondering does in the other's turn; None: the side to play."""
     cancel: CancelToken | None = None

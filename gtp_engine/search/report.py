@@ -1,7 +1,7 @@
-"""What a search found out, as plain values: for choosing a move, for logs and for analysis output.
+"""SearchReport: what a search found, as plain values for choosing a move, for logs and for analysis output.
 
-Results are Black's: `value_black`, −1 for a loss to 1 for a win and a little beyond for the margin.  Whoever shows them
-turns them round (`for_color`).
+Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a win; searches by rollouts
+add a small share of the margin.  Output modules convert them to the colour that a protocol wants.
 """
 
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from gtp_engine.go.constants import BLACK, NULL_POINT
 
 FEW_VISITS: Final = 16
-"""Visits below which a move's mean says less than the root's: its standard error is over a quarter."""
+"""Visits below which a move's mean is less reliable than the root's: its standard error is over a quarter."""
 
 
 @dataclass(frozen=True)
 class MoveReport:
     """One move at the root; `pv` is the expected continuation, the move itself first.
 
-    `value_black` is the mean of its own results; `expected_black` takes in what was known before and what the move did
-    when it was played later, and is the better guess while visits are few.  What only a search with a network knows is
-    0 or None for others.
+    `value_black` is the mean of the playouts through the move.  `expected_black` also includes prior knowledge and, in
+    RAVE, playouts in which the move came later; it is the better estimate while visits are few.  Values that only a
+    search with a network knows are 0 or None otherwise.
     """
 
     point: int
@@ -33,29 +33,29 @@ class MoveReport:
     pv_visits: tuple[int, ...] = ()
     """Visits of each move of `pv`."""
     prior: float = 0.0
-    """Probability that the network gave the move before any search."""
+    """Probability of the move in the network's policy, before any search."""
     lcb: float = 0.0
-    """Lower confidence bound of the winrate in [0, 1] of the side that makes the move."""
+    """Lower confidence bound of the winrate in [0, 1], for the side that makes the move."""
     utility_black: float = 0.0
-    """What the search maximises: the value and what a better score adds to it."""
+    """What the search maximises: the value, and a smaller term for the score."""
     utility_lcb: float = 0.0
-    """Lower confidence bound of the utility, as the side sees it that makes the move."""
+    """Lower confidence bound of the utility, for the side that makes the move."""
     score_black: float = 0.0
     """Expected final score, points."""
     score_stdev: float = 0.0
     lead_black: float = 0.0
     no_result: float = 0.0
     weight: float = 0.0
-    """Visits, weighted by how sure the network was where the search weighs them."""
+    """Visits, each weighted by the certainty of the network's evaluation if the search is configured so."""
     symmetry_of: int | None = None
-    """The point that this move mirrors in a position with symmetries, where only one of both was searched."""
+    """The point that this move mirrors in a symmetric position, where only one of the two was searched."""
     ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     ownership_stdev: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class RawEvaluation:
-    """What the network said of the root before any search; −1 for errors where the network has none."""
+    """The network's evaluation of the root alone, without search; errors are −1 where the network predicts none."""
 
     winrate_black: float
     lead_black: float
@@ -98,7 +98,7 @@ class SearchReport:
     weight: float = 0.0
     ownership_stdev: NDArray[np.float64] | None = field(default=None, repr=False)
     raw: RawEvaluation | None = None
-    """What the network said of the root; None for a search without one."""
+    """The network's evaluation of the root; None for a search without one."""
 
     @property
     def best(self) -> MoveReport | None:
@@ -120,10 +120,10 @@ class SearchReport:
 
 
 def for_color(value_black: float, color: int) -> float:
-    """Return a result that is Black's as the result of `color`."""
+    """Return Black's result as the result of `color`."""
     return value_black if color == BLACK else -value_black
 
 
 def winrate_of(value_black: float, color: int) -> float:
-    """Return the winrate in [0, 1] of `color` that goes with a result for Black in [−1, 1]."""
+    """Return the winrate of `color` in [0, 1] for Black's result in [−1, 1]."""
     return min(1.0, max(0.0, (1.0 + for_color(value_black, color)) / 2.0))

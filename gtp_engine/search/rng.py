@@ -1,6 +1,6 @@
 """Random numbers for kernels: xorshift64 (Marsaglia 2003), its state an array that the caller owns.
 
-State is uint64[1], never 0.  The generator is quick and good enough to pick moves; nothing else should use it.
+State is uint64[1], never 0.  The generator is fast and good enough to choose moves; nothing else should use it.
 """
 
 from typing import Final
@@ -26,9 +26,11 @@ def new_states(count: int, seed: int | None) -> State:
 @inlined_kernel
 def random_below(state: State, limit: int) -> int:
     """Return a random integer from 0 to limit − 1 (limit ≥ 1, below 2³²) and advance `state`."""
+    # Every constant is a uint64: numba, like numpy, turns uint64 with int64 into float64.
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     state[0] = x
+    # A multiplication and a shift instead of a slow modulo (Lemire 2019); the bias is below limit / 2³².
     return wide(((x >> _HIGH) * np.uint64(limit)) >> _HIGH)

@@ -1,7 +1,7 @@
-"""What a search without a network leaves open in its report, filled in as well as its rollouts allow.
+"""Scores, utilities and bounds for the report of a search without a network, as far as its rollouts allow.
 
-Front ends that were written for engines with networks draw scores and bounds; rollouts know the owner of every point
-and the results of every move, and both follow from these.
+Front ends written for engines with networks draw scores and lower bounds.  Rollouts give the owner of every point and
+the results of every move, from which both follow.
 """
 
 from dataclasses import replace
@@ -16,10 +16,11 @@ LCB_STDEVS: Final = 5.0
 
 
 def completed(report: SearchReport, game: Game) -> SearchReport:
-    """Return a report of a search of `game` with scores, utilities, weights and bounds in it.
+    """Return a report of a search of `game` with scores, utilities, weights and bounds filled in.
 
-    One of a search with a network has them.  Otherwise the lead is the area that ownership promises less komi, for
-    single moves too: rollouts do not tell their scores apart.  Utility is the value, weight the visits.
+    A report of a search with a network has them and is returned unchanged.  Otherwise the lead is the area by
+    ownership less komi, the same for every move, because rollouts do not collect scores by move.  The utility is the
+    value, the weight the visits.
     """
     if report.raw is not None:
         return report
@@ -36,7 +37,8 @@ def completed(report: SearchReport, game: Game) -> SearchReport:
 
 def _completed_move(move: MoveReport, to_play: int, lead: float) -> MoveReport:
     winrate = winrate_of(move.value_black, to_play)
-    # With one more win and one more loss than there were: a bound of few visits must not sit on the mean.
+    # One win and one loss are added for the standard error only: with few visits, all won or all lost, it would be 0
+    # and the bound would coincide with the mean.
     share = (winrate * move.visits + 1) / (move.visits + 2)
     bound = winrate - LCB_STDEVS * sqrt(share * (1 - share) / max(1, move.visits))
     return replace(

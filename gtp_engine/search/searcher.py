@@ -1,4 +1,4 @@
-"""What every search offers, whatever it does inside."""
+"""Searcher: what the engine calls, whichever search is behind it."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from gtp_engine.search.report import SearchReport
 
 
 class Searcher(Protocol):
-    """Searches positions of one game after the other, and keeps what it knows of the game between calls.
+    """Searches positions of one game after the other, and keeps its tree between calls.
 
     One thread at a time uses it; any other ends a running search by the cancel token in its limits.
     """
@@ -22,7 +22,7 @@ class Searcher(Protocol):
         ...
 
     def clear(self) -> None:
-        """Forget everything about the game, and start the random numbers again if they have a seed."""
+        """Forget the game, and start the random numbers again if they have a seed."""
         ...
 
     def set_seed(self, seed: int | None) -> None:

@@ -1,7 +1,7 @@
-"""Repetition inside a search: the keys of positions, and whether a key has occurred.  Kernels.
+"""Repetition inside a search: keys of positions, and whether a move would repeat one.  Kernels.
 
-A tree's node is reached in one way only, so what repeats a position there is known from the game's history and the path
-from the root.
+The search is a tree, so a node is reached by one path only.  The positions that may not recur there are those of the
+game's history and those on the path from the root.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ Keys = NDArray[np.uint64]
 
 @kernel
 def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
-    """Return the superko key of a position, as `game.key_of` does; `superko` as in `Conditions`."""
+    """Return the superko key of a position, as `game.key_of` does; `superko` is as in `Conditions`."""
     return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
 
 
@@ -35,9 +35,9 @@ def is_known(keys: Keys, key: np.uint64) -> bool:
 
 @kernel
 def would_repeat(board: Board, move: int, color: int, superko: int, history: Keys, path_keys: Keys, depth: int) -> bool:
-    """Return whether a move that is legal otherwise recreates a position.
+    """Return whether an otherwise legal move recreates a position of the game or of the path.
 
-    Looked at are those of the game (`history`, uint64, sorted) and of the path, path_keys[0 … depth].
+    `history` (uint64, sorted) holds the keys of the game, path_keys[0 … depth] those of the path.
     """
     key = position_key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
     if is_known(history, key):

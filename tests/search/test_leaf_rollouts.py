@@ -1,4 +1,4 @@
-"""The mixture of AlphaGo: rollouts from leaves, by the policies of kernels or by a network, and what they change."""
+"""The mixture of AlphaGo: rollouts from leaves, by policies of kernels or by a network, and their mixture."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,8 +38,8 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
-Likes = Callable[[Positions, int, int], float]
-"""How much a network likes to play a point in a row."""
+Preference = Callable[[Positions, int, int], float]
+"""The preference of a network for a point in a row, not normalized."""
 
 
 _CODES, _WEIGHTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -50,11 +50,13 @@ INDIFFERENT = LinearPolicy(
 
 
 class RolloutEvaluator(AreaEvaluator):
-    """Has a rollout network that likes allowed points as given, and the pass; counts how many rows it was asked."""
+    """Has a rollout network that prefers allowed points as given, and the pass; records the rows of each call."""
 
-    def __init__(self, likes: Likes = lambda positions, row, point: 1.0, batch: int = 4, **facts: Any) -> None:
+    def __init__(
+        self, preference: Preference = lambda positions, row, point: 1.0, batch: int = 4, **facts: Any
+    ) -> None:
         super().__init__(batch, has_rollout_policy=True, **facts)
-        self.likes = likes
+        self.preference = preference
         self.rollout_rows: list[int] = []
 
     def write_rollout_policy(
@@ -66,19 +68,19 @@ class RolloutEvaluator(AreaEvaluator):
         for row in range(count):
             for point in range(2, policy.shape[1]):
                 if is_allowed(positions, row, point, conditions.suicide):
-                    policy[row, point] = self.likes(positions, row, point)
+                    policy[row, point] = self.preference(positions, row, point)
             policy[row, PASS] = 1
             policy[row] /= policy[row].sum()
 
 
-def script(*points: int) -> Likes:
-    """Return what a network likes that plays the first of these points that is free, and nothing else."""
+def script(*points: int) -> Preference:
+    """Return the preference of a network that plays the first of these points that is free, and nothing else."""
 
-    def likes(positions: Positions, row: int, point: int) -> float:
+    def preference(positions: Positions, row: int, point: int) -> float:
         color = board_in(positions, row).color
         return float(point == next((p for p in points if color[p] == 0), NULL_POINT))
 
-    return likes
+    return preference
 
 
 def play_out(
@@ -113,8 +115,8 @@ def test_with_the_whole_share_only_rollouts_count(weights: LinearPolicy | None) 
         linear_policy = weights
 
     class Contrary(Shaped):
-        def judge(self, board, color, conditions, out, row):
-            super().judge(board, color, conditions, out, row)
+        def write_values(self, board, color, conditions, out, row):
+            super().write_values(board, color, conditions, out, row)
             out.win_black[row], out.loss_black[row] = 0.3, 0.7
             out.score_black[row] = out.lead_black[row] = -20
 
@@ -139,7 +141,7 @@ def test_a_mixture_lies_between() -> None:
     assert values[1] == pytest.approx(0.75 * values[0] + 0.25 * values[2], abs=1e-6)
 
 
-def test_rollouts_can_be_cut_short_and_playouts_kept_shallow() -> None:
+def test_rollouts_can_be_limited_in_moves_and_playouts_in_depth() -> None:
     report = search(Game(7), 300, ShapedEvaluator(), rollout_share=0.5, rollout_limit=1, playout_depth=2)
     assert report.visits == 300
     assert max(len(move.pv) for move in report.moves) == 2
@@ -155,8 +157,8 @@ def test_rollouts_find_who_lives() -> None:
     """
 
     class Blind(ShapedEvaluator):
-        def judge(self, board, color, conditions, out, row):
-            super().judge(board, color, conditions, out, row)
+        def write_values(self, board, color, conditions, out, row):
+            super().write_values(board, color, conditions, out, row)
             out.win_black[row] = out.loss_black[row] = 0.5
             out.score_black[row] = out.lead_black[row] = 0
 
@@ -168,7 +170,7 @@ def test_rollouts_find_who_lives() -> None:
         assert opponent(color) != report.to_play
 
 
-# --- a network that plays them
+# --- a network as player
 
 NEUTRAL = """
     . X . O .
@@ -177,7 +179,7 @@ NEUTRAL = """
     . X . O .
     . X . O .
 """
-"""Whoever moves first gets three points of the middle and the other two; Black wins by 1 or loses by 1, less komi."""
+"""The side that moves first gets three points of the middle, the other two: Black wins or loses by 1, less komi."""
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
@@ -200,7 +202,7 @@ def test_a_rollout_network_that_plays_a_known_sequence_decides_the_mixed_value(c
 
 
 def test_all_rollouts_of_a_batch_step_together() -> None:
-    """After a batch was judged all of it is asked about, then what has not ended, move by move."""
+    """After a batch has been evaluated all its rows are played, then those that have not ended, move by move."""
     batches: list[tuple[int, list[int]]] = []
 
     class Logging(RolloutEvaluator):
@@ -211,15 +213,15 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
 
     evaluator = Logging(batch=8)
     assert search(Game(4), 200, evaluator, rollout_share=0.5, in_flight_share=1).visits == 200
-    for judged, asked in batches:
-        assert asked[0] == judged
+    for evaluated, asked in batches:
+        assert asked[0] == evaluated
         assert asked == sorted(asked, reverse=True)
         assert 2 <= len(asked) <= 3 * 16, "two passes at least, three moves for each point at most"
-    assert max(judged for judged, _ in batches) == 8
+    assert max(evaluated for evaluated, _ in batches) == 8
 
 
-def test_a_network_that_likes_all_moves_alike_plays_as_uniform_rollouts_do() -> None:
-    """The same moves are left out, the same games come to an end, and the same area is counted."""
+def test_a_network_without_preferences_plays_uniform_rollouts() -> None:
+    """Moves are left out, games ended and areas counted in the same way."""
     game, count = Game(4, 4, Rules.parse("chinese")), 400
     uniform = KernelPlayer(UNIFORM, 0, width=4, height=4, rng=new_states(1, 2)[0])
     expected = play_out(uniform, [game] * count).margin
@@ -229,8 +231,8 @@ def test_a_network_that_likes_all_moves_alike_plays_as_uniform_rollouts_do() -> 
     assert abs(expected.std() - found.std()) < 3 * error
 
 
-def test_rollouts_of_a_network_see_what_the_game_would_be() -> None:
-    """After every move its row is the one that `write_game` makes, but for superko, which rollouts leave alone."""
+def test_rows_of_network_rollouts_equal_those_of_the_game() -> None:
+    """After every move its row is the one that `write_game` makes, except for superko, which rollouts ignore."""
     text = ". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . ."
     game, moves = game_from(text, WHITE, rules="chinese"), 0
 
@@ -255,8 +257,8 @@ def test_rollouts_of_a_network_see_what_the_game_would_be() -> None:
     assert moves > 20
 
 
-def test_rows_of_ended_rollouts_go_to_others_and_results_to_where_they_began() -> None:
-    """Each rollout is a game of its own: played with others or alone, it ends the same."""
+def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> None:
+    """Each rollout is a game of its own: played in a batch or alone, it ends the same."""
     middle = [parse_vertex(vertex, width=5, height=5) for vertex in ("C3", "C1", "C5", "C2", "C4")]
     games = []
     for number in range(6):
@@ -280,7 +282,7 @@ def test_rollouts_of_a_network_are_cut_off_at_the_limit() -> None:
     assert int(result.margin[0]) == 0, "a point each"
 
 
-def test_a_rollout_that_nobody_waits_for_ends_early() -> None:
+def test_a_dropped_rollout_ends_early() -> None:
     evaluator = RolloutEvaluator()
     play_out(network_player(evaluator, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
     assert len(evaluator.rollout_rows) == 3
@@ -294,7 +296,7 @@ def test_a_search_with_a_rollout_network_repeats_itself(pipeline: int) -> None:
     assert reports[0].moves != search(Game(4), 60, RolloutEvaluator(), **options, seed=2).moves
 
 
-# --- who plays them
+# --- the choice of the player
 
 
 class WeightedEvaluator(RolloutEvaluator):
@@ -324,7 +326,7 @@ def test_weights_of_a_linear_policy_come_first(
         assert (getattr(found, "_linear", None) is not None) == is_linear
 
 
-def test_a_linear_policy_without_weights_plays_as_uniform_rollouts_do() -> None:
+def test_a_linear_policy_without_weights_plays_uniform_rollouts() -> None:
     game, count = Game(4, 4, Rules.parse("chinese")), 400
     size = {"width": 4, "height": 4, "rng": new_states(1, 2)[0]}
     expected = play_out(KernelPlayer(UNIFORM, 0, **size), [game] * count).margin
@@ -342,7 +344,7 @@ def test_a_search_with_a_linear_policy_repeats_itself(share: float) -> None:
     assert reports[0].moves != search(Game(5), 100, WeightedEvaluator(), **options, seed=2).moves
 
 
-def test_a_search_by_rollouts_plays_by_a_linear_policy_if_asked() -> None:
+def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
     game, linear = Game(5), INDIFFERENT
     reports = {}
     for policy, weights in (("linear", linear), ("auto", linear), ("auto", None), ("uniform", linear)):
@@ -365,21 +367,21 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_asked() -> None:
         ("tactical", False, KernelPlayer),
     ],
 )
-def test_the_setting_says_who_plays_rollouts(policy: str, has_network: bool, player: type) -> None:
+def test_the_setting_selects_the_player(policy: str, has_network: bool, player: type) -> None:
     evaluator = RolloutEvaluator() if has_network else AreaEvaluator()
     size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
     assert type(new_rollout_player(config(rollout_policy=policy, rollout_share=0.5), evaluator, **size)) is player
     assert new_rollout_player(config(rollout_policy=policy), evaluator, **size) is None
 
 
-def test_a_rollout_network_that_is_not_there_is_refused() -> None:
+def test_a_missing_rollout_network_is_refused() -> None:
     with pytest.raises(ConfigError, match="rollout_policy = network without a rollout network; put one into"):
         Searching(AreaEvaluator(), rollout_policy="network")
     with pytest.raises(ConfigError, match="without a network: expected auto, linear, tactical or uniform"):
         RolloutSearch(config(rollout_policy="network").search)
 
 
-def test_weights_that_are_not_there_are_refused() -> None:
+def test_missing_weights_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"linear without weights; put rollout-policy\.npz into the folder"):
         Searching(RolloutEvaluator(), rollout_policy="linear")
     with pytest.raises(ConfigError, match="linear without weights"):

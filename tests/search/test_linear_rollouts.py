@@ -1,4 +1,4 @@
-"""The linear rollout policy: weights kept up to date, odds and draws agree with the slow oracle on random games."""
+"""The linear rollout policy: updated weights, odds and draws agree with the slow oracle on random games."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ TAKES_KO = (1, 2, 4, 7, 9, 10, 6, 5)
 
 
 def random_scenes(width: int, height: int, seed: int) -> Iterator[tuple[Scene, int]]:
-    """Yield what `play` does of a game of random moves."""
+    """Yield the scenes of a game of random moves, as `play` does."""
     rng = random.Random(seed)
     return play(width, height, [rng.random() for _ in range(MOVES)])
 
@@ -45,7 +45,7 @@ def random_scenes(width: int, height: int, seed: int) -> Iterator[tuple[Scene, i
 def play(width: int, height: int, moves: Sequence[int | float]) -> Iterator[tuple[Scene, int]]:
     """Yield the positions of a game, and what simple ko forbids in each (PASS: nothing).
 
-    Moves are points, or fractions: which of those that fill no eye.
+    Moves are points, or fractions that index the moves that fill no eye.
     """
     game = ReferenceGame(empty_position(width, height), ko="simple", suicide=False)
     color = reference.BLACK
@@ -66,7 +66,7 @@ def all_scenes(sizes=SIZES, seeds: int = 2) -> list[list[tuple[Scene, int]]]:
 
 
 class Follower:
-    """A board and its work, which follow the scenes of a game."""
+    """A board and its work arrays, which follow the scenes of a game."""
 
     def __init__(self, width: int, height: int, policy: LinearPolicy) -> None:
         self.board: Board = new_board(width, height)
@@ -85,7 +85,7 @@ def followed(game: list[tuple[Scene, int]], policy: LinearPolicy) -> Iterator[tu
         yield scene, ko, follower
 
 
-def test_weights_kept_up_equal_those_of_the_oracle_after_every_move() -> None:
+def test_updated_weights_equal_those_of_the_oracle_after_every_move() -> None:
     games = all_scenes()
     policy = oracle.policy_for(scene for game in games for scene, _ in game)
     captures = 0
@@ -104,15 +104,15 @@ def test_weights_kept_up_equal_those_of_the_oracle_after_every_move() -> None:
     assert captures > 50
 
 
-def test_sums_kept_up_equal_sums_made_anew_exactly() -> None:
+def test_updated_sums_equal_fresh_sums_exactly() -> None:
     games = all_scenes([(9, 9)], seeds=3)
     policy = oracle.policy_for(scene for scene, _ in games[0][::10])
     for game in games:
-        anew = Follower(9, 9, policy)
+        fresh = Follower(9, 9, policy)
         for _, _, follower in followed(game, policy):
-            begin_linear(follower.board, anew.work)
+            begin_linear(follower.board, fresh.work)
             for name in ("weight", "row_sum", "total"):
-                assert np.array_equal(getattr(follower.work, name), getattr(anew.work, name))
+                assert np.array_equal(getattr(follower.work, name), getattr(fresh.work, name))
             assert follower.work.weight.sum(axis=1) == pytest.approx(follower.work.total)
 
 
@@ -197,7 +197,7 @@ def drawn(scene: Scene, board: Board, linear: LinearWork) -> list[int]:
 
 
 @pytest.mark.parametrize("with_ko", [False, True])
-def test_moves_are_drawn_as_often_as_the_softmax_says(with_ko: bool) -> None:
+def test_moves_are_drawn_with_the_odds_of_the_softmax(with_ko: bool) -> None:
     game = list(play(4, 4, TAKES_KO)) if with_ko else list(random_scenes(5, 5, seed=3))
     policy = oracle.policy_for((scene for scene, _ in game), share=1.0)
     for number, (scene, ko, follower) in enumerate(followed(game, policy)):
@@ -213,7 +213,7 @@ def test_moves_are_drawn_as_often_as_the_softmax_says(with_ko: bool) -> None:
         assert square < degrees + 4 * (2 * degrees) ** 0.5 + 4, "chi-square: mean d, variance 2 d"
 
 
-def test_where_no_move_is_left_it_passes() -> None:
+def test_it_passes_without_other_moves() -> None:
     """Black has two eyes, White no stone that could live: both pass at once."""
     follower = Follower(2, 2, POLICY)
     for point in (4, 8):
@@ -247,7 +247,7 @@ def test_rollouts_with_the_same_seed_are_the_same() -> None:
     assert boards[0] == boards[1] != boards[2]
 
 
-def test_a_turned_pattern_is_the_same_pattern() -> None:
+def test_patterns_are_equal_in_all_orientations() -> None:
     codes = np.random.default_rng(1).integers(PATTERNS, size=500)
     images = pattern_images(codes)
     assert (pattern_images(images[5]).min(axis=0) == images.min(axis=0)).all()
@@ -256,7 +256,7 @@ def test_a_turned_pattern_is_the_same_pattern() -> None:
     assert (images == codes).any(axis=0).all()
 
 
-def test_places_that_a_symmetric_diamond_does_not_tell_apart_weigh_the_same() -> None:
+def test_equivalent_places_of_symmetric_diamonds_have_the_same_weight() -> None:
     empty, lopsided = 0, 2  # nothing around; one stone, left of the last move
     least = least_places(np.array([empty, lopsided]))
     assert least.tolist() == [[0] * 4 + [4] * 4 + [8] * 4, [0, 1, 2, 2, 4, 5, 4, 5, 8, 9, 10, 10]]
@@ -264,4 +264,4 @@ def test_places_that_a_symmetric_diamond_does_not_tell_apart_weigh_the_same() ->
 
 
 POLICY = oracle.policy_for(scene for game in all_scenes([(5, 5)], seeds=1) for scene, _ in game)
-"""Any policy."""
+"""An arbitrary policy."""

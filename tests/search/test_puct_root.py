@@ -27,7 +27,7 @@ def points(game: Game, *vertices: str) -> list[int]:
 # --- noise and temperature
 
 
-def test_noise_is_shared_half_evenly_half_by_what_is_likelier_than_usual() -> None:
+def test_noise_is_shared_half_evenly_half_by_log_probability() -> None:
     prior = np.array([0.5, 0.4, 0.0999, 0.0001, 0.0])
     shares = noise_shares(prior)
     assert shares.sum() == pytest.approx(1)
@@ -52,7 +52,7 @@ def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
     assert np.mean(noisy, axis=0)[legal] == pytest.approx(expected, abs=0.02)
 
 
-def test_early_values_fade_with_the_moves_sooner_on_small_boards() -> None:
+def test_early_values_decay_with_the_moves_sooner_on_small_boards() -> None:
     for size, halflife in ((19, 10), (9, 10 * 9 / 19)):
         game = Game(size)
         values = []
@@ -89,7 +89,7 @@ def test_noise_differs_from_seed_to_seed() -> None:
     assert len(found) == 3
 
 
-def test_wide_root_noise_makes_an_analysis_look_at_more_moves() -> None:
+def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
     def tried(noise: float) -> int:
         return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
 
@@ -121,13 +121,13 @@ def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str,
         assert len(game.legal_points()) - len(duplicates(game, color, found)) == left
 
 
-def test_nothing_mirrors_anything_while_a_ko_is_fought() -> None:
+def test_no_moves_are_mirrored_while_a_ko_is_fought() -> None:
     game = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, rules="chinese")
     game.play("B3")
     assert mirrors_of(game, rows_of([game])) == []
 
 
-def test_black_begins_on_the_right_and_mirrored_moves_are_told_as_well() -> None:
+def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
     game = Game(9)
     with Searching(FakeEvaluator()) as searcher:
         report = searcher.run(game, Limits(300, move_ownership=True))
@@ -160,7 +160,7 @@ SETTLED = """
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_moves_that_change_nothing_are_held_back(color: int) -> None:
+def test_moves_that_change_nothing_get_a_penalty(color: int) -> None:
     for rules in ("chinese", "japanese"):
         game = game_from(SETTLED, color, rules)
         board = game.board.color
@@ -182,7 +182,7 @@ def test_moves_that_change_nothing_are_held_back(color: int) -> None:
         assert not ending_points(game, color, ownership * 0.9, 0.5)[others].any()
 
 
-def test_moves_that_touch_or_capture_the_opponent_are_not_held_back() -> None:
+def test_moves_that_touch_or_capture_the_opponent_get_no_penalty() -> None:
     game = game_from(". O . X .\nX X X X .\n. . . . .\n. . . . .\n. . . . .", BLACK, "chinese")
     ownership = np.where(game.board.color < 3, 1, 0).astype(np.float32)
     held = ending_points(game, BLACK, ownership, 0.5)
@@ -194,12 +194,12 @@ def test_moves_that_touch_or_capture_the_opponent_are_not_held_back() -> None:
     assert ending_points(captured, WHITE, mine, 0.5)[points(captured, "A2")[0]] == 0
 
 
-def test_moves_held_back_are_searched_less() -> None:
+def test_moves_with_a_penalty_are_searched_less() -> None:
     class Settled(AreaEvaluator):
-        """Thinks that Black owns everything, and that no move matters."""
+        """Evaluates every point as Black's, and every move alike."""
 
-        def judge(self, board, color, conditions, out, row):
-            super().judge(board, color, conditions, out, row)
+        def write_values(self, board, color, conditions, out, row):
+            super().write_values(board, color, conditions, out, row)
             out.ownership_black[row, board.color < 3] = 1
             out.win_black[row], out.loss_black[row], out.score_black[row] = 1, 0, 20
 
@@ -213,7 +213,7 @@ def test_moves_held_back_are_searched_less() -> None:
 
 
 def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
-    """Means and deviations, of the position and below each move, are those of its leaves one by one."""
+    """Means and deviations, of the position and below each move, are those of its single leaves."""
     evaluator = AreaEvaluator()
     with Searching(evaluator, **PLAIN) as searcher:
         game = Game(5)
@@ -271,14 +271,14 @@ def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
             assert sorted(getattr(move, field)) == sorted(getattr(original, field))
 
 
-def test_nothing_is_said_of_ownership_that_the_evaluator_does_not_know() -> None:
+def test_no_ownership_is_reported_without_the_evaluators() -> None:
     evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(9), Limits(30, move_ownership=True), evaluator)
     assert report.ownership_stdev is None
     assert all(move.ownership_black is None and move.ownership_stdev is None for move in report.moves)
 
 
-def test_ownership_of_moves_is_left_out_unless_wanted_and_can_be_wanted_later() -> None:
+def test_ownership_of_moves_is_collected_on_request_even_later() -> None:
     with Searching(FakeEvaluator()) as searcher:
         first = searcher.run(Game(5), Limits(50))
         assert all(move.ownership_black is None and move.ownership_stdev is None for move in first.moves)

@@ -49,14 +49,14 @@ def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
     assert visits_of(other) != visits_of(reports[0])
 
 
-def test_the_time_an_evaluator_takes_changes_nothing() -> None:
+def test_a_slow_evaluator_does_not_change_the_search() -> None:
     slow = search(Game(7), 60, AreaEvaluator(delay=0.002), pipeline=2, in_flight_share=1)
-    quick = search(Game(7), 60, AreaEvaluator(), pipeline=2, in_flight_share=1)
-    assert visits_of(slow) == visits_of(quick)
+    fast = search(Game(7), 60, AreaEvaluator(), pipeline=2, in_flight_share=1)
+    assert visits_of(slow) == visits_of(fast)
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
-    """A commit that changes it says so and why; `scripts/update_signatures` writes the file."""
+    """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert puct_signature() == PUCT_FILE.read_text(encoding="utf-8").strip()
 
 
@@ -91,7 +91,7 @@ def test_with_one_visit_the_policy_plays() -> None:
     assert report.best.prior == pytest.approx(float(report.raw.policy.max()))
 
 
-def test_few_playouts_are_on_the_way_while_the_root_has_few_visits() -> None:
+def test_few_playouts_are_under_way_while_the_root_has_few_visits() -> None:
     evaluator = FakeEvaluator()
     asked: list[tuple[int, int]] = []
     with Searching(evaluator, eval_batch=64, in_flight_share=0.25) as searcher:
@@ -107,7 +107,7 @@ def test_few_playouts_are_on_the_way_while_the_root_has_few_visits() -> None:
     assert max(count for _, count in asked) == 64
 
 
-def test_a_position_is_judged_once_however_many_playouts_want_it() -> None:
+def test_a_position_is_evaluated_once_however_many_playouts_reach_it() -> None:
     """A network that knows a single good move makes every playout of a batch run into the others."""
 
     class Narrow(AreaEvaluator):
@@ -122,10 +122,10 @@ def test_a_position_is_judged_once_however_many_playouts_want_it() -> None:
     assert sum(evaluator.asked) <= report.nodes
 
 
-# --- the tree is kept
+# --- the tree is reused
 
 
-def test_the_tree_is_kept_from_move_to_move() -> None:
+def test_the_tree_is_reused_from_move_to_move() -> None:
     with Searching(FakeEvaluator(), in_flight_share=0.5) as searcher:
         game = Game(9)
         first = searcher.run(game, Limits(1000))
@@ -141,8 +141,8 @@ def test_the_tree_is_kept_from_move_to_move() -> None:
     assert second.moves
 
 
-def test_what_is_kept_is_what_was_found() -> None:
-    """The part of a tree below a move is the same before and after the move, save what the root says anew."""
+def test_the_reused_subtree_is_unchanged() -> None:
+    """The subtree of a move is the same before and after the move, except for the new evaluation of the root."""
     with Searching(FakeEvaluator(), **PLAIN) as searcher:
         game = Game(7)
         report = searcher.run(game, Limits(500))
@@ -188,7 +188,7 @@ def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
     assert report.playouts == 200
 
 
-def test_play_may_go_on_after_the_game_is_over() -> None:
+def test_play_may_continue_after_the_game_is_over() -> None:
     game = Game(5)
     with Searching() as searcher:
         for _ in range(5):
@@ -257,7 +257,7 @@ def test_a_cancellation_before_the_search_is_not_lost() -> None:
     assert report.best_point > 0
 
 
-def test_the_watcher_is_asked_after_each_batch_of_a_slow_network() -> None:
+def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
     seen: list[Progress] = []
 
     def watch(progress: Progress) -> bool:
@@ -287,7 +287,7 @@ def test_reports_come_at_their_interval_and_early() -> None:
     assert gaps.max() < 0.15
 
 
-def test_an_evaluator_that_fails_ends_the_search_and_not_more() -> None:
+def test_an_evaluator_that_fails_ends_only_the_running_search() -> None:
     evaluator = AreaEvaluator()
     with Searching(evaluator) as searcher:
         searcher.run(Game(5), Limits(50))
@@ -323,7 +323,7 @@ def test_restricted_moves_are_not_searched() -> None:
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_restrictions_reach_as_deep_as_they_say(color: int) -> None:
+def test_restrictions_hold_down_to_their_depth(color: int) -> None:
     points = frozenset(p for p in range(7, 20) if p % 6)
     with Searching(FakeEvaluator(), symmetry_pruning=False) as searcher:
         searcher.run(Game(5), Limits(2000, restrictions=(Restriction(color, points, 3),)))
@@ -373,10 +373,10 @@ def test_every_size_can_be_searched() -> None:
         assert search(Game(width, height), 64, FakeEvaluator()).moves
 
 
-# --- what is asked
+# --- what the evaluator receives
 
 
-def test_the_root_is_asked_in_its_own_way() -> None:
+def test_the_root_has_its_own_evaluation_options() -> None:
     evaluator = AreaEvaluator()
     with Searching(evaluator, root_average=True, root_policy_optimism=0.3, policy_optimism=0.8) as searcher:
         searcher.run(Game(5), Limits(20))
@@ -413,7 +413,7 @@ class AdvantageRecorder(FakeEvaluator):
 def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
     side: str, to_play: int, behalf_of: int | None, black: float
 ) -> None:
-    """In the whole tree it stays with one colour, whoever is to play."""
+    """In the whole tree it stays with one colour, at nodes of either side."""
     evaluator = AdvantageRecorder()
     options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}
     search(Game(5), Limits(50, behalf_of=behalf_of), evaluator, to_play=to_play, **options)
@@ -434,7 +434,7 @@ def test_a_tree_with_the_advantage_on_the_other_side_is_dropped(side: str, is_ke
         assert searcher.run(game, Limits(300)).playouts < 300, "pondering was on behalf of the same side"
 
 
-def test_without_advantage_nothing_is_told_and_pondering_is_like_any_search() -> None:
+def test_without_advantage_pondering_is_like_any_search() -> None:
     evaluator = AdvantageRecorder()
     with Searching(evaluator) as searcher:
         game = Game(7)
@@ -443,21 +443,21 @@ def test_without_advantage_nothing_is_told_and_pondering_is_like_any_search() ->
     assert evaluator.advantages == {0.0}
 
 
-def test_an_evaluator_without_ownership_leaves_none() -> None:
+def test_without_ownership_none_is_reported() -> None:
     evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(19), 50, evaluator)
     assert report.ownership_samples == 0
     assert not report.ownership_black.any()
 
 
-def test_an_evaluator_without_score_is_followed_by_its_value_alone() -> None:
+def test_without_score_the_utility_is_the_value() -> None:
     evaluator = FakeEvaluator(has_score=False)
     report = search(Game(9), 200, evaluator, ending_bonus=0)
     assert report.utility_black == pytest.approx(report.value_black)
 
 
 def test_it_saves_and_kills_the_stones_that_matter() -> None:
-    """With all moves alike and only area for a judgement, the search finds the vital point; twins find the same."""
+    """With equal priors and values by area only, the search finds the vital point; exchanged colours find the same."""
     text = """
         . a . X O .
         X X X X O O

@@ -48,7 +48,7 @@ from gtp_engine.search.puct.utility import evaluation_weight, expected_score_val
 
 
 def compare(searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...] = ()) -> None:
-    """Assert that a node and everything below it is as the oracle says."""
+    """Assert that a node and everything below it equals the oracle's."""
     tree = store_of(searcher).tree
     assert tree.visits[node] == expected.visits, path
     found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
@@ -71,7 +71,7 @@ CASES = {
 
 @pytest.mark.parametrize("evaluator", [FakeEvaluator(), ShapedEvaluator()], ids=["fake", "shaped"])
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_it_searches_as_the_oracle_does(options: dict[str, object], evaluator: Evaluator) -> None:
+def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: Evaluator) -> None:
     game = Game(4, 5, Rules.parse("tromp-taylor"), 0.5)
     game.play("B2")
     options = {**options, "eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
@@ -82,7 +82,7 @@ def test_it_searches_as_the_oracle_does(options: dict[str, object], evaluator: E
         compare(searcher, ROOT, oracle.root)
 
 
-def test_the_end_of_a_game_is_searched_as_the_oracle_does() -> None:
+def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game() -> None:
     """Most playouts end with two passes here."""
     game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=0.5)
     options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
@@ -96,7 +96,7 @@ def test_the_end_of_a_game_is_searched_as_the_oracle_does() -> None:
 # --- edges
 
 
-def test_untried_edges_keep_the_likeliest_in_front() -> None:
+def test_the_first_untried_edge_has_the_largest_prior() -> None:
     rng = np.random.default_rng(5)
     tree = new_tree(40, 100)
     tree.first_edge[ROOT], tree.edges[ROOT] = 1, 30
@@ -165,7 +165,7 @@ GAMES = {
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_rows_are_what_the_game_would_be(name: str) -> None:
+def test_rows_equal_those_of_the_game(name: str) -> None:
     game = GAMES[name]()
     checker = RowChecker(game)
     with Searching(checker, symmetry_pruning=False) as searcher:
@@ -223,8 +223,8 @@ def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
     return checked
 
 
-def test_under_territory_rules_the_network_judges_what_two_passes_leave() -> None:
-    """Which stones are dead is not written on the board; the game ends in the tree, but its result is a judgement."""
+def test_under_territory_rules_the_network_evaluates_the_final_position() -> None:
+    """The board does not show which stones are dead: the game ends in the tree, but its value is the network's."""
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         game = Game(3, 3, Rules.parse("japanese"))
         searcher.run(game, Limits(200))
@@ -279,7 +279,7 @@ def params(size: int = 19, score: float = 0.0, **values: object):
 
 @pytest.mark.parametrize("stdev", [0.0, 1.0, 5.0, 20.0, 60.0])
 @pytest.mark.parametrize("score", [-80.0, -3.0, 0.0, 0.5, 12.0, 150.0])
-def test_the_share_of_a_score_is_that_of_fine_integration(score: float, stdev: float) -> None:
+def test_expected_score_values_equal_fine_integration(score: float, stdev: float) -> None:
     for center, scale in ((0.0, 38.0), (5.0, 14.25), (-2.0, 4.0)):
         if stdev <= 3 * scale:
             exact = mean_share(score, stdev, center, scale)
@@ -302,7 +302,7 @@ def test_utility_per_point_is_the_slope() -> None:
         assert utility_per_point(score, numbers) == pytest.approx(slope, rel=1e-4)
 
 
-def test_sure_judgements_count_more() -> None:
+def test_certain_evaluations_count_more() -> None:
     numbers = params()
     weights = [evaluation_weight(0.0, error, 0.0, numbers) for error in (0.0, 0.1, 0.25, 0.5, 1.0)]
     assert weights == sorted(weights, reverse=True)
@@ -316,7 +316,7 @@ def test_sure_judgements_count_more() -> None:
 
 
 def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], **values: object):
-    """Return what `choose` sees of a root whose moves have these visits and utilities, for Black."""
+    """Return moves and weights by `choose` for a root whose moves have these visits and utilities, for Black."""
     game = Game(5)
     with Searching(FakeEvaluator(), symmetry_pruning=False, **values) as searcher:
         searcher.run(game, Limits(len(visits) + 1))
@@ -345,7 +345,7 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
     return moves, weights
 
 
-def test_the_move_with_the_best_lower_bound_is_preferred_if_it_was_looked_at() -> None:
+def test_the_move_with_the_best_lower_bound_is_preferred_if_it_has_enough_visits() -> None:
     for share, best in ((0.15, 1), (0.9, 0)):
         _, weights = moves_like([1000, 600], [0.0, 0.1], [0.5, 0.5], lcb_min_share=share)
         assert int(np.argmax(weights)) == best

@@ -1,4 +1,4 @@
-"""Rollouts: legal games to the end, counted as Tromp and Taylor count, with policies that see what is urgent."""
+"""Rollouts: legal games to the end, counted as Tromp and Taylor count, with policies that find urgent moves."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and finds what is there."""
+"""The rollout search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and finds vital moves."""
 
 import contextlib
 import threading
@@ -47,7 +47,7 @@ def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi
 
 
 @pytest.mark.parametrize("algorithm", ["rave", "uct"])
-def test_a_search_with_a_seed_repeats_itself_whatever_the_number_of_threads(algorithm: str) -> None:
+def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorithm: str) -> None:
     reports = [search(Game(9), search=algorithm, threads=threads) for threads in (1, 2, 3, 2)]
     assert len({tuple(visits_of(report)) for report in reports}) == 1
     assert all(np.array_equal(reports[0].ownership_black, report.ownership_black) for report in reports)
@@ -67,14 +67,14 @@ def test_clear_makes_the_next_search_the_first_one() -> None:
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
-    """A commit that changes it says so and why; `scripts/update_signatures` writes the file."""
+    """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert rollouts_signature() == ROLLOUTS_FILE.read_text(encoding="utf-8").strip()
 
 
 @pytest.mark.parametrize("algorithm", ["rave", "uct"])
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
 def test_it_saves_and_kills_the_stones_that_matter(algorithm: str, color: int) -> None:
-    """Whoever plays at `a` wins: three points in a row become two eyes or none, and the komi lies between."""
+    """The side that plays at `a` wins: three points in a row become two eyes or none, and the komi lies between."""
     text = """
         . a . X O .
         X X X X O O
@@ -92,7 +92,7 @@ def test_it_saves_and_kills_the_stones_that_matter(algorithm: str, color: int) -
     assert twin.winrate == pytest.approx(report.winrate, abs=0.05)
 
 
-def test_the_tree_is_kept_from_move_to_move() -> None:
+def test_the_tree_is_reused_from_move_to_move() -> None:
     searcher = RolloutSearch(config())
     game = Game(9)
     first = searcher.run(game, Limits(1000))
@@ -229,7 +229,7 @@ def test_restricted_moves_are_not_searched(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_restrictions_reach_as_deep_as_they_say(color: int) -> None:
+def test_restrictions_hold_down_to_their_depth(color: int) -> None:
     points = frozenset(p for p in range(7, 20) if p % 6)
     with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
         searcher.run(Game(5), Limits(4000, restrictions=(Restriction(color, points, 3),)))

@@ -1,19 +1,39 @@
-"""Tree search with a network (PUCT): its policy says where to look, its value what a position is worth.
+"""Tree search with a network (PUCT): its policy directs the search, its value says how good the leaves are.
 
-tree        the arrays of the tree, and the store that grows and re-roots them
-utility     from what a network says to what the search maximises; the numbers a search is run with
-leaves      a batch of paths to leaves, and their positions as rows for the evaluator
-select      walking down to leaves: which move a playout takes
-means       the means of a node from those of its children
-expand      what an evaluation adds to the tree: moves, judgements, visits, ownership
-rollouts    playing leaves out and mixing the results in, as AlphaGo did; off unless asked for
-players     who plays them: a policy of kernels, or a quick network
-settings    from the configuration to the numbers a search is run with
-batches     the arrays that searching boards of one size needs
-root        the root's moves: temperature, noise, restrictions, held-back moves at the end of a game
-mirrors     moves that mirror each other in a symmetric position
-choose      from visits and utilities to the order of the root's moves
-report      SearchReport and Progress from a tree
-thread      the thread that calls the evaluator
-search      PuctSearch, which puts them together
+One playout, in order, file by file:
+
+select              walks down the tree by the PUCT formula to a leaf; fills a batch with such walks
+leaves              the batch: paths, and the positions at their ends as rows for the evaluator
+leaf_evaluator      has the rows evaluated by the network and, if wanted, played out by rollouts
+expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
+means               recomputes the means of each node on a path
+
+What they work on:
+
+tree                the arrays of the tree, and the store that grows and re-roots them
+utility             what the search maximises: win, loss and score; the parameters of a search
+leaf_batches        batches and work arrays for boards of one size
+reusable_tree       the tree kept from move to move, with these arrays
+
+What runs them:
+
+puct_search         PuctSearch: one game, position after position
+search_run          SearchRun: one position, batches in a pipeline, until a limit is reached
+evaluation_thread   the thread that calls the evaluator
+search_params       the parameters, from the configuration, the game and the limits
+
+The root, and the result:
+
+root                temperature, noise, moves left out, bonuses late in a game
+mirrors             moves that mirror each other in a symmetric position
+choose              the order of the root's moves, from visits and utilities
+tree_report         SearchReport and Progress
+
+Rollouts as in AlphaGo, off unless configured (`puct.rollout_share`):
+
+leaf_rollouts       plays leaves out with a policy of kernels, and mixes results into the tree
+network_rollouts    plays leaves out with a network's rollout policy
+rollout_players     which of the two
+
+`_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
 """

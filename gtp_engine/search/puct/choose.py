@@ -1,9 +1,9 @@
-"""From what was found about the root's moves to their order.
+"""The order of the root's moves, from their visits and utilities.
 
-Mostly the one with the most visits (weighted) is best, with three corrections of KataGo's (`getPlaySelectionValues` in
-cpp/search/searchresults.cpp): visits that, in retrospect, a move would not get again are taken off; the move whose
-utility is best even if its mean is `lcb_stdevs` standard deviations off is preferred as far as that evidence goes; and
-what has hardly been looked at does not count.
+Mostly the move with the most (weighted) visits is best, with three corrections of KataGo's (`getPlaySelectionValues` in
+cpp/search/searchresults.cpp): visits that a move would not get again, now that its utility is known, are subtracted;
+the move with the best lower confidence bound, `lcb_stdevs` standard deviations below its mean, is preferred as far as
+that evidence goes; and moves with hardly any visits do not count.
 """
 
 from typing import Final, NamedTuple
@@ -21,10 +21,10 @@ from gtp_engine.search.puct.utility import Params
 Floats = NDArray[np.float64]
 
 _PRIOR_SHARE: Final = 2.0
-"""Visits that a prior of 1 is worth when the best explored move is looked for (KataGo's)."""
+"""Visits that a prior of 1 counts for in choosing the best explored move (KataGo's)."""
 
 _LARGEST_GAIN: Final = 5.0
-"""The preference for the best lower bound multiplies a move's standard deviations at most by this (KataGo's)."""
+"""Largest factor on a move's standard deviations in the preference for the best lower bound (KataGo's)."""
 
 _LEAST_WEIGHT: Final = 1.0
 _LEAST_SHARE: Final = 1.0 / 64.0
@@ -34,31 +34,31 @@ _LEAST_VARIANCE: Final = 1e-8
 
 
 class RootMoves(NamedTuple):
-    """The root's moves that were tried and judged, k of them, side by side."""
+    """The root's moves that have visits, k of them, as columns."""
 
     nodes: NDArray[np.int64]  # [k]
     points: NDArray[np.int64]  # [k] or PASS
     priors: Floats  # [k] as the search used them
     visits: NDArray[np.int64]  # [k]
     means: Floats  # [k, MEAN_COLUMNS]
-    utilities: Floats  # [k] for the side to play, with what holds moves back at the end of a game
-    radius: Floats  # [k] what `lcb_stdevs` standard deviations are
+    utilities: Floats  # [k] for the side to play, with the ending bonus
+    radius: Floats  # [k] `lcb_stdevs` standard deviations
 
 
 def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> RootMoves:
-    """Return the root's moves that were tried, are allowed and have been judged."""
+    """Return the root's moves that have visits and are not left out."""
     first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     edges = slice(first, first + tried)
     nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
-    kept = (tree.visits[nodes] > 0) & (root.avoid_until[root.color, points] <= 0)
-    nodes, points = nodes[kept], points[kept]
+    eligible = (tree.visits[nodes] > 0) & (root.avoid_until[root.color, points] <= 0)
+    nodes, points = nodes[eligible], points[eligible]
     means = tree.mean[nodes]
     sign = 1.0 if root.color == BLACK else -1.0
     radius = 1.0 + params.static_weight + params.dynamic_weight
     return RootMoves(
         nodes=nodes,
         points=points,
-        priors=tree.prior[edges][kept].astype(np.float64),
+        priors=tree.prior[edges][eligible].astype(np.float64),
         visits=tree.visits[nodes],
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
@@ -69,7 +69,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
 def _deviations(means: Floats, utility_radius: float) -> Floats:
     """Return the standard deviation of each mean utility.
 
-    The variance is measured, with a little of the largest possible mixed in, which matters for few visits only.
+    The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
     """
     weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
     utility = means[:, UTILITY]
@@ -83,7 +83,7 @@ def _deviations(means: Floats, utility_radius: float) -> Floats:
 
 
 def selection_weights(moves: RootMoves, tree: Tree, params: Params, config: PuctConfig) -> Floats:
-    """Return how much speaks for each move, [k], in visits; the largest is the move to play.  k must not be 0."""
+    """Return the corrected weight of each move, [k], in visits; the largest is the move to play.  k must not be 0."""
     weights = moves.means[:, WEIGHT].copy()
     explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + _PRIOR_SHARE * moves.priors
     best = int(np.argmax(explored))
@@ -102,8 +102,8 @@ def _reduced_in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling
     reached = scaling * moves.priors[best] / (1.0 + weights[best]) + moves.utilities[best]
     gap = reached - moves.utilities
     with np.errstate(divide="ignore", invalid="ignore"):
-        wanted = np.where(gap > 0.0, np.maximum(0.0, scaling * moves.priors / gap - 1.0), np.inf)
-    reduced = np.ceil(np.minimum(weights, wanted))
+        deserved = np.where(gap > 0.0, np.maximum(0.0, scaling * moves.priors / gap - 1.0), np.inf)
+    reduced = np.ceil(np.minimum(weights, deserved))
     reduced[best] = weights[best]
     return reduced
 
@@ -111,8 +111,9 @@ def _reduced_in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling
 def _prefer_best_lower_bound(moves: RootMoves, weights: Floats, least: float) -> None:
     """Raise the weight of the move with the best lower bound among those with the weight `least` at least.
 
-    A move that is worse by its bound would have to be so many times less certain to be as good: as the standard
-    deviation falls with the root of the visits, that says how many more visits the better one deserves.
+    For another move to have as good a bound, its standard deviation would have to be larger by some factor.  Standard
+    deviations fall with the root of the visits, so the best move deserves the square of that factor times the visits of
+    the other.
     """
     lcb = moves.utilities - moves.radius
     eligible = (weights > 0.0) & (weights >= least)

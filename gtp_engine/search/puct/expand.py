@@ -1,6 +1,10 @@
-"""What the answers for a batch add to the tree: moves, what was said of positions, visits, ownership.  Kernels.
+"""Expansion and backup: what an evaluated batch adds to the tree.  Kernels.
 
-All of it is Black's view, in float64 where it is summed up.
+    expand_leaves   the evaluations of the leaves, and their edges with priors
+    back_up         visits and means on the paths to the leaves, and sums of the ownership
+    abandon         takes a batch back whose evaluation has not been waited for
+
+Everything is Black's view, in float64 where it is summed up.
 """
 
 from typing import NamedTuple
@@ -49,13 +53,13 @@ class Ownership(NamedTuple):
     samples: NDArray[np.int64]  # [1]
     total: NDArray[np.float64]  # [n]
     squares: NDArray[np.float64]  # [n]
-    move_weight: NDArray[np.float64]  # [n] of those below the root move on a point
-    moves: NDArray[np.float64]  # [n, n] their sums, by the root move's point; [1, n] where not wanted
+    move_weight: NDArray[np.float64]  # [n] of the samples below the root move on a point
+    moves: NDArray[np.float64]  # [n, n] their sums, by the root move's point; [1, n] if not collected
     move_squares: NDArray[np.float64]  # of the shape of `moves`
 
 
 def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
-    """Return sums of nothing."""
+    """Return sums of no samples; `with_moves` also below each root move."""
     n = padded_length(width, height)
     rows = n if with_moves else 1
     return Ownership(
@@ -74,7 +78,7 @@ def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
 
 @spliced_kernel
 def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
-    """Give `node` an edge for every legal move, or none if there is no room."""
+    """Give `node` an edge for every legal move, or none if the arrays of the tree are full."""
     board, color = board_of(positions, slot, wide(0)), wide(positions.to_play[slot])
     area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     first = wide(tree.info[EDGES])
@@ -104,7 +108,7 @@ def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluati
 def write_own_values(
     tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
 ) -> None:
-    """Note what is said of a position, without its weight."""
+    """Write the evaluation of a node's position, without its weight."""
     own = tree.own
     own[node, VALUE] = value
     own[node, NO_RESULT] = no_result
@@ -116,7 +120,7 @@ def write_own_values(
 
 @kernel
 def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot: int, params: Params) -> None:
-    """Note what the evaluator said of a node's position."""
+    """Write the evaluation of a node's position by the evaluator, row `slot`."""
     score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
     lead = np.float64(evaluation.lead_black[slot])
     write_own_values(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
@@ -127,7 +131,7 @@ def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot
 
 @spliced_kernel
 def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
-    """Note that the game is over at a node and Black wins by `margin` points (negative: loses)."""
+    """Write the result of a game that is over at a node, won by Black by `margin` points (negative: lost)."""
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
     write_own_values(tree, node, value, 0.0, margin, 0.0, margin, params)
     tree.own[node, WEIGHT] = params.certain_weight
@@ -138,7 +142,7 @@ def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
 
 @spliced_kernel
 def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: MeansWork) -> None:
-    """Count a playout in all nodes on its path."""
+    """Count a playout in all nodes on its path, from the leaf to the root, and recompute their means."""
     color = wide(leaves.color[row])
     for at in range(wide(leaves.depth[row]), -1, -1):
         node = wide(leaves.path[row, at])
@@ -154,7 +158,7 @@ def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: Me
 
 @kernel
 def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray[np.float32]) -> None:
-    """Add the ownership at a leaf; `move` is the root move that led there, or the leaf is the root if it is 0."""
+    """Add the ownership at a leaf; `move` is the root move that led there, 0 if the leaf is the root."""
     with_move = move > 0 and ownership.moves.shape[0] > 1
     for point in range(value.size):
         owned = weight * value[point]
@@ -170,7 +174,7 @@ def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray
 
 @spliced_kernel
 def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: IntArray) -> None:
-    """Add who owns what where the game is over; as `add_ownership`, `owner` int32[n] holding colours."""
+    """Add the ownership of a game that is over; as `add_ownership`, with `owner` int32[n] holding colours."""
     with_move = move > 0 and ownership.moves.shape[0] > 1
     for point in range(owner.size):
         owned = weight * (wide(owner[point] == BLACK) - wide(owner[point] == WHITE))
@@ -197,14 +201,14 @@ def leaf_node(leaves: Leaves, row: int) -> int:
 def expand_leaves(
     tree: Tree, params: Params, leaves: Leaves, rows: int, positions: Positions, evaluation: Evaluation
 ) -> None:
-    """Note what `evaluation` says of the positions of the first `rows` rows, and give their nodes edges."""
+    """Write the evaluations of the leaves in the first `rows` rows into the tree, and give their nodes edges."""
     for row in range(rows):
         if wide(leaves.kind[row]) != EVALUATE:
             continue
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
         write_network_evaluation(tree, node, evaluation, slot, params)
         if leaves.passes[row] >= 2:
-            tree.state[node] = UNEXPANDABLE  # the rules leave the rest to the players' agreement
+            tree.state[node] = UNEXPANDABLE  # under territory rules; players would now agree on dead stones
         else:
             _add_edges(tree, node, positions, evaluation, slot, params.suicide)
 
@@ -219,10 +223,10 @@ def back_up(
     ownership: Ownership,
     work: MeansWork,
 ) -> None:
-    """Count the first `rows` rows in the nodes on their paths, one after the other, and in the ownership."""
+    """Count the first `rows` rows in the nodes on their paths and in the ownership, one after the other."""
     for row in range(rows):
         kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
-        if kind == COLLISION:
+        if kind == COLLISION:  # its virtual visits have done their work
             remove_virtual_visits(tree, leaves, row)
             continue
         move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
@@ -248,10 +252,10 @@ def expand_and_back_up(
     ownership: Ownership,
     work: MeansWork,
 ) -> None:
-    """Add the first `rows` rows to the tree; `evaluation` answers the positions of the batch.
+    """Add the first `rows` rows, whose positions have this `evaluation`, to the tree: expand, then back up.
 
-    The two parts are kernels of their own for searches that mix rollouts in between: who does not should not have to
-    wait at the first start until the rollouts are compiled.
+    A search that mixes rollouts in calls the two kernels itself, with the mixing in between.  One kernel with a branch
+    would make every first start compile the rollouts as well.
     """
     expand_leaves(tree, params, leaves, rows, positions, evaluation)
     back_up(tree, params, leaves, rows, evaluation, ownership, work)
@@ -259,7 +263,7 @@ def expand_and_back_up(
 
 @kernel
 def abandon(tree: Tree, leaves: Leaves, rows: int) -> None:
-    """Take the first `rows` rows back as if they had never been selected."""
+    """Take the first `rows` rows back as if they had not been selected."""
     for row in range(rows):
         remove_virtual_visits(tree, leaves, row)
         node = leaves.path[row, leaves.depth[row]]

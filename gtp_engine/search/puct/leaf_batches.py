@@ -1,4 +1,4 @@
-"""The arrays that searching boards of one size needs, made once: batches, work arrays, generators of random numbers."""
+"""Batches of playouts, and all other arrays that searching boards of one size needs, allocated once."""
 
 from typing import Final
 
@@ -19,13 +19,13 @@ from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.rng import new_states
 
 _ROWS_PER_PLAYOUT: Final = 2
-"""Rows of a batch for each playout: half of them may be collisions."""
+"""Rows of a batch for each playout: as many may be collisions as are playouts."""
 
 
 class Batch:
-    """Playouts on their way: their rows, the positions to be judged, the answers, and the job that fetches them.
+    """Playouts under way: their paths, the positions to be evaluated, the evaluations, and the job that computes them.
 
-    `results` are those of rollouts from the positions, where the search mixes them in.
+    `results` are those of rollouts from the positions, if the search mixes them in.
     """
 
     def __init__(self, size: int, width: int, height: int) -> None:
@@ -43,7 +43,7 @@ class Batch:
 
     @property
     def evaluations(self) -> int:
-        """The number of positions to be judged."""
+        """The number of positions to be evaluated."""
         return int(self.filled[1])
 
     @property
@@ -52,9 +52,9 @@ class Batch:
         return int(self.filled[2])
 
     def subtract_tax(self, tree: Tree, params: Params, rules: Rules) -> None:
-        """Where the game is over, take off the points in seki and for groups that the rules do not count.
+        """Where the game is over, subtract the points in seki and for groups that the rules do not count.
 
-        The kernels count plain area; this takes milliseconds, so it is done once for each such position.
+        The kernels count plain area.  Counting by the rules takes milliseconds, so it is done only once for each node.
         """
         if rules.tax is Tax.NONE:
             return
@@ -69,7 +69,7 @@ class Batch:
 
 
 class Buffers:
-    """The arrays of a search on boards of this size, with `batches` batches of `size` playouts."""
+    """The arrays for boards of one size, with `batches` batches of `size` playouts."""
 
     def __init__(self, width: int, height: int, *, batches: int, size: int, seed: int | None) -> None:
         self.batch_size: Final = size

@@ -1,7 +1,8 @@
 """Batches of leaves: the paths to them, and their positions as rows for the evaluator.  Kernels.
 
-A walk down the tree needs no board (edges hold legal moves only), so a leaf's position is made afterwards, by playing
-the moves of its path from the root's board.  B is the number of rows of a batch, n the padded length of a board.
+A walk down the tree needs no board, because edges hold legal moves only.  So a leaf's position is set up afterwards, by
+playing the moves of its path from the root's board, and only if the evaluator or the rules need it.  B is the number of
+rows of a batch, n the padded length of a board.
 """
 
 from typing import Final, NamedTuple
@@ -30,17 +31,18 @@ MAX_DEPTH: Final = 500
 """Longest path from the root, moves."""
 
 EVALUATE: Final = 0
-"""A row whose position the evaluator judges."""
+"""A row that ends at a new node: the evaluator evaluates its position."""
 TERMINAL: Final = 1
-"""A row in which the game is over, so that the rules judge it."""
+"""A row in which the game is over: the rules give its result."""
 REVISIT: Final = 2
-"""A row that ends at a node judged before which gets no moves: what was said of it counts once more."""
+"""A row that ends at an evaluated node without edges: its evaluation counts once more."""
 COLLISION: Final = 3
-"""A row that ends at a node being judged for another row: no playout, but while it lasts walks go elsewhere."""
+"""A row that ends at a node whose evaluation is under way for another row.  It is no playout, but while the batch lasts
+its virtual visits send later walks elsewhere."""
 
 
 class Root(NamedTuple):
-    """The position that is searched."""
+    """The position that is searched, for kernels."""
 
     positions: Positions  # a single row
     color: int  # to play
@@ -49,12 +51,12 @@ class Root(NamedTuple):
     history: NDArray[np.uint64]  # [any] sorted: keys of positions that may not occur again
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
-    deepest_avoided: int  # the largest of these
-    bonus: NDArray[np.float64]  # [n] what is added to the utility of the root's moves once they were tried
+    unrestricted_from: int  # the largest of these: the depth from which on no move is left out
+    bonus: NDArray[np.float64]  # [n] added to the utility of the root's moves once they have been tried, Black's
 
 
 class Leaves(NamedTuple):
-    """A batch of playouts on their way, one to a row."""
+    """A batch of playouts under way, one to a row."""
 
     path: IntArray  # [B, MAX_DEPTH + 1] nodes from the root to the leaf
     moves: NDArray[np.int16]  # [B, MAX_DEPTH] moves between them
@@ -77,7 +79,7 @@ class PathWork(NamedTuple):
 
 
 def new_leaves(rows: int, width: int, height: int) -> Leaves:
-    """Return room for `rows` playouts on boards of this size."""
+    """Return rows of zeros for `rows` playouts on boards of this size."""
     return Leaves(
         path=np.zeros((rows, MAX_DEPTH + 1), dtype=np.int32),
         moves=np.zeros((rows, MAX_DEPTH), dtype=np.int16),
@@ -103,7 +105,7 @@ def new_path_work(width: int, height: int) -> PathWork:
 def _play_path(
     board: Board, root: Root, superko: int, leaves: Leaves, row: int, begin: int, end: int, work: PathWork
 ) -> None:
-    """Play the moves begin … end − 1 of a row's path, and note what superko has to know of them."""
+    """Play the moves begin … end − 1 of a row's path, and record in `work` what superko needs to know about them."""
     color = root.color if begin % 2 == 0 else BLACK + WHITE - root.color
     for i in range(begin, end):
         move = wide(leaves.moves[row, i])
@@ -119,15 +121,16 @@ def _play_path(
 
 
 @kernel
-def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: Positions, work: PathWork) -> None:
-    """Write the positions at the leaf and one and two moves before it into the row's slot of `positions`.
+def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: Positions, work: PathWork) -> None:
+    """Write the boards at the leaf and one and two moves before it into the row's slot of `positions`.
 
-    Before the root they are the root's.  Fills `work` for the path.
+    Boards from before the root are those of the root's own row.  Fills `work` for the path.
     """
     slot, depth = wide(leaves.slot[row]), wide(leaves.depth[row])
     here, before = board_of(positions, slot, wide(0)), board_of(positions, slot, wide(1))
     earlier = board_of(positions, slot, wide(2))
     start = board_of(root.positions, wide(0), wide(0))
+    # The path is played once, in three parts: each board is copied when its part of the path is complete.
     if superko != 0:
         work.keys[0] = position_key(start, start.hash[0], root.color, superko)
         for point in range(work.occupied.size):
@@ -151,10 +154,10 @@ def write_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: 
 
 
 @spliced_kernel
-def write_rest(
+def finish_leaf(
     root: Root, superko: int, suicide: bool, leaves: Leaves, row: int, positions: Positions, work: PathWork
 ) -> None:
-    """Write the rest of a row whose boards are there: the last moves, what ko forbids, whether a pass ends the game."""
+    """Complete a row after `write_leaf_boards`: the last moves, what ko forbids, whether a pass ends the game."""
     slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
     mover = BLACK + WHITE - color
     for ago in range(HISTORY):
@@ -175,7 +178,7 @@ def write_rest(
 
 @spliced_kernel
 def _pass_ends(root: Root, leaves: Leaves, row: int) -> int:
-    """Return what the passes of a row mean, as in `Positions.pass_ends`: for the root, what it was given."""
+    """Return `Positions.pass_ends` for a row; the root keeps its own."""
     passes = wide(leaves.passes[row])
     pass_ends = wide(GOES_ON)
     if wide(leaves.depth[row]) == 0:
@@ -193,7 +196,8 @@ def _write_forbidden(
 ) -> None:
     """Write the map of the points where ko or superko forbids `color` to play.
 
-    A move that stays on the board can recreate a position only where that colour had a stone before; one that does not,
+    Hashing every move would be slow, so moves that cannot repeat a position are skipped: a stone that stays on the
+    board recreates a position only where that colour had one before (`occupied`); a stone that does not stay, as in
     the suicide of several stones, has no empty point beside it.
     """
     forbid_ko(positions, slot, color)

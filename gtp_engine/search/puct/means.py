@@ -1,12 +1,12 @@
-"""The means of a node: computed anew from its children and its own judgement whenever a playout comes back.  Kernels.
+"""The means of a node, recomputed from its children and its own evaluation at every backup.  Kernels.
 
-With all weights 1 and nothing left out that is the mean over its playouts.  Two things make it better than that, both
-KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.cpp):
+With equal weights this would be the mean over all playouts, which could as well be updated by adding one value.  Two
+corrections of KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.cpp) need all children at once:
 
-- *Noise pruning.*  A child that got more than twice its share of the visits, compared with likelier siblings that did
-  better, was explored in vain; most of its surplus is left out.
-- *Value weighting.*  Children that look worse than the mean by the standards of their own uncertainty count less: the
-  weight is multiplied by a power of the probability, by Student's t with 3 degrees of freedom, of doing no better.
+- *Noise pruning.*  A child that has more than twice its share of the visits, compared with siblings of larger prior
+  that did better, was explored in vain; most of the surplus is left out.
+- *Value weighting.*  A child whose utility is below the mean by the standards of its own uncertainty counts less: its
+  weight is multiplied by a power of the probability, by Student's t with 3 degrees of freedom, of a lower result.
 
 Means, sums and weights are float64, all of them Black's view.
 """
@@ -23,7 +23,7 @@ from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_
 from gtp_engine.search.puct.utility import Params
 
 _LENIENCE: Final = 2.0
-"""Times its share of the visits that a child may have before noise pruning looks at it (KataGo's)."""
+"""Multiple of its share of the visits that a child may have before noise pruning reduces it (KataGo's)."""
 
 _LEAST_PRIOR: Final = 1e-30
 """Prior a child is taken to have at least in that comparison."""
@@ -32,7 +32,7 @@ _VISITS_PER_VARIANCE: Final = 1.5
 """A child's utility is taken to have the variance 1 / (1.5 sqrt(weight)) in value weighting (KataGo's)."""
 
 _FAST_EXPONENT: Final = 0.25
-"""The usual exponent of value weighting, for which there is something quicker than a power."""
+"""The default exponent of value weighting; two square roots compute it faster than `pow`."""
 
 _LEAST_VARIANCE: Final = 1e-8
 _LEAST_CHANCE: Final = 1e-4
@@ -47,7 +47,7 @@ class MeansWork(NamedTuple):
 
 
 def new_means_work(moves: int) -> MeansWork:
-    """Return work arrays for positions with so many moves at most."""
+    """Return work arrays for positions with at most this many moves."""
     return MeansWork(np.zeros(moves), np.zeros(moves))
 
 
@@ -60,7 +60,7 @@ def _student_cdf(z: float) -> float:
 
 @spliced_kernel
 def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWork) -> float:
-    """Return the sum of the weights of the children after taking off most of what was spent in vain."""
+    """Return the sum of the weights of the children, after removing most of what was spent in vain."""
     utility_sum, weight_sum, prior_sum = 0.0, 0.0, 0.0
     for i in range(count):
         prior = max(_LEAST_PRIOR, np.float64(tree.prior[first + i]))
@@ -80,7 +80,7 @@ def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWo
 
 @spliced_kernel
 def _weight_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
-    """Shift weight from children that look worse than the mean; the sum stays `total`."""
+    """Shift weight away from children that are worse than the mean; the sum stays `total`."""
     mean = 0.0
     for i in range(count):
         mean += work.utilities[i] * work.weights[i]
@@ -99,7 +99,10 @@ def _weight_by_value(count: int, total: float, exponent: float, work: MeansWork)
 
 @kernel
 def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansWork) -> None:
-    """Compute the means of a node with `color` to play, whose children and `visits` are up to date."""
+    """Compute the means of a node with `color` to play, whose children and `visits` are up to date.
+
+    Visits that went to no child are the node's own: the one that expanded it, and every revisit of a leaf.
+    """
     first, count = wide(tree.first_edge[node]), wide(tree.tried[node])
     mean, own = tree.mean, tree.own
     sign = 1.0 if color == BLACK else -1.0
@@ -116,7 +119,7 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
             total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
         if params.value_weight_exponent > 0.0:
             _weight_by_value(count, total, params.value_weight_exponent, work)
-    weight = own_visits * np.float64(own[node, WEIGHT])
+    weight = own_visits * np.float64(own[node, WEIGHT])  # `own` is float32; products and sums must not be
     total += weight
     for column in range(WEIGHT):
         mean[node, column] = weight * own[node, column]

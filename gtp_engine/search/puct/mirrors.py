@@ -1,4 +1,4 @@
-"""Moves that mirror each other in a symmetric position, so that a search looks at one of them only."""
+"""Moves that mirror each other in a symmetric position, so that only one of them is searched."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ Mirror = tuple[int, ...]
 
 
 def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
-    """Return the symmetries of the position in row 0 of `root` but the identity; none while ko forbids a move."""
+    """Return the symmetries of the position in row 0 of `root`, without the identity; none while ko forbids a move."""
     if game.board.info[KO_POINT] != NULL_POINT or root.forbidden[0].any():
         return []
     colors = game.board.color
@@ -23,10 +23,10 @@ def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
 
 
 def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
-    """Return the empty points that mirror an earlier one, so that one of each kind is left.
+    """Return the empty points that mirror another one, so that one of each kind remains.
 
-    The one left is on the right for Black and on the left for White, the upper one of two for Black, as manners have it
-    for the first move (KataGo's order).
+    Black keeps the one on the right, and the upper one of two there, which is the etiquette for the first move; White
+    keeps the one on the left, and the lower one.  The order is KataGo's.
     """
     xs, ys = range(game.width), range(game.height)
     columns = reversed(xs) if color == BLACK else iter(xs)
@@ -40,7 +40,7 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
 
 
 def _mirrors(width: int, height: int) -> Iterator[Mirror]:
-    """Yield the symmetries of a board of this size but the identity."""
+    """Yield the symmetries of a board of this size, without the identity."""
     length = (width + 1) * (height + 2) + 1
     for number in range(1, 8 if width == height else 4):
         points = list(range(length))
@@ -52,7 +52,7 @@ def _mirrors(width: int, height: int) -> Iterator[Mirror]:
 
 
 def _image(x: int, y: int, number: int, width: int, height: int) -> tuple[int, int]:
-    """Return where symmetry `number` takes a point: bit 0 turns the rows round, bit 1 the columns, bit 2 swaps them."""
+    """Return where symmetry `number` takes a point: bit 0 reverses the rows, bit 1 the columns, bit 2 transposes."""
     if number & 1:
         y = height - 1 - y
     if number & 2:

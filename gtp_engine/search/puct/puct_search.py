@@ -39,7 +39,7 @@ class PuctSearch:
         check_rollout_policy(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
-        self.batch: Final = config.puct.eval_batch or evaluator.info.batch
+        self.batch_size: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._thread: Final = EvaluationThread("evaluator")
         self._seed = config.search.seed
@@ -99,7 +99,7 @@ class PuctSearch:
     def _fitting_tree(self, width: int, height: int) -> ReusableTree:
         """Return the tree, which is a new one if it was for boards of another size."""
         if self._tree is None or self._tree.board_size != (width, height):
-            batches, size, seed = self.pipeline, self.batch, self._seed
+            batches, size, seed = self.pipeline, self.batch_size, self._seed
             self._tree = ReusableTree(
                 self.config, self.evaluator, width, height, batches=batches, batch_size=size, seed=seed
             )

@@ -1,4 +1,4 @@
-"""The tree that a search keeps from move to move, with all arrays that searching boards of its size needs."""
+"""The tree that a search with a network keeps from move to move, with all arrays that boards of its size need."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from gtp_engine.search.tree_reuse import RootPosition, find_position
 class ReusableTree:
     """A tree for boards of one size whose root follows a game; empty until `move_root`.
 
-    `batches` batches of `batch_size` playouts can be on their way at once.  Raises ConfigError if rollouts should be
+    `batches` batches of `batch_size` playouts can be under way at a time.  Raises ConfigError if rollouts should be
     played by a network that is not loaded.
     """
 
@@ -72,7 +72,7 @@ class ReusableTree:
         return True
 
     def _forget_root(self) -> None:
-        """Drop what is known about the old root."""
+        """Drop the evaluation and the ownership of the old root."""
         self.raw = None
         self.ownership = new_ownership(*self.board_size, with_moves=False)
 

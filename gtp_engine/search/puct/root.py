@@ -1,4 +1,4 @@
-"""The root of a search: its position for the kernels, what may be played there, and its prior made flatter or noisy."""
+"""The root of a search: its position for the kernels, its prior with temperature and noise, bonuses late in a game."""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -19,17 +19,17 @@ from gtp_engine.search.limits import Restriction, avoid_until_depths
 from gtp_engine.search.puct.leaves import Root
 
 _OWNED: Final = 0.95
-"""Ownership from which a point is settled (KataGo's)."""
+"""Ownership from which a point counts as settled (KataGo's)."""
 
 _PASS_SHARE: Final = 2.0 / 3.0
-"""Share of the ending bonus by which passing is held back under territory rules, so that neutral points are filled
-first (KataGo's)."""
+"""Share of the ending bonus that a pass loses under territory rules, so that neutral points are filled first
+(KataGo's)."""
 
 _BUTTON_SHARE: Final = 0.5
 """The same for a pass that takes the button (KataGo's)."""
 
 _NOISE_CAP: Final = 0.01
-"""Prior above which moves get no larger share of the noise (KataGo's)."""
+"""Prior above which a move's share of the noise grows no further (KataGo's)."""
 
 _TINY: Final = 1e-20
 
@@ -57,7 +57,7 @@ def new_root(
         history=np.sort(game.superko_keys()),
         occupied=_occupied(game),
         avoid_until=avoid_until,
-        deepest_avoided=int(avoid_until.max()),
+        unrestricted_from=int(avoid_until.max()),
         bonus=bonus,
     )
 
@@ -75,7 +75,7 @@ def _occupied(game: Game) -> NDArray[np.uint8]:
 
 
 def early_value(config: PuctConfig, game: Game, *, early: float, late: float) -> float:
-    """Return a value that goes from `early` at the first move to `late` with the configured half-life."""
+    """Return a value that decays from `early` at the first move to `late`, with the configured half-life."""
     halves = len(game.moves) / config.temperature_halflife * 19.0 / np.sqrt(game.width * game.height)
     return float(late + (early - late) * 0.5**halves)
 
@@ -83,9 +83,9 @@ def early_value(config: PuctConfig, game: Game, *, early: float, late: float) ->
 def root_policy(
     policy: NDArray[np.float32], legal: NDArray[np.int16], config: PuctConfig, game: Game, random: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Return a policy, float32[n] by point, as the root's prior: flattened and with noise as configured.
+    """Return the root's prior, float32[n] by point: the policy of the `legal` moves, flattened and with noise.
 
-    `legal` are the moves that have a share in both.
+    Temperature and noise are as configured; all other moves have 0.
     """
     prior = policy[legal].astype(np.float64)
     temperature = early_value(config, game, early=config.root_temperature_early, late=config.root_temperature)
@@ -103,8 +103,8 @@ def root_policy(
 def noise_shares(prior: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how the Dirichlet distribution's concentration is shared among moves with these probabilities.
 
-    One half evenly, the other by how much more likely than usual a move is, on a logarithmic scale: noise that is all
-    the same hardly ever finds a blind spot among 300 moves (KataGo's, docs/KataGoMethods.md).
+    One half evenly, the other by how far a move's log probability is above the mean: even noise hardly ever finds a
+    blind spot among 300 moves (KataGo's, docs/KataGoMethods.md).
     """
     logs = np.log(np.minimum(_NOISE_CAP, prior) + _TINY)
     shaped = np.maximum(0.0, logs - logs.mean())
@@ -116,12 +116,12 @@ def noise_shares(prior: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], points: float) -> NDArray[np.float64]:
-    """Return, float64[n] by point, how many points (0 or negative) `color`'s moves are held back by.
+    """Return the ending bonus of `color`'s moves, float64[n] by point, in points: 0 or a penalty.
 
-    Held back by up to `points` are moves that change nothing: in the opponent's settled territory without a capture
-    (threats, but not while a ko is fought), and in one's own without touching a stone of the opponent or connecting
-    something that still needs it.  So neutral points are filled and dead stones captured first.  KataGo's rule
-    (`getEndingWhiteScoreBonus` in cpp/search/searchhelpers.cpp).
+    Moves that change nothing lose up to `points`: those in the opponent's settled territory that capture nothing
+    (threats; except while a ko is fought), and those in the player's own that neither touch an opposing stone nor
+    connect chains of which one is not yet alive.  So neutral points are filled and dead stones captured first.
+    KataGo's rule (`getEndingWhiteScoreBonus` in cpp/search/searchhelpers.cpp).
     """
     bonus = np.zeros(ownership_black.size)
     is_area = game.rules.scoring is Scoring.AREA
@@ -157,7 +157,7 @@ def _touches(game: Game, point: int, color: int) -> bool:
 
 
 def _connects(game: Game, point: int, color: int, alive: NDArray[np.int32]) -> bool:
-    """Return whether a move connects chains of which one at least is not pass-alive."""
+    """Return whether a move connects chains of which at least one is not pass-alive."""
     if alive[point] == color:
         return False
     own = [neighbor for neighbor in _neighbors(game, point) if game.board.color[neighbor] == color]

@@ -1,4 +1,4 @@
-"""From the configuration and a game to the numbers a search is run with."""
+"""The parameters of a search, from the configuration, the game and the limits."""
 
 from dataclasses import fields
 from math import sqrt
@@ -13,7 +13,7 @@ from gtp_engine.search.puct.leaves import MAX_DEPTH
 from gtp_engine.search.puct.utility import STATIC_SCALE, Params
 
 _TAKEN_OVER: Final = tuple(field.name for field in fields(PuctConfig) if field.name in Params._fields)
-"""Options that a search uses as they are."""
+"""Options that are parameters of the same name."""
 
 
 def params_of(
@@ -26,9 +26,10 @@ def params_of(
     has_ownership: bool,
     has_errors: bool,
 ) -> Params:
-    """Return the numbers for a search of a game's position.
+    """Return the parameters for a search of a game's position.
 
-    `expected_score` is what the root is thought to be worth, points for Black; the others say what the evaluator tells.
+    `expected_score` is the score expected at the root, points for Black; the others are what the evaluator's output
+    includes.
     """
     puct, side = config.puct, sqrt(game.width * game.height)
     cap = puct.dynamic_score_scale * side
@@ -52,6 +53,6 @@ def params_of(
 
 
 def _center(score: float, zero_weight: float, cap: float) -> float:
-    """Return a score drawn towards 0 by this share, but by no more than `cap` points."""
+    """Return a score drawn towards 0 by the share `zero_weight`, but by no more than `cap` points."""
     center = score * (1.0 - zero_weight)
     return min(max(center, score - cap), score + cap)

@@ -5,6 +5,13 @@ searching thread reports, selects the next batch if the pipeline has one free, a
 cancelled: batches under way are then taken back from the tree, and their evaluations are dropped when they come (the
 evaluator's cache keeps them).
 
+The pipeline, with two batches:
+
+    searching thread     select A   select B   wait ...   back up A   select A'   wait ...   back up B   select B'
+    evaluation thread               evaluate A ............ evaluate B ............ evaluate A' ...
+
+With one batch the two threads take turns, which is best where the evaluation needs all cores itself.
+
 With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
 does not depend on time.
 """
@@ -48,14 +55,14 @@ from gtp_engine.search.report import RawEvaluation, SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
 
 _WATCH_INTERVAL: Final = 0.005
-"""Least seconds between two calls of the watcher, which would slow fast networks down, and between two looks at the
-clock while a slow one is waited for."""
+"""Least seconds between two calls of the watcher, which would slow fast networks down, and longest wait for a slow one
+before the clock is read again."""
 
 
 class SearchRun:
-    """A search of `position`, the root of `tree`, whose network evaluation is `raw`; `start` is when it began.
+    """A search of `position`, the root of `tree`; `raw` is the network's evaluation of it.
 
-    `cancel` is checked between batches and while waiting for one.
+    `start` is when the search began (`time.perf_counter`).  `cancel` is checked between batches and while waiting.
     """
 
     def __init__(
@@ -106,7 +113,7 @@ class SearchRun:
     # --- the root ---
 
     def _ending_bonus(self) -> NDArray[np.float64]:
-        """Return, float64[n], what is added to the utility of the root's moves at the end of a game, as Black's."""
+        """Return the bonus on the utility of the root's moves late in a game, float64[n], Black's."""
         game, color, raw = self._position.game, self._position.color, self._raw
         points = ending_points(game, color, raw.ownership_black, self._config.ending_bonus)
         sign = 1.0 if color == BLACK else -1.0
@@ -139,7 +146,7 @@ class SearchRun:
 
     def run_to_limits(self) -> None:
         """Do playouts until a limit is reached or the search is cancelled."""
-        free, on_way = list(self._tree.buffers.batches), deque[Batch]()
+        free, under_way = list(self._tree.buffers.batches), deque[Batch]()
         if progress_of(self._view(), 0, 0.0).choices == 0:
             return  # every move was left out
         try:
@@ -147,25 +154,29 @@ class SearchRun:
                 self._report_if_due()
                 if self._watcher_stops():
                     break
-                while free:
-                    count = self._next_count(sum(batch.playouts for batch in on_way))
+                while free:  # selected while older batches are being evaluated
+                    count = self._next_count(sum(batch.playouts for batch in under_way))
                     if count <= 0 or not self._send(free[-1], count):
                         break
-                    on_way.append(free.pop())
-                if not on_way or not self._wait(on_way[0]):
+                    under_way.append(free.pop())
+                if not under_way or not self._wait(under_way[0]):
                     break
-                free.append(on_way[0])
-                self._receive(on_way.popleft())
+                free.append(under_way[0])
+                self._receive(under_way.popleft())
         finally:
-            for batch in on_way:
+            for batch in under_way:
                 abandon(self._tree.store.tree, batch.leaves, batch.rows)
 
-    def _next_count(self, on_way: int) -> int:
-        """Return how many playouts the next batch should hold while `on_way` are on their way."""
+    def _next_count(self, under_way: int) -> int:
+        """Return how many playouts the next batch should hold while `under_way` are under way.
+
+        At most `in_flight_share` of the root's visits are under way at a time: selection without their results is
+        guesswork, and while the root has few visits a large batch would be mostly that.
+        """
         visits, limit = int(self._tree.store.tree.visits[ROOT]), self._limits.visits
         share = max(1, int(self._config.in_flight_share * visits))
-        count = min(self._tree.buffers.batch_size, share - on_way)
-        return count if limit is None else min(count, limit - visits - on_way)
+        count = min(self._tree.buffers.batch_size, share - under_way)
+        return count if limit is None else min(count, limit - visits - under_way)
 
     def _select(self, batch: Batch, count: int) -> None:
         """Fill a batch with `count` playouts, or as many as can be selected."""
@@ -175,7 +186,7 @@ class SearchRun:
         select_batch(tree, self._root, self._params, leaves, positions, count, work, rng, batch.filled)
 
     def _send(self, batch: Batch, count: int) -> bool:
-        """Return whether a batch was selected and sent; not if every leaf is on its way already."""
+        """Return whether a batch was selected and sent; not if every leaf it could reach is under way already."""
         self._select(batch, count)
         if batch.playouts == 0:
             abandon(self._tree.store.tree, batch.leaves, batch.rows)

@@ -1,4 +1,4 @@
-"""Walking down the tree: which move a playout takes, and a batch of such walks.  Kernels.
+"""Selection: walking down the tree to a leaf, and a batch of such walks.  Kernels.
 
 At a node whose tried moves have the weights w (visits, weighted), W their sum, the side to play takes the move with the
 largest
@@ -7,10 +7,13 @@ largest
 
 with p the prior, u the mean utility for that side and d the standard deviation of the utility below the node (PUCT:
 Rosin 2011, Silver et al. 2016; growth of C: Silver et al. 2018; the factor with d and all constants: KataGo,
-`cpp/search/searchexplorehelpers.cpp`).  A move not tried yet has for u what the node itself is worth, less a reduction
-that grows with the root of the prior tried so far (first-play urgency); all untried ones have the same u, so only the
-one with the largest prior needs to be looked at.  Playouts on their way count as lost visits of the moves they took, so
-that the next walk goes elsewhere.
+`cpp/search/searchexplorehelpers.cpp`).  For a move not tried yet, u is the node's own utility less a reduction
+that grows with the root of the prior tried so far (first-play urgency); all untried moves have the same u, so only the
+one with the largest prior is compared.  Playouts that have been selected but not backed up count as lost visits of the
+moves they took (virtual visits), so that the next walk goes elsewhere.
+
+A walk ends at a new node, which is to be evaluated; where two passes have ended the game; at a leaf that gets no
+edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.
 """
 
 from math import cos, log, pi, pow, sqrt
@@ -29,8 +32,8 @@ from gtp_engine.search.puct.leaves import (
     Leaves,
     PathWork,
     Root,
-    write_boards,
-    write_rest,
+    finish_leaf,
+    write_leaf_boards,
 )
 from gtp_engine.search.puct.tree import (
     NEW,
@@ -48,13 +51,13 @@ from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
 from gtp_engine.search.rng import State, random_below
 
 _FIRST_WEIGHT: Final = 0.01
-"""ε above, visits: lets the prior decide where nothing was tried (KataGo's)."""
+"""ε above, visits: lets the prior decide where no move has been tried (KataGo's)."""
 
 _LEAST_VIRTUAL_SHARE: Final = 0.25
-"""Visits a move is taken to have at least when lost ones are added to its mean (KataGo's)."""
+"""Least visits that a move counts for when virtual ones are mixed into its mean (KataGo's)."""
 
 _RANDOM_STEPS: Final = 1 << 24
-"""A uniform random number in (0, 1] is one of so many."""
+"""Number of values that a uniform random number in (0, 1] can have."""
 
 _BUTTON_POINTS: Final = 0.5
 
@@ -82,7 +85,10 @@ def exploration(tree: Tree, node: int, total: float, params: Params) -> float:
 
 @spliced_kernel
 def _wide_root_noise(noise: float, rng: State) -> float:
-    """Return what an analysis that should look at more moves adds to a utility: half of the time nothing, else |N|."""
+    """Return the noise that makes an analysis explore more moves: half of the time 0, else `noise` |N(0, 1)|.
+
+    Normal deviates by Box and Muller (1958).
+    """
     if random_below(rng, 2) == 0:
         return 0.0
     radius = sqrt(-2.0 * log((1 + random_below(rng, _RANDOM_STEPS)) / _RANDOM_STEPS))
@@ -91,7 +97,7 @@ def _wide_root_noise(noise: float, rng: State) -> float:
 
 @inlined_kernel
 def _selection_value(prior: float, weight: float, utility: float, scaling: float, noise: float, rng: State) -> float:
-    """Return the number to maximise; `noise` is the wide root noise, which flattens the prior as well."""
+    """Return the value to maximise; `noise` is the wide root noise, which flattens the prior as well."""
     if noise > 0.0:
         prior = pow(prior, 1.0 / (4.0 * noise + 1.0))
         utility += _wide_root_noise(noise, rng)
@@ -103,7 +109,7 @@ def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> 
     """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
     end = wide(tree.first_edge[node]) + wide(tree.edges[node])
-    if begin >= end or depth >= root.deepest_avoided:
+    if begin >= end or depth >= root.unrestricted_from:
         return begin if begin < end else 0
     best, best_prior = wide(0), -1.0
     for edge in range(begin, end):
@@ -114,10 +120,10 @@ def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> 
 
 @spliced_kernel
 def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params: Params, rng: State) -> int:
-    """Return the edge of an open node that `color` should try next; 0 if none is allowed or the tree is full."""
+    """Return the edge of an expanded node that `color` should take next; 0 if none is allowed or the tree is full."""
     sign = 1.0 if color == BLACK else -1.0
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
-    total, mass = 0.0, 0.0
+    total, mass = 0.0, 0.0  # sums over the tried moves: W, and their prior
     for edge in range(first, first + tried):
         total += tree.mean[tree.child[edge], WEIGHT]
         mass += tree.prior[edge]
@@ -127,7 +133,7 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
     noise = params.wide_root_noise if node == ROOT else 0.0
     best, best_score = wide(0), -1e30
     for edge in range(first, first + tried):
-        if depth < root.deepest_avoided and root.avoid_until[color, tree.move[edge]] > depth:
+        if depth < root.unrestricted_from and root.avoid_until[color, tree.move[edge]] > depth:
             continue
         child = tree.child[edge]
         weight = tree.mean[child, WEIGHT]
@@ -137,14 +143,14 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
             if node == ROOT:
                 utility += sign * root.bonus[tree.move[edge]]
         pending = tree.virtual_visits[child] * params.virtual_weight
-        if pending > 0.0:
+        if pending > 0.0:  # as if they had come back with the worst utility, −radius
             share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
             utility -= (radius + utility) * share
             weight += pending
         score = _selection_value(tree.prior[edge], weight, utility, scaling, noise, rng)
         if score > best_score:
             best, best_score = edge, score
-    if tree.info[NODES] < tree.state.size:
+    if tree.info[NODES] < tree.state.size:  # trying an edge takes a node
         edge = _best_untried(tree, node, depth, color, root)
         if edge > 0 and _selection_value(tree.prior[edge], 0.0, urgency, scaling, noise, rng) > best_score:
             best = edge
@@ -153,14 +159,15 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
 
 @spliced_kernel
 def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
-    """Return the kind of row `row` after filling its path from the root to a leaf, with virtual visits on it."""
+    """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
+    # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
     passes, button = wide(root.passes), 0.0
     kind = wide(REVISIT)
     leaves.path[row, 0] = ROOT
     while True:
         state = tree.state[node]
-        if passes >= 2 and params.counts_area:
+        if passes >= 2 and params.counts_area:  # under territory rules the network evaluates the final position
             kind = TERMINAL
             break
         if state == NEW or state == PENDING:
@@ -193,14 +200,14 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
 
 @kernel
 def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
-    """Take back the virtual visits on a row's path."""
+    """Remove the virtual visits on a row's path."""
     for at in range(1, leaves.depth[row] + 1):
         tree.virtual_visits[leaves.path[row, at]] -= 1
 
 
 @spliced_kernel
 def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
-    """Count the area of a row in which the game is over."""
+    """Write the result of a row in which the game is over, by area."""
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
     margin = area_margin(board, work.queue, leaves.owner[row])
     leaves.margin[row] = margin - params.komi + leaves.button[row]
@@ -220,9 +227,9 @@ def select_batch(
 ) -> None:
     """Fill rows of `leaves` until they hold `count` playouts, and the first rows of `positions` for the evaluator.
 
-    filled[0] becomes the number of rows, filled[1] that of positions to be judged, filled[2] that of playouts.  There
-    may be fewer, as the rows of `leaves` have to hold the collisions as well.  Positions in which the game is over are
-    kept in the last rows of `positions`.
+    filled[0] becomes the number of rows, filled[1] that of positions to be evaluated, filled[2] that of playouts: fewer
+    than `count` if collisions take up the rows of `leaves`.  Positions in which the game is over are not for the
+    evaluator; they go into the last rows of `positions`.
     """
     rows, slots, playouts, games_over = wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
@@ -230,13 +237,13 @@ def select_batch(
         leaves.slot[rows] = slots
         if kind == EVALUATE:
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
-            write_boards(root, params.superko, leaves, rows, positions, work)
-            write_rest(root, params.superko, params.suicide, leaves, rows, positions, work)
+            write_leaf_boards(root, params.superko, leaves, rows, positions, work)
+            finish_leaf(root, params.superko, params.suicide, leaves, rows, positions, work)
             slots += 1
         elif kind == TERMINAL:
             games_over += 1
             leaves.slot[rows] = positions.to_play.size - games_over
-            write_boards(root, params.superko, leaves, rows, positions, work)
+            write_leaf_boards(root, params.superko, leaves, rows, positions, work)
             _score_terminal(leaves, rows, positions, params, work)
         rows += 1
         playouts += wide(kind != COLLISION)

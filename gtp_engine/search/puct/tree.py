@@ -1,16 +1,16 @@
-"""The search tree as arrays: nodes with what is known about them, edges for their moves.
+"""The search tree as arrays: nodes with their statistics, edges for their moves.
 
-A node's edges lie side by side.  Those that were tried come first, each with the node it leads to; then the untried one
-with the largest prior, then the rest in no order.  So a walk looks at the tried edges and at one more, whatever the
-number of legal moves, and trying that one costs a single pass over the rest (`promote_untried`).
+A node's edges lie side by side.  The tried ones come first, each with the node it leads to; then the untried one with
+the largest prior, then the rest in no order.  So selection reads the tried edges and one more, however many legal moves
+there are, and trying that one costs a single pass over the rest (`promote_untried`).
 
-A node's values are means over its playouts for Black, in float64, weighted by how sure the network was; `own` is what
-the network (or the rules, at the end of a game) said of the position itself.  Both are rows of a matrix: a walk needs
-most columns of a node at once, and so touches one or two cache lines for it.
+`mean` holds the means over a node's playouts, Black's, in float64, weighted by the certainty of the evaluations; `own`
+is the evaluation of the position itself, by the network or, at the end of a game, by the rules.  Both are rows of a
+matrix: selection needs most columns of a node at once and so reads one or two cache lines for it.
 
 Node 0 is the root.  The colour to play at a node follows from its depth.  It is a tree, not a graph: a position reached
-in two ways is two nodes, because superko and the last moves make them different; the evaluator's cache makes the second
-one cheap.
+by transposition is a node of its own, because superko and the last moves make it different; the evaluator's cache makes
+its evaluation cheap.
 """
 
 from typing import Final, NamedTuple
@@ -28,21 +28,21 @@ EDGES: Final = 1
 """info[EDGES]: number of edges in use; number 0 is not one, so that it can mean "none"."""
 
 NEW: Final = 0
-"""State of a node that nothing is known about."""
+"""State of a node that has not been evaluated."""
 PENDING: Final = 1
-"""State of a node that the evaluator is judging."""
+"""State of a node whose evaluation is under way."""
 EXPANDED: Final = 2
-"""State of a node that was judged and has edges."""
+"""State of a node that was evaluated and has edges."""
 UNEXPANDABLE: Final = 3
-"""State of a node that was judged and gets no edges: the game is over there, or the tree is full."""
+"""State of a node that was evaluated and gets no edges: the game is over there, or the tree is full."""
 
 VALUE: Final = 0  # win − loss, in [−1, 1]
-NO_RESULT: Final = 1  # probability of it
+NO_RESULT: Final = 1  # probability of a game without result
 SCORE: Final = 2  # points
 SCORE_SQUARE: Final = 3  # mean of the square of the final score, points²
 LEAD: Final = 4  # points
 UTILITY: Final = 5
-WEIGHT: Final = 6  # of one judgement in `own`, their sum in `mean`
+WEIGHT: Final = 6  # of one evaluation in `own`, their sum in `mean`
 OWN_COLUMNS: Final = 7
 UTILITY_SQUARE: Final = 7
 WEIGHT_SQUARE: Final = 8  # sum of the squares of all weights
@@ -53,11 +53,11 @@ _GROWTH: Final = 4
 """Arrays of zeros take no memory until they are written to, so large steps cost nothing but save much copying."""
 
 _LEAST_NODES: Final = 256
-"""Nodes there is room for, however little memory is allowed."""
+"""Nodes that a tree can have, however little memory is allowed."""
 
 
 class Tree(NamedTuple):
-    """The arrays of a tree with room for N nodes and E edges."""
+    """The arrays of a tree of up to N nodes and E edges."""
 
     info: NDArray[np.int64]  # [2]
     first_edge: NDArray[np.int32]  # [N] 0: no edges
@@ -65,8 +65,8 @@ class Tree(NamedTuple):
     tried: NDArray[np.int16]  # [N] number of edges that lead to a node
     state: NDArray[np.int8]  # [N] NEW, PENDING, EXPANDED or UNEXPANDABLE
     visits: NDArray[np.int64]  # [N] playouts through the node
-    virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not come back yet
-    own: NDArray[np.float32]  # [N, OWN_COLUMNS] what was said of the position itself
+    virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not been backed up yet
+    own: NDArray[np.float32]  # [N, OWN_COLUMNS] the evaluation of the position itself
     mean: NDArray[np.float64]  # [N, MEAN_COLUMNS] means over the playouts through the node
     move: NDArray[np.int16]  # [E] a point or PASS
     prior: NDArray[np.float32]  # [E] the policy's probability
@@ -96,7 +96,7 @@ def new_tree(nodes: int, edges: int) -> Tree:
 
 
 def _bytes(names: tuple[str, ...]) -> int:
-    """Return what one entry of these arrays takes."""
+    """Return the bytes that one entry of these arrays takes."""
     tree = new_tree(1, 1)
     return sum(getattr(tree, name).nbytes for name in names)
 
@@ -108,8 +108,8 @@ _EDGE_BYTES: Final = _bytes(_EDGE_ARRAYS)
 class TreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
 
-    A full tree is searched on: leaves are judged as long as there are nodes, but get no moves, then what is there is
-    visited again.  While it grows or is re-rooted, the old arrays and the new ones exist side by side for a moment.
+    A search continues in a full tree: while nodes last, leaves are evaluated but not expanded, then existing leaves are
+    visited again.  While the tree grows or is re-rooted, old and new arrays exist side by side for a moment.
     """
 
     def __init__(self, max_memory: int, moves: int) -> None:
@@ -136,9 +136,9 @@ class TreeStore:
         self.tree = self._empty()
 
     def reserve(self, nodes: int) -> None:
-        """Grow the arrays so that there is room for `nodes` more, each with its edges, as far as the memory allows.
+        """Grow the arrays to hold `nodes` more, each with its edges, as far as the memory allows.
 
-        Nodes and edges grow together: most nodes are judged, and then have an edge for each legal move.
+        Nodes and edges grow together: most nodes are expanded, and then have an edge for each legal move.
         """
         tree = self.tree
         needed = min(self._max_nodes, self.used + nodes)
@@ -154,13 +154,13 @@ class TreeStore:
         self.tree = larger
 
     def reroot(self, node: int) -> None:
-        """Make `node` the root and forget everything that is not below it; nothing may be on the way."""
+        """Make `node` the root and forget everything that is not below it; no playout may be under way."""
         smaller = new_tree(self.tree.state.size, self.tree.move.size)
         copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
         self.tree = smaller
 
     def child_by_move(self, node: int, move: int) -> int | None:
-        """Return the node that `move` (a point or PASS) leads to, or None if it was not tried."""
+        """Return the node that `move` (a point or PASS) leads to, or None if it has not been tried."""
         first = int(self.tree.first_edge[node])
         for edge in range(first, first + int(self.tree.tried[node])):
             if self.tree.move[edge] == move:
@@ -170,7 +170,7 @@ class TreeStore:
 
 @spliced_kernel
 def add_node(tree: Tree) -> int:
-    """Return the number of a node just made; the caller has made sure of the room."""
+    """Return the number of a new node; the caller has made sure that the arrays can hold it."""
     node = wide(tree.info[NODES])
     tree.info[NODES] = node + 1
     tree.first_edge[node] = 0
@@ -196,7 +196,7 @@ def swap_edges(tree: Tree, a: int, b: int) -> None:
 def promote_untried(tree: Tree, node: int) -> None:
     """Bring the untried edge with the largest prior to its place, the first after those tried.
 
-    Of several with the same prior the one that comes first stays first.
+    Of several with the same prior the first one is taken.
     """
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
     end = wide(tree.first_edge[node]) + wide(tree.edges[node])
@@ -219,7 +219,7 @@ def set_priors(tree: Tree, node: int, policy: NDArray[np.float32]) -> None:
 
 @spliced_kernel
 def try_edge(tree: Tree, node: int, edge: int) -> int:
-    """Return the new node that an untried edge of `node` leads to from now on; the caller has made sure of the room."""
+    """Return the new node that an untried edge of `node` leads to from now on; the arrays must have space for it."""
     place = wide(tree.first_edge[node]) + wide(tree.tried[node])
     if edge != place:
         swap_edges(tree, edge, place)

@@ -1,4 +1,4 @@
-"""What a search found out, from the tree to `SearchReport`, and how it is doing, to `Progress`."""
+"""Reports from a tree: `SearchReport`, and `Progress` for the watcher."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,18 +35,18 @@ PV_LENGTH: Final = 100
 """Longest continuation reported, moves."""
 
 _POLICY_MOVES: Final = 10
-"""Moves reported, by the policy alone, of a search that tried none."""
+"""Moves reported, by the policy alone, for a search that tried none."""
 
 _LEAST_WEIGHT: Final = 1e-9
-"""Stands for the weight of no samples, so that their mean is 0."""
+"""Replaces the weight of no samples, so that their mean is 0."""
 
 
 OwnershipMap = NDArray[np.float32] | None
-"""Something about the ownership below a move, float32[n]; None where nothing is known."""
+"""Mean or deviation of the ownership below a move, float32[n]; None without samples."""
 
 
 class SearchView(NamedTuple):
-    """Everything a report is made from."""
+    """Everything that a report reads."""
 
     tree: Tree
     root: Root
@@ -77,7 +77,7 @@ def raw_evaluation(evaluation: Evaluation, row: int) -> RawEvaluation:
 
 
 def progress_of(view: SearchView, playouts: int, seconds: float) -> Progress:
-    """Return how a search is doing; before the first move was tried, the leader is one without visits."""
+    """Return the progress of a search; before a move has been tried, the leader has 0 visits and the root's winrate."""
     tree, root, color = view.tree, view.root, view.root.color
     moves = root_moves(tree, root, view.params, view.config)
     order = np.argsort(-moves.visits, kind="stable")[:2]
@@ -100,7 +100,7 @@ def report_of(
 ) -> SearchReport:
     """Return the state of a search, its moves in the order in which they would be played.
 
-    With a generator, the first one is drawn with `temperature`, and the best of the others follow.
+    With a generator, the first one is drawn with `temperature`, and the others follow in that order.
     """
     tree, mean, ownership = view.tree, view.tree.mean[ROOT], view.ownership
     owned, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
@@ -155,7 +155,7 @@ def _moves(view: SearchView, temperature: float, random: np.random.Generator | N
 
 
 def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
-    """Return what was found about move i."""
+    """Return the report of move i."""
     tree, params, mean = view.tree, view.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
@@ -186,7 +186,7 @@ def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
 def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, OwnershipMap]:
     """Return mean and standard deviation of the ownership below a root move.
 
-    Both are None if they were not wanted or there is no sample.
+    Both are None if they were not collected or there is no sample.
     """
     weight = float(ownership.move_weight[point])
     if ownership.moves.shape[0] == 1 or weight <= 0.0:
@@ -196,7 +196,7 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
 
 
 def _policy_moves(view: SearchView) -> list[MoveReport]:
-    """Return the likeliest moves by the policy, for a search that was stopped before it tried one."""
+    """Return the moves of largest prior, for a search that was cancelled before it tried one."""
     tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
     first = int(tree.first_edge[ROOT])
     edges = range(first, first + int(tree.edges[ROOT]))
@@ -225,7 +225,7 @@ def _policy_moves(view: SearchView) -> list[MoveReport]:
 
 
 def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveReport]:
-    """Yield moves, each followed by those that were left out because they mirror it."""
+    """Yield moves, each followed by the moves that were left out because they mirror it."""
     reported: set[int] = set()
     for move in moves:
         yield move
@@ -245,7 +245,7 @@ def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveRep
 
 
 def _mirrored(by_point: OwnershipMap, mirror: Mirror) -> OwnershipMap:
-    """Return an ownership or its deviation as the mirrored position has it."""
+    """Return an ownership or its deviation, by point, for the mirrored position."""
     if by_point is None:
         return None
     result = np.empty_like(by_point)

@@ -2,9 +2,9 @@
 
     utility = win − loss + S f(score; 0, 2 b) + D f(score; c, s b),   f(x; c, s) = 2/π E[atan((x − c) / s)]
 
-with b the side of the board in points (the root of its area), c what the root expects, drawn towards 0, and x normally
-distributed with the mean and deviation the network gives.  So points count most where the game is, the more so the
-closer to c, and hardly at all far from there.  The form and its constants are KataGo's (Wu, "Accelerating Self-Play
+with b the side of the board in points (the root of its area), c the score that the root expects, drawn towards 0, and
+x normally distributed with the mean and deviation that the network predicts.  So a point counts most near c, where the
+game is, and hardly at all far from there.  The form and its constants are KataGo's (Wu, "Accelerating Self-Play
 Learning in Go", 2019, section on score maximization; `ScoreValue` in cpp/neuralnet/nninputs.cpp).
 """
 
@@ -24,11 +24,11 @@ _TOTAL_DENSITY: Final = sum(_DENSITY)
 steps change it by less than 10⁻³ while the deviation is at most three times s."""
 
 _CERTAIN: Final = 0.1
-"""Points; a score with a smaller deviation is taken as it is."""
+"""Points; for a score with a smaller deviation the mean over the distribution is f of the score itself."""
 
 
 class Params(NamedTuple):
-    """Numbers that a search is run with; scalars.  Those of `PuctConfig` unless said otherwise."""
+    """The parameters of a search, as scalars for kernels; without a comment, as in `PuctConfig`."""
 
     c_puct: float
     c_puct_log: float
@@ -50,11 +50,11 @@ class Params(NamedTuple):
     dynamic_weight: float
     dynamic_scale: float  # points
     dynamic_center: float  # points for Black
-    wide_root_noise: float  # of the limits
+    wide_root_noise: float  # as in `Limits`
     rollout_share: float
     max_depth: int  # moves, at most leaves.MAX_DEPTH
-    certain_weight: float  # of a judgement that cannot be wrong
-    has_ownership: bool  # of the evaluator
+    certain_weight: float  # weight of a result by the rules, which is certain
+    has_ownership: bool  # whether the evaluator has ownership
     komi: float  # points White gets beside the area (`Game.area_komi`)
     counts_area: bool  # whether two passes end the game inside the search
     superko: int  # as in Conditions
@@ -63,7 +63,7 @@ class Params(NamedTuple):
 
 @inlined_kernel
 def utility_radius(params: Params) -> float:
-    """Return the largest utility there can be."""
+    """Return the largest possible utility."""
     return 1.0 + params.static_weight + params.dynamic_weight
 
 
@@ -92,7 +92,7 @@ def score_utility(score: float, stdev: float, params: Params) -> float:
 
 @inlined_kernel
 def _slope(score: float, center: float, scale: float) -> float:
-    """Return how much f grows with a point, the deviation being 0."""
+    """Return how much f grows with a point of score, for a deviation of 0."""
     return 2.0 / pi * scale / (scale * scale + (score - center) * (score - center))
 
 
@@ -105,9 +105,9 @@ def utility_per_point(score: float, params: Params) -> float:
 
 @spliced_kernel
 def evaluation_weight(score: float, winloss_error: float, score_error: float, params: Params) -> float:
-    """Return how many visits a judgement counts for, given how wrong it may be (−1: not known, it counts once).
+    """Return how many visits an evaluation counts for, given its expected errors (−1: not predicted, it counts once).
 
-    A network that expects to change its mind within a few moves is in the middle of a fight (KataGo's
+    A network that expects its evaluation to change within a few moves is in the middle of a fight (KataGo's
     "uncertainty-weighted MCTS playouts", docs/KataGoMethods.md).
     """
     if params.uncertainty <= 0.0 or winloss_error < 0.0:

@@ -1,6 +1,7 @@
-"""Moves by the linear softmax policy of AlphaGo (Silver et al. 2016, extended data table 4): kernels.
+"""Drawing moves by the linear softmax policy of AlphaGo (Silver et al. 2016, extended data table 4).  Kernels.
 
-Beside the pattern around a move (`linear_weights`) there are features of moves that answer the opponent's last one:
+Besides the pattern around a move (`linear_weights`) there are local features, of moves that answer the opponent's last
+one:
 
     save_by_capture   captures stones beside a chain that the last move left in atari, beside it
     save_by_escape    gives such a chain a second liberty, or captures something; ladders are not read
@@ -8,18 +9,18 @@ Beside the pattern around a move (`linear_weights`) there are features of moves 
     answers           a place of the diamond around the last move, at one or two steps: nearness; for diamonds of the
                       policy's list, a weight for each place
 
-What each is worth, by training without it on 2,269 games that a network played by sampling on 9×9: share of the moves
-of 567 other games that the policy likes best; mean squared error, on 3,000 of their positions, of the average of 24
-rollouts from how the game ended, 0.665 by uniform and 0.656 by tactical rollouts.
+What each feature contributes, by training without it on 2,269 games that a network played by sampling on 9×9: the
+share of moves in 567 other games that the policy ranks first; then, on 3,000 of their positions, the mean squared error
+between the average of 24 rollouts and the result of the game (0.665 for uniform, 0.656 for tactical rollouts).
 
     all                                27.8 %   0.633      without nakade              27.8 %
     without weights of diamonds        26.9 %   0.630      without save_by_escape      27.6 %
-    without what the last move asks    23.2 %   0.648      without save_by_capture     26.7 %
+    without local features             23.2 %   0.648      without save_by_capture     26.7 %
     plain 3×3 patterns alone           19.6 %              without liberties           25.7 %
 
-Diamonds foretell moves rather than results, and cost a tenth of the speed; a policy without them has an empty list.
-To read ladders for save_by_escape was worth 0.1 %, and cost another tenth.  From the empty 9×9 board one core plays
-0.17 times as many rollouts as uniform ones and 0.64 times as many as tactical ones.
+Diamonds predict moves rather than results, and cost a tenth of the speed; a policy without them has an empty list.
+Reading ladders for save_by_escape gained 0.1 % and cost another tenth.  From the empty 9×9 board one core plays 0.17
+times as many rollouts as with the uniform policy and 0.64 times as many as with the tactical one.
 """
 
 from typing import Final
@@ -46,10 +47,10 @@ SAVE_BY_CAPTURE: Final = 0
 SAVE_BY_ESCAPE: Final = 1
 NAKADE: Final = 2
 FIRST_DIAMOND: Final = 3
-"""Local features: the first three, then DIAMOND_SIZE for each diamond, those of an unknown one first."""
+"""Local features: these three, then DIAMOND_SIZE for each diamond; the first such block is for unknown diamonds."""
 
 _DRAWS: Final = 1 << 31
-"""A random number in [0, 1) is one of so many."""
+"""Number of values that a random number in [0, 1) can have."""
 _NAKADE_SIZES: Final = (3, 6)
 """Least and greatest number of stones in a shape with a vital point."""
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -61,8 +62,9 @@ _HASH_SHIFT: Final = np.uint64(40)
 def draw_linear(board: Board, color: int, last: int, work: LinearWork, rng: State) -> int:
     """Return a move drawn with the policy's odds after an opponent's move on `last` (PASS, NULL_POINT: none), or PASS.
 
-    First it is drawn whether the move is one of the points with local features, and which; the others keep their odds
-    among each other, so one of them is drawn from the sums, again and again until it is none of the former.
+    The first draw decides whether the move is one of the few points with local features, and which one.  All other
+    points keep their odds relative to each other, so one of them is drawn from the sums by rows; a draw that hits a
+    local point is repeated.  This avoids updating and restoring the sums.
     """
     weights, place = work.local_weight, color - BLACK
     count = _weigh_local(board, color, work, find_local(board, color, last, work))
@@ -115,7 +117,7 @@ def _weigh_local(board: Board, color: int, work: LinearWork, features: int) -> i
     several = wide(0)
     for i in range(features):
         if i <= work.info[URGENT]:
-            several = count  # no point has two answers, but any of them may also be among those written before
+            several = count  # `answers` are one to a point, but the point may also have urgent features, written before
         point = wide(work.local_point[i])
         factor = np.float64(work.tables.factors[work.local_feature[i]])
         found = wide(0)
@@ -132,7 +134,7 @@ def _weigh_local(board: Board, color: int, work: LinearWork, features: int) -> i
 
 @inlined_kernel
 def find_local(board: Board, color: int, last: int, work: LinearWork) -> int:
-    """Return how many local features moves of `color` have, and write them to `local_point` and `local_feature`."""
+    """Return the number of local features of `color`'s moves, and write them to `local_point` and `local_feature`."""
     work.info[URGENT] = 0
     if last <= PASS:
         return wide(0)
@@ -144,7 +146,7 @@ def find_local(board: Board, color: int, last: int, work: LinearWork) -> int:
 
 @spliced_kernel
 def _find_answers(board: Board, color: int, last: int, work: LinearWork, count: int) -> int:
-    """Return the number of local features with those that the diamond around the last move gives to points in it."""
+    """Return the number of local features after adding those of the points in the diamond around the last move."""
     stride = wide(board.info[STRIDE])
     entry = _entry(work.tables, diamond_of(board, last, color, work.liberties))
     feature, orientation = entry >> 3, entry & 7
@@ -160,7 +162,7 @@ def _find_answers(board: Board, color: int, last: int, work: LinearWork, count: 
 
 @inlined_kernel
 def _entry(tables: LinearTables, diamond: int) -> int:
-    """Return the entry of a diamond: its first feature · 8 + its orientation."""
+    """Return the entry of a diamond in the hash table: its first feature · 8 + its orientation."""
     place = _first_place(diamond, tables.keys.size)
     while tables.entries[place] != 0:
         if tables.keys[place] == diamond:
@@ -171,7 +173,7 @@ def _entry(tables: LinearTables, diamond: int) -> int:
 
 @kernel
 def store_diamonds(keys: NDArray[np.int64], entries: IntArray, diamonds: NDArray[np.int64], values: IntArray) -> None:
-    """Put diamonds and their entries into a hash table that has room for them, unless they are there already."""
+    """Insert diamonds with their entries into a hash table large enough for them, unless they are in it already."""
     for i in range(diamonds.size):
         place = _first_place(diamonds[i], keys.size)
         while entries[place] != 0 and keys[place] != diamonds[i]:
@@ -183,13 +185,13 @@ def store_diamonds(keys: NDArray[np.int64], entries: IntArray, diamonds: NDArray
 
 @inlined_kernel
 def _first_place(diamond: int, size: int) -> int:
-    """Return where in a hash table of `size` places, a power of two, the search for a diamond begins."""
+    """Return the place in a hash table of `size` places, a power of two, at which the search for a diamond begins."""
     return wide((np.uint64(diamond) * _MULTIPLIER) >> _HASH_SHIFT) & (size - 1)
 
 
 @spliced_kernel
 def _find_rescues(board: Board, color: int, last: int, work: LinearWork) -> int:
-    """Return how many features there are of moves that save a chain beside the last move from atari."""
+    """Return the number of features of moves that save a chain beside the last move from atari."""
     stride, enemy, count = wide(board.info[STRIDE]), BLACK + WHITE - color, wide(0)
     for step in (-1, 1, -stride, stride):
         head = wide(board.head[last + step])
@@ -212,7 +214,7 @@ def _find_rescues(board: Board, color: int, last: int, work: LinearWork) -> int:
 
 @spliced_kernel
 def _find_nakade(board: Board, color: int, work: LinearWork, count: int) -> int:
-    """Return the number of local features with that of the vital point of what the last move captured."""
+    """Return the number of local features after adding the vital point of the shape that the last move captured."""
     stones, first = wide(work.info[CAPTURED]), wide(work.info[CAPTURED_FROM])
     if not _NAKADE_SIZES[0] <= stones <= _NAKADE_SIZES[1]:
         return count
@@ -225,7 +227,7 @@ def _find_nakade(board: Board, color: int, work: LinearWork, count: int) -> int:
         contacts += beside
         if beside > most:
             most, vital = beside, wide(board.empties[i])
-    # In a row, T, plus: one in the middle of all; bulky five and rabbity six: a square and what hangs on its corner.
+    # In rows, T and plus one stone touches all others; bulky five and rabbity six are a square with an appendage.
     is_star = most == stones - 1 and contacts == 2 * most
     is_square = stones >= 5 and most == stones - 2 and contacts == 2 * stones
     if is_star or is_square:
@@ -235,7 +237,7 @@ def _find_nakade(board: Board, color: int, work: LinearWork, count: int) -> int:
 
 @inlined_kernel
 def _add_local(board: Board, color: int, work: LinearWork, count: int, point: int, feature: int) -> int:
-    """Return the number of local features after adding one, unless it is there already or the move cannot be made."""
+    """Return the number of local features after adding one, unless it is known already or the move is not possible."""
     if work.weight[color - BLACK, point] == 0.0 or count >= MOST_URGENT:
         return count
     for i in range(count):

@@ -1,4 +1,4 @@
-"""From the weights of a linear policy to the factors that its kernels look up."""
+"""The tables of factors that the linear policy's kernels read, computed from the weights of its file."""
 
 from functools import lru_cache
 from typing import Final
@@ -29,18 +29,18 @@ from gtp_engine.search.rollouts.neighborhoods import (
 )
 
 _GRID: Final = 2.0**20
-"""Weights are multiples of one part in so many: with 2⁹ points at most 2¹² each their sums fit into 53 bits."""
+"""Weights are multiples of 1/2²⁰: sums over 2⁹ points of at most 2¹² each then fit into 53 bits, so they are exact."""
 _GREATEST: Final = 2.0**12
 _LEAST: Final = 2.0**-12
 """Bounds of a weight, and of a factor, so that sums of their products stay exact."""
 
 REACHES: Final = np.repeat([0, 1, 2], 4)
-"""How far each place of a diamond is, as `LinearPolicy.near` counts it."""
+"""The distance class of each place of a diamond, as in `LinearPolicy.near`."""
 
 
 @lru_cache(maxsize=1)
 def new_tables(policy: LinearPolicy) -> LinearTables:
-    """Return the factors of a policy, the same ones when it is asked again; takes a few tenths of a second and 8 MB."""
+    """Return the tables of a policy, the last ones from a cache; takes a few tenths of a second and 8 MB."""
     codes = np.arange(PATTERNS)
     weights = np.exp(pattern_scores(policy, codes))
     weights = np.rint(np.clip(weights, _LEAST, _GREATEST) * _GRID) / _GRID * playable_patterns(codes)
@@ -50,7 +50,7 @@ def new_tables(policy: LinearPolicy) -> LinearTables:
 
 
 def pattern_scores(policy: LinearPolicy, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the sum of weights of each pattern, as Black sees it."""
+    """Return the sum of weights of each pattern, for Black's move."""
     with_liberties, plain = np.zeros(PATTERNS), np.zeros(PATTERNS)
     with_liberties[pattern_images(policy.patterns)] = policy.pattern_weights
     plain[pattern_images(policy.plain_patterns)] = policy.plain_weights
@@ -72,7 +72,7 @@ def local_scores(policy: LinearPolicy) -> NDArray[np.float64]:
 
 
 def least_places(diamonds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the least of the places that are the same, [R, DIAMOND_SIZE]: a symmetric diamond has such places."""
+    """Return the least equivalent of each place, [R, DIAMOND_SIZE]: in a symmetric diamond, places are equivalent."""
     least = np.tile(np.arange(DIAMOND_SIZE), (len(diamonds), 1))
     for image, places in zip(diamond_images(diamonds), orientations(DIAMOND), strict=True):
         same = image == diamonds

@@ -2,14 +2,14 @@
 
 A move's odds are the product of a factor for each of its features, exp(weight).  Two kinds of features:
 
-    everywhere   the pattern around the point, with liberties (`neighborhoods`): its factor is kept here for every empty
-                 point and both colours, and looked up anew where a move changed stones or liberties
-    local        what the opponent's last move asks for (`linear`): multiplied in for one draw
+    everywhere   the pattern around the point, with liberties (`neighborhoods`): its factor is stored here for every
+                 empty point and both colours, and looked up again where a move changed stones or liberties
+    local        answers to the opponent's last move (`linear`): multiplied in for one draw
 
-A point where a stone may not be put, simple ko aside, or would fill an eye has weight 0, which its pattern says.
+A point where the pattern shows that a stone is illegal, simple ko aside, or would fill an eye has weight 0.
 
 Weights are multiples of 2⁻²⁰ up to 2¹² (`linear_tables`), so that adding and subtracting them in any order is exact:
-sums that are kept up do not drift from sums made anew.
+sums that are updated do not drift from sums computed afresh.
 
 Letters: n is the padded length of a board, F counts the local features, T is the size of a hash table.
 """
@@ -25,30 +25,30 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.search.rollouts.neighborhoods import DIAMOND_SIZE, MANY_LIBERTIES, pattern_of
 
 MOST_URGENT: Final = 19
-"""Most features of moves that save or kill; any more are let go."""
+"""Most features of moves that save or kill; any more are ignored."""
 _MOST_LOCAL: Final = 1 + MOST_URGENT + DIAMOND_SIZE
-"""Most points with another weight than usual: the ko's, and those with local features."""
+"""Most points whose weight differs from the stored one: the ko's, and those with local features."""
 _MOST_CONTACTS: Final = 8
-"""Most contacts of a chain with two liberties: each has four sides."""
+"""Most contacts of a chain with two liberties, each with four sides: a cheap test that rules out many liberties."""
 
 CAPTURED_FROM: Final = 0
 CAPTURED: Final = 1
 """info[CAPTURED] stones were captured by the last move; their points are empties[info[CAPTURED_FROM]:] of the board."""
 URGENT: Final = 2
-"""info[URGENT] of the local features that were found last are of moves that save or kill; they come first."""
+"""info[URGENT] of the local features found last are of moves that save or kill; they come first."""
 _STAMP: Final = 3
 _DIRTY: Final = 4
 _INFO_SIZE: Final = 5
 
 
 class LinearTables(NamedTuple):
-    """The factors, for all threads."""
+    """The factors, read by all threads."""
 
-    patterns: NDArray[np.float32]  # [PATTERNS, 2] of a move of Black's, of White's
+    patterns: NDArray[np.float32]  # [PATTERNS, 2] of Black's move, of White's
     factors: NDArray[np.float32]  # [F] of local features
     keys: NDArray[np.int64]  # [T] diamonds, in every orientation
-    entries: IntArray  # [T] first local feature of a diamond · 8 + its orientation; 0: nothing is there
-    places: IntArray  # [8, DIAMOND_SIZE] what each orientation makes of the places of a diamond
+    entries: IntArray  # [T] first local feature of a diamond · 8 + its orientation; 0: empty
+    places: IntArray  # [8, DIAMOND_SIZE] where each orientation takes the places of a diamond
 
 
 class LinearWork(NamedTuple):
@@ -63,10 +63,10 @@ class LinearWork(NamedTuple):
     first: IntArray  # [n] by head: a liberty, if there are less than MANY_LIBERTIES
     second: IntArray  # [n] by head: another one, if there are two
     pair: IntArray  # [2] liberties of one chain
-    dirty: IntArray  # [n] points whose patterns may have changed
-    stamp: IntArray  # [n] by point: when it was last put there
+    dirty: IntArray  # [n] points whose patterns may have changed in this move
+    stamp: IntArray  # [n] by point: the move at which it was last put into `dirty`
     local_point: IntArray  # [_MOST_LOCAL] points with local features
-    local_feature: IntArray  # [_MOST_LOCAL] which, one by one
+    local_feature: IntArray  # [_MOST_LOCAL] the features of these, one by one
     point: IntArray  # [_MOST_LOCAL] the points once each
     local_weight: NDArray[np.float64]  # [_MOST_LOCAL] their weights with local features
     info: IntArray  # [_INFO_SIZE] CAPTURED_FROM …
@@ -101,7 +101,7 @@ def new_linear_work(tables: LinearTables, width: int, height: int) -> LinearWork
 
 @kernel
 def begin_linear(board: Board, work: LinearWork) -> None:
-    """Compute everything that is kept for a position anew."""
+    """Compute all weights and sums for a new position."""
     for color in range(2):
         work.total[color] = 0.0
         for row in range(work.row_sum.shape[1]):
@@ -120,11 +120,11 @@ def begin_linear(board: Board, work: LinearWork) -> None:
 
 @spliced_kernel
 def play_linear(board: Board, work: LinearWork, point: int, color: int) -> None:
-    """Play a legal move that is no suicide, and bring up to date what is kept."""
+    """Play a legal move that is no suicide, and update the weights."""
     stride, enemy = wide(board.info[STRIDE]), BLACK + WHITE - color
     work.info[_STAMP] += 1
     work.info[_DIRTY] = 0
-    for step in (-1, 1, -stride, stride):  # chains beside it will have other liberties: their other one sees that
+    for step in (-1, 1, -stride, stride):  # chains that lose this liberty: the patterns at their other one change
         head = wide(board.head[point + step])
         if work.liberties[head] == 2:
             _mark_liberties_dirty(work, head)
@@ -147,7 +147,7 @@ def play_linear(board: Board, work: LinearWork, point: int, color: int) -> None:
 
 @kernel
 def _handle_capture(board: Board, work: LinearWork, point: int, color: int) -> None:
-    """Take note of a point from which a stone was captured: chains of `color` beside it have got a liberty."""
+    """Handle a point from which a stone was captured: chains of `color` beside it have gained a liberty."""
     stride = wide(board.info[STRIDE])
     _mark_dirty(work, point)
     _mark_around_dirty(work, point, stride)
@@ -161,7 +161,7 @@ def _handle_capture(board: Board, work: LinearWork, point: int, color: int) -> N
 
 @inlined_kernel
 def _recount(board: Board, work: LinearWork, head: int) -> None:
-    """Count a chain's liberties; if there are few, they see it another way."""
+    """Count a chain's liberties; if there are few, the patterns at these have changed."""
     if board.libs[head] > _MOST_CONTACTS:
         work.liberties[head] = MANY_LIBERTIES
         return
@@ -174,7 +174,7 @@ def _recount(board: Board, work: LinearWork, head: int) -> None:
 
 @inlined_kernel
 def _mark_dirty(work: LinearWork, point: int) -> None:
-    """Note that the pattern of a point may have changed."""
+    """Record that the pattern of a point may have changed, once per move."""
     if work.stamp[point] != work.info[_STAMP]:
         work.stamp[point] = work.info[_STAMP]
         work.dirty[work.info[_DIRTY]] = point
@@ -183,7 +183,7 @@ def _mark_dirty(work: LinearWork, point: int) -> None:
 
 @inlined_kernel
 def _mark_liberties_dirty(work: LinearWork, head: int) -> None:
-    """Note it for the liberties of a chain that has, or had, one or two."""
+    """Record it for the liberties of a chain that has, or had, one or two."""
     _mark_dirty(work, wide(work.first[head]))
     if work.liberties[head] == 2:
         _mark_dirty(work, wide(work.second[head]))
@@ -191,7 +191,7 @@ def _mark_liberties_dirty(work: LinearWork, head: int) -> None:
 
 @inlined_kernel
 def _mark_around_dirty(work: LinearWork, point: int, stride: int) -> None:
-    """Note it for the eight points around one."""
+    """Record it for the eight points around one."""
     for step in (-stride - 1, -stride, -stride + 1, -1, 1, stride - 1, stride, stride + 1):
         _mark_dirty(work, point + step)
 
@@ -200,7 +200,7 @@ def _mark_around_dirty(work: LinearWork, point: int, stride: int) -> None:
 def _find_liberties(color: IntArray, next_stone: IntArray, stride: int, head: int, first_two: IntArray) -> int:
     """Return how many liberties a chain has, up to MANY_LIBERTIES, and write the first two, int32[2].
 
-    Takes single arrays: to hand over a board would take longer than to count.
+    Takes single arrays: passing a board, with its many arrays, would take longer than counting.
     """
     count = wide(0)
     stone = wide(head)
@@ -229,7 +229,7 @@ def _refresh(board: Board, work: LinearWork, point: int) -> None:
 
 @inlined_kernel
 def _set_weight(work: LinearWork, color: int, point: int, weight: float) -> None:
-    """Set a weight and the sums that it is in; `color` is 0 or 1."""
+    """Set a weight and update its sums; `color` is 0 or 1."""
     change = weight - work.weight[color, point]
     if change != 0.0:
         work.weight[color, point] = weight

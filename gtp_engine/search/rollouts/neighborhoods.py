@@ -1,15 +1,15 @@
-"""The stones around a point as a number, and what is the same but for orientation, colour or liberties.
+"""The stones around a point as a number, and the numbers of equal shapes in other orientations or colours.
 
     pattern   the eight points around an empty one, 20 bits: three for the state of each point beside it (left, right,
               up, down), then two for the colour of each diagonal point
     diamond   the twelve points at most two steps from a stone, 36 bits: three for the state of each
 
-The state of a point says what lies there, and of a stone, how many liberties its chain has:
+The state of a point is its colour and, for a stone, how many liberties its chain has:
 
     0 empty    1 off the board    2, 3, 4 Black with 1, 2, more liberties    5, 6, 7 White with 1, 2, more
 
-A pattern knows whether a stone may be put on its point (simple ko aside) and whether that would fill an eye.  Weights
-are about Black's moves; what White sees is looked up with the colours exchanged.
+A pattern determines whether a stone on its point is legal (simple ko aside) and whether it would fill an eye.  Weights
+are for Black's moves; those for White's are looked up with the colours exchanged.
 """
 
 from functools import cache
@@ -25,18 +25,18 @@ from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 Codes = NDArray[np.int64]
 """Numbers of neighbourhoods."""
 Places = tuple[tuple[int, int], ...]
-"""Points around another one: how far to the right and down each is."""
+"""Points around another one, as steps to the right and down."""
 
 STATE_EMPTY: Final = 0
 STATE_EDGE: Final = 1
 STATE_BLACK: Final = 1
 STATE_WHITE: Final = 4
-"""A stone's state is this plus the number of its chain's liberties, three standing for more."""
+"""A stone's state is this plus the number of its chain's liberties, three meaning three or more."""
 MANY_LIBERTIES: Final = 3
 STATE_BITS: Final = 3
 
 _FIRST_STATES: Final = STATE_EMPTY | STATE_BLACK << 4 * BLACK | STATE_WHITE << 4 * WHITE | STATE_EDGE << 4 * WALL
-"""The first state of each colour, four bits apart: quicker than to branch."""
+"""The first state of each colour, four bits apart: a shift is faster than a branch."""
 
 _BESIDE: Final[Places] = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _DIAGONAL: Final[Places] = ((-1, -1), (1, -1), (-1, 1), (1, 1))
@@ -75,9 +75,10 @@ def pattern_of(board: Board, point: int, liberties: IntArray) -> int:
 
 @inlined_kernel
 def diamond_of(board: Board, point: int, color: int, liberties: IntArray) -> int:
-    """Return the diamond around a point as `color` sees it: its own stones are Black.  `liberties` as in `state_of`.
+    """Return the diamond around a point from the view of `color`: its own stones count as Black.
 
-    The array of a board has one wall between rows, so what lies behind a wall is not looked at.
+    `liberties` as in `state_of`.  The board's array has a single wall between rows, so a point two steps away behind a
+    wall belongs to another row; it counts as off the board.
     """
     stride, code, shift = wide(board.info[STRIDE]), wide(0), wide(0)
     for reach in range(3):
@@ -96,7 +97,7 @@ def diamond_of(board: Board, point: int, color: int, liberties: IntArray) -> int
 
 @inlined_kernel
 def diamond_step(reach: int, place: int, stride: int) -> int:
-    """Return how far place number 4 · reach + place of DIAMOND is in the array of a board."""
+    """Return the step to place number 4 · reach + place of DIAMOND in the array of a board."""
     if reach == 1:
         return (stride if place >= 2 else -stride) + (1 if place % 2 == 1 else -1)
     step = (1 if place % 2 == 1 else -1) * (stride if place >= 2 else 1)
@@ -145,7 +146,7 @@ def swapped_patterns(codes: Codes) -> Codes:
 
 
 def plain_patterns(codes: Codes) -> Codes:
-    """Return the patterns with all chains in atari: what is left without liberties."""
+    """Return the patterns with all chains in atari, so that liberties make no difference."""
     return _map_states(codes, _PLAIN_STATES, np.arange(4))
 
 

@@ -7,8 +7,8 @@ The set is that of Gelly, Wang, Munos and Teytaud, "Modification of UCT with Pat
     .     empty                        ?     anything
     #     outside the board            *     the point played
 
-It matches in all eight orientations.  Patterns serve whichever side is to play, so they also match with the colours
-exchanged, save for those that only make sense for X.
+It matches in all eight orientations.  Patterns apply to either side to play, so they also match with the colours
+exchanged, except for those that only make sense for X.
 """
 
 from collections.abc import Iterator

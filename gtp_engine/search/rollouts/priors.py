@@ -1,9 +1,10 @@
-"""What is known about a move before it is tried, as results of imaginary visits (progressive ordering).
+"""Expansion: the children of a node, and prior knowledge about their moves as imaginary visits.  Kernels.
 
-Each rule that speaks about a move adds visits with a result, 1 for "good" or −1 for "bad" (0 for the even start that
-keeps first results from swinging too far).  Rules and weights follow Baudiš's Michi (README and source, 2015), a Monte
-Carlo program whose constants were tuned against GNU Go, translated to results in [−1, 1].  Different from it: nearness
-is the distance below instead of one along chains, and moves that catch a chain in a ladder count as escapes do.
+Each rule that applies to a move adds visits with a result, 1 for "good" or −1 for "bad".  Every move also starts with
+even visits of result 0, which keep its mean from swinging with the first results.  Rules and weights follow Baudiš's
+Michi (README and source, 2015), a Monte Carlo program whose constants were tuned against GNU Go, converted to results
+in [−1, 1].  Two differences: nearness is the distance below instead of one along chains, and moves that catch a chain
+in a ladder count as much as escapes.
 """
 
 from typing import Final
@@ -41,7 +42,7 @@ EMPTY_AREA_VISITS: Final = 10.0
 EMPTY_AREA_REACH: Final = 3
 """Distance in points, along both axes, that counts as near for the rule above."""
 PASS_VISITS: Final = 30.0
-"""Bad visits of a pass: it is tried once other moves look worse, as in a seki that must be left alone."""
+"""Bad visits of a pass: it is tried once other moves are worse, as in a seki that must be left alone."""
 
 
 @spliced_kernel
@@ -49,7 +50,7 @@ def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: f
     """Give `node` its children: every legal move of `color` that fills no own eye, and the pass.
 
     `board` holds the node's position (it is played on and restored), `last` the move that led to it.  `weight`
-    multiplies all prior visits.  The caller has made sure of the room.
+    multiplies all prior visits.  The caller has made sure that the tree can hold the children.
     """
     first = tree.info[USED]
     count = wide(0)
@@ -77,7 +78,7 @@ def expand(tree: Tree, node: int, board: Board, color: int, last: int, weight: f
 
 @kernel
 def _add_child(tree: Tree, child: int, move: int) -> None:
-    """Begin a node without visits and priors; its place may have been used before."""
+    """Write a node without visits and priors."""
     tree.move[child] = move
     tree.first_child[child] = 0
     tree.child_count[child] = 0
@@ -92,7 +93,7 @@ def _add_child(tree: Tree, child: int, move: int) -> None:
 
 @kernel
 def _add_prior(tree: Tree, child: int, visits: float, value: float) -> None:
-    """Add imaginary visits with this mean result (for the mover) to what is known about a child."""
+    """Add imaginary visits with this mean result (for the mover) to the prior of a child."""
     total = tree.prior_visits[child] + visits
     if total > 0.0:
         tree.prior_value[child] += (value - tree.prior_value[child]) * visits / total
@@ -103,7 +104,7 @@ def _add_prior(tree: Tree, child: int, visits: float, value: float) -> None:
 def _add_move_priors(
     tree: Tree, child: int, board: Board, color: int, last: int, weight: float, work: RolloutWork
 ) -> None:
-    """Apply the rules that look at the move alone."""
+    """Apply the rules about the move itself and the stones around it."""
     point = wide(tree.move[child])
     captured = captures_something(board, point, color)
     if captured == 1:
@@ -127,7 +128,7 @@ def _add_move_priors(
 def _add_chain_priors(
     tree: Tree, first: int, count: int, board: Board, color: int, weight: float, work: RolloutWork
 ) -> None:
-    """Apply the rules that look at chains: escaping from atari, catching a chain in a ladder."""
+    """Apply the rules about chains: escaping from atari, catching a chain in a ladder."""
     for head in range(board.color.size):
         stone = board.color[head]
         if (stone != BLACK and stone != WHITE) or board.head[head] != head:

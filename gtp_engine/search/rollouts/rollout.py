@@ -1,14 +1,17 @@
 """Rollouts: playing a position out to the end with a fast policy, and counting the result.
 
-Three policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first looks at what the last move
-did: a chain of the mover that it put in atari is saved (by a capture or by an escape that a ladder does not catch), the
-stones just played are captured if they can be, then a move around them that fits a 3×3 pattern is played, and only
-then a random one, seldom a self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).  The third is
-AlphaGo's: it draws from all moves by learned weights (`linear`).
+Three policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first answers the last move: it
+captures the stones just played, or saves a chain of its own that they put in atari (by a capture, or by an escape that
+no ladder catches); otherwise it plays a move around them that fits a 3×3 pattern, and only then a random one, seldom a
+self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).  The third is AlphaGo's: it draws from all
+moves by learned weights (`linear`).
 
 A rollout ends with two passes or after `MOVES_PER_POINT` moves per point of the board.  Only simple ko is observed: the
 limit on the moves ends the rare longer cycles.  The result is the area of the final position, in which every
 empty point is an eye or cannot be played by either side.
+
+This is one rollout of one position.  The search without a network calls it for its leaves (`rollout_select`); the
+search with a network does for its own if it mixes rollouts in (`puct.leaf_rollouts`).
 """
 
 import time
@@ -52,11 +55,11 @@ MOVES_PER_POINT: Final = 3
 """A rollout is cut off after this many moves per point; games without long cycles take 1.1 to 1.4."""
 
 SELF_ATARI_DENOMINATOR: Final = 8
-"""A random move of the tactical policy that is self-atari is kept once in so many times: now and then it is the
-throw-in or the nakade that kills."""
+"""A random move of the tactical policy that is self-atari is accepted once in this many times: now and then it
+is the throw-in or the nakade that kills."""
 
 _CANDIDATES: Final = 32
-"""Most candidates that one look at the last move collects."""
+"""Most candidates that are collected around the last move."""
 
 
 class RolloutWork(NamedTuple):
@@ -143,7 +146,8 @@ def _pattern_candidates(board: Board, color: int, last: int, work: RolloutWork) 
 def _random_move(board: Board, color: int, self_ataris: int, rng: State) -> int:
     """Return a random legal move that fills no own eye, or PASS; self-ataris once in `self_ataris` times (0: always).
 
-    Draws from the list of empty points without replacement: a point refused goes behind those not yet drawn.
+    Draws from the list of empty points without replacement: a point that is refused moves behind those not yet drawn.
+    The order of that list is free, so nothing has to be restored.
     """
     left = wide(board.info[EMPTY_COUNT])
     while left > 0:
@@ -193,8 +197,10 @@ def play_out(
 
     `color` is to play, `last` the opponent's last move (PASS and NULL_POINT allowed).  Sets first_player[p], int8[n],
     where it is still 0, to the colour that first plays on p.  At most `limit` moves are played; 0: as many as the
-    module's docstring says.  With `linear` moves are drawn by its weights and `policy` has no meaning; whoever plays
-    without does not compile what plays with them.
+    module's docstring says.  With `linear`, moves are drawn by its weights and `policy` has no meaning.
+
+    `linear` being None is part of the types that numba compiles for, so without it the kernels of the linear policy are
+    not compiled either.
     """
     if limit == 0:
         limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
@@ -232,7 +238,7 @@ def count_area(board: Board, owner: IntArray) -> int:
     """Return the area of Black minus that of White in a position played out, and add it to the ownership.
 
     Adds 1 to owner[p], int32[n], where Black owns the point, −1 where White does.  An empty point belongs to the colour
-    of the stones beside it, to nobody if both colours are; larger empty areas are not looked through.
+    of the stones beside it, to neither if both colours are; larger empty areas are not searched.
     """
     colors, stride = board.color, wide(board.info[STRIDE])
     margin = 0

@@ -151,7 +151,7 @@ def _kernel_position(root: RootPosition) -> Position:
         passes=0 if game.is_over else game.consecutive_passes,
         history=np.sort(game.superko_keys()),
         avoid_until=avoid_until,
-        deepest_avoided=int(avoid_until.max()),
+        unrestricted_from=int(avoid_until.max()),
     )
 
 

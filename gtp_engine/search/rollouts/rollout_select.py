@@ -1,9 +1,9 @@
-"""Kernels of one playout: walk down the tree to a leaf, play it out, carry the result back up.
+"""Kernels of one playout: walk down the tree to a leaf, play it out, back up the result.
 
-They work on a batch: `select_leaves` finds several leaves, marking its way with virtual visits so that the next walk
-takes another; `evaluate_leaves` plays some of them out, on any thread, touching nothing but their own rows;
-`back_up` adds the results to the tree.  So the tree is only ever changed by one thread, and a search gives the same
-tree whatever the number of threads.
+They work on a batch: `select_leaves` finds several leaves, leaving virtual visits on each path so that the next walk
+takes another one; `evaluate_leaves` plays some of them out, on any thread, and writes to their rows only; `back_up`
+adds the results to the tree.  So a single thread changes the tree, and the number of threads does not change the
+search.
 
 Choosing a child.  With n visits (imaginary ones included) and mean result q for the side to play:
 
@@ -11,8 +11,8 @@ Choosing a child.  With n visits (imaginary ones included) and mean result q for
     rave   (1 − β) q + β a + c sqrt(ln(N + 2) / n),  β = m / (m + n + m n / E)
 
 where a is the mean result of the m playouts in which the move was played at any time after the node (all moves as
-first), N the visits of the parent, and E the `rave_equivalence`: the number of visits at which both means deserve the
-same trust.  It is the minimum-mean-square-error schedule of Gelly and Silver (2011) with 4 b² = 1 / E.
+first), N the visits of the parent, and E the `rave_equivalence`: the number of visits at which both means are equally
+reliable.  It is the minimum-mean-square-error schedule of Gelly and Silver (2011) with 4 b² = 1 / E.
 """
 
 from typing import Final, NamedTuple
@@ -48,7 +48,7 @@ MAX_DEPTH: Final = 512
 
 
 class Params(NamedTuple):
-    """Numbers that a search is run with; scalars."""
+    """The parameters of a search, as scalars for kernels."""
 
     algorithm: int  # UCT or RAVE
     exploration: float  # c above
@@ -70,7 +70,7 @@ class Position(NamedTuple):
     passes: int  # passes in a row before it, 0 or 1
     history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
-    deepest_avoided: int  # the largest of these
+    unrestricted_from: int  # the largest of these: the depth from which on no move is left out
 
 
 class Leaves(NamedTuple):
@@ -101,7 +101,7 @@ def _best_child(tree: Tree, node: int, depth: int, color: int, position: Positio
     for child in range(first, first + tree.child_count[node]):
         if tree.move[child] == NULL_POINT:
             continue
-        if depth < position.deepest_avoided and position.avoid_until[color, tree.move[child]] > depth:
+        if depth < position.unrestricted_from and position.avoid_until[color, tree.move[child]] > depth:
             continue
         pending = np.float32(tree.virtual_visits[child])
         prior = tree.prior_visits[child]
@@ -120,7 +120,7 @@ def _best_child(tree: Tree, node: int, depth: int, color: int, position: Positio
 
 @spliced_kernel
 def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
-    """Walk from the root to a leaf and leave its position in row `row`; expand it if it has enough visits."""
+    """Walk from the root to a leaf, expanding it if it has enough visits, and write its position to row `row`."""
     board = view_storage_in_kernel(
         leaves.storage[row], leaves.hash[row], position.board.zobrist, position.board.color.size
     )
@@ -134,7 +134,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
             if depth > 0 and tree.visits[node] < params.expand_visits:
                 break
             if tree.info[USED] + board.color.size > tree.move.size:
-                break  # no room
+                break  # the tree is full
             expand(tree, node, board, color, last, params.prior_weight, work)
         child = _best_child(tree, node, depth, color, position, params)
         if child == 0:
@@ -147,7 +147,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
             if params.superko != 0 and would_repeat(
                 board, move, color, params.superko, position.history, leaves.path_keys, depth
             ):
-                tree.move[child] = NULL_POINT
+                tree.move[child] = NULL_POINT  # select again at the same node
                 continue
             play_assume_legal(board, move, color)
             passes = 0
@@ -183,9 +183,9 @@ def evaluate_leaves(
     owner: IntArray,
     linear: LinearWork | None,
 ) -> int:
-    """Return how many of the rows begin … end − 1 were played out; sets their `value` and `first_player`.
+    """Return how many of the rows begin … end − 1 were played out; writes their `value` and `first_player`.
 
-    Rows in which the game is over are counted as they stand.  `queue` (work) and `owner` are int32[n]; owner[p] gains 1
+    Rows in which the game is over are scored as they are.  `queue` (scratch) and `owner` are int32[n]; owner[p] gains 1
     for every rollout in which Black owns p at the end and loses 1 for White.
     """
     rollouts = 0
@@ -195,7 +195,7 @@ def evaluate_leaves(
         for point in range(owner.size):
             first_player[point] = 0
         if leaves.is_over[row] == 1:
-            margin = area_margin(board, queue, board.head)  # nobody plays on this board any more: `head` is free
+            margin = area_margin(board, queue, board.head)  # the board is not played on any more: `head` is scratch
         else:
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
             play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0), linear)
@@ -207,7 +207,7 @@ def evaluate_leaves(
 
 @spliced_kernel
 def _result(margin: float, board: Board, margin_weight: float) -> float:
-    """Return the result of a game for Black: 1, 0 or −1, and on top of it a share of the margin per point."""
+    """Return Black's result of a game: 1, 0 or −1, plus a share of the margin as a fraction of the board."""
     won = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     area = float(board.info[WIDTH]) * float(board.info[HEIGHT])
     share = min(1.0, max(-1.0, margin / area))
@@ -219,6 +219,7 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
     """Add the results of the first `count` rows to all nodes on their paths; for RAVE also to moves played later."""
     for row in range(count):
         value = leaves.value[row]
+        # Moves of the path are added on the way up: at each node, `first_player` covers everything after it.
         first_player = leaves.first_player[row]
         depth = wide(leaves.depth[row])
         color = wide(leaves.color[row])
@@ -232,7 +233,7 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
             if at > 0:
                 tree.virtual_visits[node] -= 1
                 color = BLACK + WHITE - color
-                if tree.move[node] != PASS:  # a pass later in the game says nothing about passing now
+                if tree.move[node] != PASS:  # passing later is no evidence about passing now
                     first_player[tree.move[node]] = color
 
 

@@ -1,9 +1,10 @@
 """The search tree as arrays, one entry per node; a node's children lie side by side.
 
-Values are sums of results for Black, in [−1, 1] per visit, whoever is to play: the sign is turned where moves are
-compared (`select`), nowhere else.  Node 0 is the root.  The colour to play at a node follows from its depth.
+Values are sums of Black's results, in [−1, 1] per visit, at nodes of either side: the sign is changed where moves are
+compared (`rollout_select`), nowhere else.  Node 0 is the root.  The colour to play at a node follows from its depth.
 
-A child that turned out to repeat a position (superko) keeps its place with move NULL_POINT and is never chosen.
+Superko is checked when a walk takes a move.  A child that repeats a position keeps its place with the move NULL_POINT
+and is never chosen again.
 """
 
 from typing import Final, NamedTuple
@@ -34,12 +35,12 @@ class Tree(NamedTuple):
     first_child: NDArray[np.int32]  # [N] 0 while the node has not been expanded
     child_count: NDArray[np.int16]  # [N]
     visits: NDArray[np.int32]  # [N] playouts through the node
-    virtual_visits: NDArray[np.int16]  # [N] playouts through the node that have not come back yet
+    virtual_visits: NDArray[np.int16]  # [N] playouts through the node that have not been backed up yet
     value: SumArray  # [N] sum of results for Black
     amaf_visits: SumArray  # [N] playouts in which the move was played at any later time (all moves as first)
     amaf_value: SumArray  # [N] sum of their results for Black
-    prior_visits: FloatArray  # [N] how many visits the prior knowledge about the move is worth
-    prior_value: FloatArray  # [N] its result for Black, the mean
+    prior_visits: FloatArray  # [N] imaginary visits of the prior knowledge about the move
+    prior_value: FloatArray  # [N] the mean result of these, Black's
 
 
 def _new_tree(capacity: int) -> Tree:
@@ -69,9 +70,9 @@ def _copy_nodes(source: Tree, target: Tree, count: int) -> None:
 
 
 class TreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; when that is reached, no more nodes are expanded.
+    """A tree that grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.
 
-    While it grows or is re-rooted, the old arrays and the new ones exist side by side for a moment.
+    While it grows or is re-rooted, old and new arrays exist side by side for a moment.
     """
 
     def __init__(self, max_memory: int) -> None:
@@ -93,7 +94,7 @@ class TreeStore:
         self.tree = _new_tree(_INITIAL_CAPACITY)
 
     def reserve(self, expansions: int) -> None:
-        """Grow the arrays so that `expansions` nodes more can be expanded, as far as the memory allows."""
+        """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
         needed = min(self.used + expansions * _MAX_CHILDREN, self._max_nodes)
         capacity = self.tree.move.size
         if needed <= capacity:
