@@ -215,7 +215,7 @@ def play_out(
         elif policy == TACTICAL:
             point = _tactical_move(board, color, last, work, rng)
         else:
-            point = _random_move(board, color, wide(0), rng)
+            point = _random_move(board, color, wide(0), rng)  # a literal 0 would be compiled as another signature
         if point == PASS:
             passes += 1
             clear_ko(board)

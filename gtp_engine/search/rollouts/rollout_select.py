@@ -118,7 +118,7 @@ def _best_child(tree: Tree, node: int, depth: int, color: int, position: Positio
     return best
 
 
-@spliced_kernel
+@spliced_kernel  # called from one place: compiled only as a part of `select_leaves` (see `_jit`)
 def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
     """Walk from the root to a leaf, expanding it if it has enough visits, and write its position to row `row`."""
     board = view_storage_in_kernel(
