@@ -18,7 +18,7 @@ class GameConfig(Section, name="game"):
 
     board_size: int | None = option(
         None,
-        "Points on a side of the board; not set: 19, or the network's own size if it plays no 19x19.",
+        "Points on a side of the board; not set: 19, or the network's own size if it cannot play on 19x19.",
         unit="points",
         low=2,
         high=25,
