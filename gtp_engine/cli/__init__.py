@@ -9,6 +9,8 @@
     quantize_command  `gtp-engine models quantize`
     generate_command  `gtp-engine generate`
     train_command     `gtp-engine train`
+    alphago_command   `gtp-engine alphago`
+    settings_options  flags generated from the settings of a training task
     parameters        parameters that several commands share
     tools             `benchmark`, `doctor`, `warmup`, `config`
 
@@ -26,6 +28,7 @@ from typing import Any
 import click
 
 from gtp_engine import __version__
+from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
@@ -112,6 +115,7 @@ for _command in (
     models_command,
     generate_command,
     train_command,
+    alphago_command,
     benchmark_command,
     doctor_command,
     warmup_command,

@@ -38,7 +38,7 @@ class ConfigCommand(click.Command):
         blocks: dict[str, list[tuple[str, str]]] = {"Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 name = parameter.declared.section if isinstance(parameter, ConfigOption) else "Options"
                 blocks.setdefault(name, []).append(record)
         for name, records in blocks.items():

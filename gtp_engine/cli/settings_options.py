@@ -1,12 +1,12 @@
 """Flags generated from settings: frozen dataclasses whose fields are options (`config.option`), such as `Learning`.
 
 A command decorated with `settings_options(Learning)` gets a flag for every option, with type, bounds, choices, default
-and help of the field; `given_settings` takes the values back out of the command's keyword arguments:
+and help of the field; `settings_of` takes the values back out of the command's keyword arguments:
 
     @click.command(cls=ConfigCommand)
     @settings_options(Learning)
     def command(**flags):
-        learning = Learning(**given_settings(Learning, flags))
+        learning = settings_of(Learning, flags)
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from gtp_engine.cli.config_options import ConfigOption, add_parameter, parameter
 from gtp_engine.config.option import Section, section_options
 
 F = TypeVar("F", bound=Callable[..., Any])
+S = TypeVar("S", bound=Section)
 
 
 def settings_options(
@@ -47,3 +48,8 @@ def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, 
         if value is not None:
             given[option.name] = option.parse(value_text(value))
     return given
+
+
+def settings_of(settings: type[S], flags: dict[str, Any]) -> S:
+    """Return the settings that a command's keyword arguments give, and remove them; raises ConfigError."""
+    return settings(**given_settings(settings, flags))

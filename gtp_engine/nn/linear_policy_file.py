@@ -29,7 +29,7 @@ KIND: Final = "linear-rollout"
 
 _PATTERN_BITS: Final = 20
 _DIAMOND_BITS: Final = 3 * DIAMOND_SIZE
-_ADVICE: Final = "train one with scripts/alphago/rollout_policy"
+_ADVICE: Final = "train one with `gtp-engine alphago rollout-policy`"
 
 
 def write_linear_policy(path: Path, policy: LinearPolicy) -> None:

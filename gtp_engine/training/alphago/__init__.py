@@ -1,18 +1,18 @@
-"""The AlphaGo chain on one machine: networks that learn from records, from playing, and from what became of games.
+"""The training chain of AlphaGo on one machine: from game records to a policy, a rollout policy and a value network.
 
 Silver et al., "Mastering the game of Go with deep neural networks and tree search", Nature 529 (2016); Pumperla and
-Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  `scripts/alphago` has a script for each stage:
+Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is a command of `gtp-engine alphago`:
 
-    play_records        games that a network plays by sampling, as SGF files
-    supervised_policy   a policy network that foretells the moves of records
-    rollout_policy      a linear one, quick enough to play games out
-    reinforce           the policy network, made better at playing by games against its earlier versions
-    value_network       who wins where that one plays on, judged without a search
-    chain               all of them, and a round robin that says what each is worth (`contest`)
+    records         games that a network plays against itself, as SGF files (`play_records`)
+    policy          a policy network that predicts the moves of records (`supervised`)
+    rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `rollout_report`)
+    reinforce       the policy network, improved by games against its earlier versions (`reinforce`)
+    value           a value network, trained on games of the reinforced policy (`value`, `value_comparison`)
+    chain           all stages, and a round robin with an Elo table (`chain`, `round_robin`)
 
-Every stage reads games as `records.RecordedGame`s, puts them on a `positions.Shelf` and has positions played up again
-and encoded when it needs them.  Networks are `nets`, what learns from examples is `learner`, and games are played by
-`policy_rows` (any logits) and `self_play` (torch).
+Games are read as `game_records.RecordedGame` or `experience.Episode`; a `game_positions.GameStore` holds them, from
+which positions are replayed and encoded when they are needed (`examples`).  `nets` has the networks and `net_export`
+writes their files.  `policy_rows` and `torch_games` play games with them.
 
-Files are `policy.onnx`, `rollout-policy.npz` and `value.onnx`, side by side in one folder for `gtp-engine --model`.
+The files are `policy.onnx`, `rollout-policy.npz` and `value.onnx`, side by side in one folder for `gtp-engine --model`.
 """

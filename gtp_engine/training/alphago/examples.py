@@ -1,8 +1,8 @@
-"""Examples to learn from, as torch tensors: positions of recorded games, what was played there and who won.
+"""Training examples as torch tensors: positions of recorded games with the move played and the outcome.
 
-Examples        N of them
-ExampleStream   an endless stream of batches, in an order that its seed and `state` fix
-examples_of     some positions in one orientation
+Examples        a batch
+ExampleStream   an endless stream of batches, whose order follows from its seed and `state`
+examples_of     given positions in one orientation
 """
 
 from collections.abc import Iterator
@@ -14,53 +14,64 @@ from torch import Tensor
 
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.training.alphago.game_positions import Picks, Replayer, Shelf, draw_symmetries, turned_actions
+from gtp_engine.training.alphago.game_positions import (
+    GameStore,
+    PositionRefs,
+    Replayer,
+    draw_symmetries,
+    transform_actions,
+)
 
-TOGETHER: Final = 512
-"""Positions that are shown together."""
+BATCH: Final = 512
+"""Positions of an evaluation batch."""
 
 
 class Examples(NamedTuple):
-    """N positions on boards of H × W points; everything for the side to move."""
+    """N positions on boards of H × W points, from the view of the side to move."""
 
     planes: Tensor  # float32 [N, 48 or 49, H, W]
-    actions: Tensor  # int64 [N] the move that was played, row · W + column; −1 for none
-    outcomes: Tensor  # float32 [N] 1 where the game was won, −1 lost, 0 neither
-    owners: Tensor  # float32 [N, H·W] whose each point is when the game is over, 1 or −1; [N, 0] where nobody learns it
+    actions: Tensor  # int64 [N] the move played, row · W + column; −1 for none
+    outcomes: Tensor  # float32 [N] 1 for a win, −1 for a loss, 0 for neither
+    owners: Tensor  # float32 [N, H·W] final owner of each point, 1 own, −1 the opponent's; [N, 0] for a policy network
 
     def split(self, parts: int) -> list["Examples"]:
-        """Return them in up to `parts` parts of about the same size, none of them empty."""
+        """Return the batch in up to `parts` parts of about the same size, none of them empty."""
         parts = min(parts, len(self.planes))
         return [Examples(*part) for part in zip(*(tensor.tensor_split(parts) for tensor in self), strict=True)]
 
     def to(self, device: torch.device) -> "Examples":
-        """Return them on `device`."""
+        """Return the batch on `device`."""
         return Examples(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
 class ExampleStream:
-    """Batches of `size` of the positions `picks`, without end; each position comes once in an epoch, anyhow turned.
+    """An endless stream of batches of `size` positions; each position comes once an epoch, in a random orientation.
 
-    What is left at the end of an epoch and fills no batch is left out; so is nothing where all of it fills none.
-    `for_value` adds the value network's plane, and the owners that it learns beside the outcomes.
+    An incomplete batch at the end of an epoch is dropped; if there are fewer positions than `size`, all of them are one
+    batch.  `for_value` adds the value network's plane and the owners that it predicts beside the outcomes.
     """
 
-    def __init__(self, shelf: Shelf, picks: Picks, size: int, *, seed: int, for_value: bool) -> None:
-        self._shelf: Final = shelf
-        self._picks: Final = picks
-        self._size: Final = min(size, len(picks.games))
+    def __init__(self, store: GameStore, refs: PositionRefs, size: int, *, seed: int, for_value: bool) -> None:
+        self._store: Final = store
+        self._refs: Final = refs
+        self._size: Final = min(size, len(refs.games))
         self._seed: Final = seed
         self._for_value: Final = for_value
-        self._replayer: Final = Replayer(shelf, self._size, player_color=for_value)
+        self._replayer: Final = Replayer(store, self._size, player_color=for_value)
         self._epoch = self._batch = 0
         self._order = self._shuffled()
 
+    @property
+    def positions(self) -> int:
+        """The number of positions in an epoch."""
+        return len(self._refs.games)
+
     def state(self) -> dict[str, Any]:
-        """Return the place in the stream, as plain values."""
+        """Return the position in the stream, as plain values."""
         return {"epoch": self._epoch, "batch": self._batch}
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Go on where `state` was."""
+        """Continue where `state` was taken."""
         self._epoch, self._batch = state["epoch"], state["batch"]
         self._order = self._shuffled()
 
@@ -73,36 +84,38 @@ class ExampleStream:
         if begin + self._size > len(self._order):
             self._epoch, self._batch, begin = self._epoch + 1, 0, 0
             self._order = self._shuffled()
-        picks = self._picks.take(self._order[begin : begin + self._size])
+        refs = self._refs.take(self._order[begin : begin + self._size])
         rng = np.random.default_rng((self._seed, self._epoch, self._batch))
         self._batch += 1
-        symmetries = draw_symmetries(rng, len(picks.games), self._shelf.width, self._shelf.height)
-        return _examples(self._shelf, self._replayer, picks, symmetries, for_value=self._for_value)
+        symmetries = draw_symmetries(rng, len(refs.games), self._store.width, self._store.height)
+        return _examples(self._store, self._replayer, refs, symmetries, for_value=self._for_value)
 
     def _shuffled(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the order of the epoch."""
-        return np.random.default_rng((self._seed, self._epoch)).permutation(len(self._picks.games))
+        return np.random.default_rng((self._seed, self._epoch)).permutation(len(self._refs.games))
 
 
 def examples_of(
-    shelf: Shelf, picks: Picks, *, size: int = TOGETHER, for_value: bool, symmetry: int = IDENTITY
+    store: GameStore, refs: PositionRefs, *, size: int = BATCH, for_value: bool, symmetry: int = IDENTITY
 ) -> Iterator[Examples]:
-    """Yield positions in their order, up to `size` at a time, as one orientation shows them.
+    """Yield the positions in their order, up to `size` at a time, all in one orientation.
 
     `for_value` as in `ExampleStream`.
     """
-    replayer = Replayer(shelf, size, player_color=for_value)
-    for begin in range(0, len(picks.games), size):
-        part = picks.take(np.arange(begin, min(begin + size, len(picks.games))))
-        yield _examples(shelf, replayer, part, np.full(len(part.games), symmetry, dtype=np.int32), for_value=for_value)
+    replayer = Replayer(store, size, player_color=for_value)
+    for begin in range(0, len(refs.games), size):
+        part = refs.take(np.arange(begin, min(begin + size, len(refs.games))))
+        yield _examples(store, replayer, part, np.full(len(part.games), symmetry, dtype=np.int32), for_value=for_value)
 
 
-def _examples(shelf: Shelf, replayer: Replayer, picks: Picks, symmetries: IntArray, *, for_value: bool) -> Examples:
-    owners = replayer.owners(picks, symmetries) if for_value else np.zeros((len(picks.games), 0), dtype=np.float32)
-    actions = turned_actions(shelf.actions(picks), symmetries, shelf.width, shelf.height)
+def _examples(
+    store: GameStore, replayer: Replayer, refs: PositionRefs, symmetries: IntArray, *, for_value: bool
+) -> Examples:
+    owners = replayer.owners(refs, symmetries) if for_value else np.zeros((len(refs.games), 0), dtype=np.float32)
+    actions = transform_actions(store.actions(refs), symmetries, store.width, store.height)
     return Examples(
-        planes=torch.from_numpy(replayer.encode(picks, symmetries)),
+        planes=torch.from_numpy(replayer.encode(refs, symmetries)),
         actions=torch.from_numpy(actions.astype(np.int64)),
-        outcomes=torch.from_numpy(shelf.outcomes(picks)),
+        outcomes=torch.from_numpy(store.outcomes(refs)),
         owners=torch.from_numpy(owners),
     )

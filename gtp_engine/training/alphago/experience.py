@@ -1,16 +1,16 @@
-"""Experience: games that a network has played to learn from, gathered by a collector and kept in shards.
+"""Experience: games that a network played and learns from, gathered by a collector and stored in shards.
 
 A shard is a `.npz` of G games on boards of one size and under one rule set, T moves in all:
 
     points      int16 [T]      points of the board, or PASS
-    colors      int8 [T]       who moved
+    colors      int8 [T]       the colour that moved
     lengths     int32 [G]      moves of each game
-    winner      int8 [G]       BLACK, WHITE, or EMPTY where the game had to be broken off
-    learner     int8 [G]       whose moves are to be learned from; EMPTY: nobody's
-    moment      int32 [G]      after how many moves there is a position to be judged; −1: none
+    winner      int8 [G]       BLACK, WHITE, or EMPTY where the game was aborted
+    learner     int8 [G]       the colour whose moves are learned from; EMPTY: neither
+    moment      int32 [G]      moves played before the position that is a sample for the value network; −1: none
     meta        JSON: format, width, height, rules, komi
 
-A few hundred bytes a game: positions are played up again when they are needed (`positions`).
+This takes a few hundred bytes a game; positions are replayed when they are needed (`game_positions`).
 """
 
 import json
@@ -36,7 +36,7 @@ NO_MOMENT: Final = -1
 
 @dataclass(frozen=True)
 class Episode:
-    """A game, and what is to be learned from it; fields as in a shard."""
+    """A game and what is learned from it; fields as in a shard."""
 
     game: RecordedGame
     learner: int = EMPTY
@@ -44,29 +44,29 @@ class Episode:
 
     @property
     def reward(self) -> int:
-        """What the learner got: 1 for a win, −1 for a loss, 0 where the game has no winner."""
+        """The learner's reward: 1 for a win, −1 for a loss, 0 where the game has no winner."""
         if self.game.winner == EMPTY:
             return 0
         return 1 if self.game.winner == self.learner else -1
 
 
 class Collector:
-    """Gathers games as they end, in `episodes`, all on boards of one size and under one rule set."""
+    """Collects finished games in `episodes`, all on boards of one size and under one rule set."""
 
     def __init__(self) -> None:
         self.episodes: Final[list[Episode]] = []
 
     def complete(self, game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
-        """Take in a game that has ended, counted by area; one that was broken off has no winner."""
+        """Add a game, scored by area, and return its episode; an aborted game has no winner."""
         winner = game.score().winner if game.is_over else EMPTY
         episode = Episode(recorded(game, name=str(len(self.episodes)), winner=winner), learner, moment)
         self.episodes.append(episode)
         return episode
 
     def win_rate(self, color: int | None = None) -> float:
-        """Return the share of games that the learner won, of those that have a winner (½ if none has).
+        """Return the share of games with a winner that the learner won; ½ if there is no such game.
 
-        With `color`, only games count that it played with that colour.
+        With `color`, only the games count in which the learner had that colour.
         """
         rewards = [episode.reward for episode in self.episodes if color in (None, episode.learner)]
         won, lost = rewards.count(1), rewards.count(-1)
@@ -74,27 +74,27 @@ class Collector:
 
     @property
     def void_share(self) -> float:
-        """The share of games without winner."""
+        """The share of games without a winner."""
         return sum(episode.game.winner == EMPTY for episode in self.episodes) / max(1, len(self.episodes))
 
     def advantages(self) -> list[float]:
-        """Return each game's reward less the mean of those in which the learner had the same colour.
+        """Return each game's reward minus the mean reward of the learner's games with the same colour.
 
-        Komi favours a colour; the difference is no merit of the moves.  Games without winner have 0.
+        Komi favours one colour, which is no merit of the moves.  Games without a winner have advantage 0.
         """
         means = {color: 2 * self.win_rate(color) - 1 for color in (BLACK, WHITE)}
         return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in self.episodes]
 
 
 def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
-    """Write a shard, replacing an older one: at least one game, all on one board, under one rule set and komi.
+    """Write a shard, replacing an older one.
 
-    None may have set-up stones.
+    There must be at least one game; all have the same board, rules and komi, and none has set-up stones.
     """
     games = [episode.game for episode in episodes]
     first = games[0]
     common = {(game.width, game.height, game.rules, game.komi) for game in games}
-    assert len(common) == 1 and not any(game.setup_stones for game in games), "as the docstring says"
+    assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
     meta = {"width": first.width, "height": first.height, "rules": first.rules.to_json(), "komi": first.komi}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".part")
@@ -113,7 +113,7 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
 
 
 def read_episodes(path: Path) -> list[Episode]:
-    """Return the games of a shard, named by it and their number; raises RecordsError if it cannot be read."""
+    """Return the games of a shard, named after its file and their index; raises RecordsError if it cannot be read."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
@@ -133,16 +133,16 @@ def _episodes(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[E
     rules = Rules.parse(meta["rules"])
     edges = [0, *np.cumsum(arrays["lengths"]).tolist()]
     episodes = []
-    for number, (begin, end) in enumerate(pairwise(edges)):
+    for index, (begin, end) in enumerate(pairwise(edges)):
         game = RecordedGame(
-            name=f"{name}-{number}",
+            name=f"{name}-{index}",
             width=meta["width"],
             height=meta["height"],
             rules=rules,
             komi=meta["komi"],
             points=arrays["points"][begin:end],
             colors=arrays["colors"][begin:end],
-            winner=int(arrays["winner"][number]),
+            winner=int(arrays["winner"][index]),
         )
-        episodes.append(Episode(game, int(arrays["learner"][number]), int(arrays["moment"][number])))
+        episodes.append(Episode(game, int(arrays["learner"][index]), int(arrays["moment"][index])))
     return episodes

@@ -1,8 +1,8 @@
-"""Positions of recorded games as a network's input: drawn at random, played up again, shown in any orientation.
+"""Positions of recorded games as network input: replayed when they are needed, in any orientation.
 
-    Shelf     games on boards of one size, as the arrays that kernels play
-    Picks     which positions of them
-    Replayer  planes of such positions, and who owned the board at the end of their games
+    GameStore      games on boards of one size, as the arrays that kernels replay
+    PositionRefs   references to positions in it
+    Replayer       the planes of such positions, and the owners of all points at the end of their games
 
 Letters: G games, K positions, A = H·W points of a board.
 """
@@ -27,23 +27,23 @@ from gtp_engine.selfplay.replay import GameMoves, ReplayWork, replay_rows, write
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError
 
 NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
-"""AlphaGo's networks have no values beside their planes."""
+"""AlphaGo's networks have no global inputs beside their planes."""
 
 
-class Picks(NamedTuple):
-    """K positions: game number `games[i]` after `counts[i]` moves, seen by `to_play[i]`."""
+class PositionRefs(NamedTuple):
+    """K positions: game number `games[i]` after `counts[i]` moves, with `to_play[i]` as the side to move."""
 
     games: NDArray[np.int64]
     counts: NDArray[np.int64]
     to_play: NDArray[np.int8]
 
-    def take(self, rows: NDArray[np.int64]) -> "Picks":
-        """Return some of them."""
-        return Picks._make(array[rows] for array in self)
+    def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
+        """Return the references at `rows`."""
+        return PositionRefs._make(array[rows] for array in self)
 
 
-class Shelf:
-    """Games on boards of `width` × `height`; raises RecordsError where there is none, or one on another board."""
+class GameStore:
+    """Games on boards of `width` × `height`; raises RecordsError if there are none, or several board sizes."""
 
     def __init__(self, games: Sequence[RecordedGame]) -> None:
         self.games: Final = tuple(games)
@@ -51,122 +51,123 @@ class Shelf:
         self.moves: Final = _moves_of(games)
         self.winners: Final = np.array([game.winner for game in games], dtype=np.int8)
 
-    def move_picks(self) -> Picks:
-        """Return every position in which a stone is played, by the side that plays it, game by game.
+    def move_refs(self) -> PositionRefs:
+        """Return every position in which a stone is played, game by game.
 
-        Passes are no moves to learn: the networks cannot pass.
+        Passes are left out, because the networks cannot pass.
         """
         games = np.repeat(np.arange(len(self.games)), np.diff(self.moves.first_move))
         counts = np.arange(len(games)) - self.moves.first_move[games]
         is_stone = self.moves.points != PASS
-        return Picks(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
+        return PositionRefs(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
 
-    def actions(self, picks: Picks) -> IntArray:
-        """Return the moves that follow the positions, int32[K], as row · W + column on the board as it is.
+    def actions(self, refs: PositionRefs) -> IntArray:
+        """Return the moves that follow the positions, int32[K], as row · W + column in the identity orientation.
 
-        NO_CELL stands for a pass, and where no move follows.
+        NO_CELL stands for a pass and for the end of a game.
         """
-        numbers = self.moves.first_move[picks.games] + picks.counts
-        has_move = numbers < self.moves.first_move[picks.games + 1]
+        numbers = self.moves.first_move[refs.games] + refs.counts
+        has_move = numbers < self.moves.first_move[refs.games + 1]
         points = self.moves.points[np.where(has_move, numbers, 0)]
         cells = cell_table(self.width, self.height)[0, points]
         actions: IntArray = np.where(has_move, cells, np.int32(NO_CELL))
         return actions
 
-    def outcomes(self, picks: Picks) -> FloatArray:
-        """Return how the games ended for the sides to play, float32[K]: 1 won, −1 lost, 0 neither."""
-        winners = self.winners[picks.games]
-        signs = np.where(winners == picks.to_play, np.float32(1), np.float32(-1))
+    def outcomes(self, refs: PositionRefs) -> FloatArray:
+        """Return the games' outcomes for the side to move, float32[K]: 1 won, −1 lost, 0 neither."""
+        winners = self.winners[refs.games]
+        signs = np.where(winners == refs.to_play, np.float32(1), np.float32(-1))
         outcomes: FloatArray = np.where(winners == EMPTY, np.float32(0), signs)
         return outcomes
 
 
 class Replayer:
-    """Shows positions of a shelf's games to a network; one thread uses it at a time.
+    """Replays and encodes positions of a store's games, up to `batch` at a time; not for several threads at once.
 
     `player_color` adds the value network's plane.
     """
 
-    def __init__(self, shelf: Shelf, batch: int, *, player_color: bool = False) -> None:
-        width, height = shelf.width, shelf.height
-        self._shelf: Final = shelf
+    def __init__(self, store: GameStore, batch: int, *, player_color: bool = False) -> None:
+        width, height = store.width, store.height
+        self._store: Final = store
         self._encoder: Final = AlphaGoEncoder(width, height, player_color=player_color)
         self._positions: Final = new_positions(batch, width, height)
-        longest = int(np.diff(shelf.moves.first_move).max())
+        longest = int(np.diff(store.moves.first_move).max())
         empty = new_board(width, height)
         self._work: Final = ReplayWork(empty, clone(empty), np.zeros(longest + 1, dtype=np.uint64))
         self._queue: Final = np.zeros_like(empty.color)
         self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
 
-    def encode(self, picks: Picks, symmetries: IntArray) -> FloatArray:
-        """Return the planes of up to `batch` positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
-        self._replay(picks)
-        shelf, count = self._shelf, len(picks.games)
-        planes = np.empty((count, self._encoder.planes, shelf.height, shelf.width), dtype=np.float32)
-        for begin, end, suicide in _runs(shelf.moves.suicide[picks.games]):
+    def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
+        """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
+        self._replay(refs)
+        store, count = self._store, len(refs.games)
+        planes = np.empty((count, self._encoder.planes, store.height, store.width), dtype=np.float32)
+        for begin, end, suicide in _runs(store.moves.suicide[refs.games]):
             conditions = _CONDITIONS._replace(suicide=suicide)
             self._encoder.encode(self._positions, range(begin, end), conditions, symmetries, Inputs(planes, NO_GLOBALS))
         return planes
 
-    def owners(self, picks: Picks, symmetries: IntArray) -> FloatArray:
-        """Return who owned each point, counting area, at the end of the games of up to `batch` positions.
+    def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
+        """Return the owner of each point, by area scoring, at the end of the positions' games.
 
-        float32[K, A], in each position's symmetry: 1 for `to_play` of the position, −1 for the other, 0 for nobody.
+        float32[K, A] in each position's symmetry: 1 for the side to move, −1 for its opponent, 0 for neither.
         """
-        shelf, count = self._shelf, len(picks.games)
-        self._replay(picks._replace(counts=np.diff(shelf.moves.first_move)[picks.games]))
+        store, count = self._store, len(refs.games)
+        self._replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
         write_owners(self._positions, count, self._queue, self._owners)
-        table = cell_table(shelf.width, shelf.height)
+        table = cell_table(store.width, store.height)
         points = np.flatnonzero(table[0] != NO_CELL)
-        colors, mine = self._owners[:count, points], picks.to_play[:, None]
+        colors, mine = self._owners[:count, points], refs.to_play[:, None]
         signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
         owners: FloatArray = np.empty_like(signs)
         owners[np.arange(count)[:, None], table[symmetries][:, points]] = signs
         return owners
 
-    def played_symmetries(self, picks: Picks) -> IntArray:
-        """Return the orientations, int32[K], in which a player of `policy_rows` saw the positions when it moved."""
-        self._replay(picks)
-        count = symmetry_count(self._shelf.width, self._shelf.height)
-        symmetries: IntArray = (self._positions.key[: len(picks.games)] % np.uint64(count)).astype(np.int32)
+    def played_symmetries(self, refs: PositionRefs) -> IntArray:
+        """Return the symmetries, int32[K], in which a player of `policy_rows` evaluated the positions."""
+        self._replay(refs)
+        count = symmetry_count(self._store.width, self._store.height)
+        symmetries: IntArray = (self._positions.key[: len(refs.games)] % np.uint64(count)).astype(np.int32)
         return symmetries
 
-    def positions(self, picks: Picks) -> Positions:
-        """Return rows of which the first K hold the positions, until this object is used again."""
-        self._replay(picks)
+    def positions(self, refs: PositionRefs) -> Positions:
+        """Return rows of which the first K hold the positions; they are valid until the next call."""
+        self._replay(refs)
         return self._positions
 
-    def _replay(self, picks: Picks) -> None:
-        """Play the positions up again."""
-        lengths = np.diff(self._shelf.moves.first_move)[picks.games]
-        room = len(self._positions.key)
-        assert len(picks.games) <= room and (picks.counts <= lengths).all(), "kernels check no bounds"
-        replay_rows(self._positions, self._shelf.moves, *picks, self._work)
+    def _replay(self, refs: PositionRefs) -> None:
+        """Write the positions into the first K rows."""
+        lengths = np.diff(self._store.moves.first_move)[refs.games]
+        batch = len(self._positions.key)
+        assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
+        replay_rows(self._positions, self._store.moves, *refs, self._work)
 
 
-def turned_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
-    """Return where actions lie, row · W + column or NO_CELL, on boards that are shown in `symmetries`."""
+def transform_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
+    """Return the actions, row · W + column or NO_CELL, on boards in the given `symmetries`."""
     table = cell_table(width, height)
     on_board = table[0] != NO_CELL
-    places = np.full((len(table), width * height + 1), NO_CELL, dtype=np.int32)  # the last entry is that of NO_CELL, −1
-    places[:, table[0, on_board]] = table[:, on_board]
-    turned: IntArray = places[symmetries, actions]
-    return turned
+    # NO_CELL is −1, so it reads the extra last entry, which stays NO_CELL
+    cells = np.full((len(table), width * height + 1), NO_CELL, dtype=np.int32)
+    cells[:, table[0, on_board]] = table[:, on_board]
+    transformed: IntArray = cells[symmetries, actions]
+    return transformed
 
 
 def draw_symmetries(rng: np.random.Generator, count: int, width: int, height: int) -> IntArray:
-    """Return an orientation for each of `count` positions, int32."""
+    """Return a random symmetry for each of `count` positions, int32."""
     return rng.integers(symmetry_count(width, height), size=count, dtype=np.int32)
 
 
 _CONDITIONS: Final = Conditions(komi=0.0, superko=0, suicide=False, territory=False, tax=0, has_free_button=False)
-"""Of these the planes show suicide only; what superko forbids stands in the rows."""
+"""The planes depend on suicide only; points that superko forbids are part of the rows."""
 
 
 def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
     boards = sorted({(game.width, game.height) for game in games})
     if len(boards) != 1:
-        names = ", ".join(f"{width}x{height}" for width, height in boards) or "no board at all"
+        names = ", ".join(f"{width}x{height}" for width, height in boards) or "no board"
         raise RecordsError(
             problem(f"games on {names}", expected="games on one board", advice="give a folder for each board")
         )
@@ -176,7 +177,7 @@ def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
 
 
 def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
-    """Return the games as arrays."""
+    """Return the games as arrays; raises RecordsError for rules with a button."""
     for game in games:
         if game.rules.has_button:
             raise RecordsError(problem(f"game {shown(game.name)} has a button", expected="rules without one"))
@@ -195,11 +196,11 @@ def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
 
 
 def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
-    """Return where each of several parts of an array begins, and where the last ends."""
+    """Return the offsets of parts of these lengths in one array, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
-    """Return begin, end and value of each run of equal flags."""
+    """Return the begin, end and value of each run of equal flags."""
     edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
     return [(begin, end, bool(flags[begin])) for begin, end in pairwise(edges)]

@@ -1,13 +1,12 @@
-"""Recorded games: SGF files as arrays of moves, which every stage that learns from games reads.
+"""Recorded games: SGF files read into arrays of moves, the input of every stage that learns from games.
 
-A record is kept as its moves, a few hundred bytes a game; positions are played up again where they are needed
-(`positions`).  Where a record changes the board in the middle, the game begins there (`sgf.playback`); what comes after
-the passes that end a game is left out.
+A record is stored as its moves, a few hundred bytes a game; positions are replayed when they are needed
+(`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.playback`).  Moves after
+the passes that end a game are left out.
 """
 
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -16,21 +15,18 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import SgfError, TengenError, problem, shown_path
+from gtp_engine.errors import TengenError, problem
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+from gtp_engine.training.alphago.stage_settings import TEST_SHARE
 from gtp_engine.training.core.held_out import is_held_out
-
-TEST_SHARE: Final = 0.05
-"""Share of games that are kept for testing, unless somebody asks for another."""
+from gtp_engine.training.core.sgf_folder import Log, sgf_games
 
 _RESULT: Final = re.compile(r"\s*([BW])\+", re.IGNORECASE)
 _HASH_BYTES: Final = 8
 
-Log = Callable[[str], None]
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
 class RecordsError(TengenError, ValueError):
@@ -39,7 +35,7 @@ class RecordsError(TengenError, ValueError):
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A game as it was played, M moves long."""
+    """A game of M moves."""
 
     name: str
     """The file's path below the folder that was read, with slashes."""
@@ -51,13 +47,13 @@ class RecordedGame:
     points: NDArray[np.int16]
     """The moves, [M]: points of the board (`go.coords`), or PASS."""
     colors: NDArray[np.int8]
-    """Who made them, [M]: BLACK or WHITE, as a rule by turns."""
+    """The colours of the moves, [M]: BLACK or WHITE, usually alternating."""
     winner: int
-    """BLACK or WHITE; EMPTY where nobody won or the record does not say."""
+    """BLACK or WHITE; EMPTY if the game has no winner or the record names none."""
     setup_stones: tuple[Move, ...] = ()
     """Stones on the board before the first move, handicap stones among them."""
     first_player: int = BLACK
-    """Who has the first move."""
+    """The colour that moves first."""
 
     def game(self, moves: int = 0) -> Game:
         """Return the game after its first `moves` moves."""
@@ -68,32 +64,9 @@ class RecordedGame:
         return game
 
 
-def read_games(folder: Path, *, log: Log | None = None) -> list[RecordedGame]:
-    """Return the games of all `.sgf` files in a folder and the folders in it, in the order of their names.
-
-    `log` gets a line for each file that cannot be used; by default it goes to stderr.
-
-    Raises SgfError if there is no such file, or none that can be used.
-    """
-    log = log or _to_stderr
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".sgf")
-    games = []
-    for path in paths:
-        try:
-            games.append(read_game(path, name=path.relative_to(folder).as_posix()))
-        except SgfError as error:
-            log(f"{path}: {error}")
-    if not games:
-        found = f"{len(paths)} files in {shown_path(folder)}, none of them of use"
-        raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))
-    return games
-
-
-def read_game(path: Path, *, name: str) -> RecordedGame:
-    """Return the game in a file; raises SgfError if it cannot be used."""
-    record = parse_sgf(read_sgf_file(str(path)))
-    game, _ = record_to_game(record)
-    return recorded(game, name=name, winner=winner_of(record.result or ""))
+def read_games(folder: Path, *, log: Log) -> list[RecordedGame]:
+    """Return the games of all `.sgf` files in a folder and its subfolders, sorted by name; see `sgf_games`."""
+    return [recorded(found.game, name=found.name, winner=winner_of(found.result)) for found in sgf_games(folder, log)]
 
 
 def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
@@ -114,13 +87,13 @@ def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
 
 
 def winner_of(result: str) -> int:
-    """Return who won by SGF's RE, such as "B+3.5" or "W+R": BLACK, WHITE, or EMPTY for "0", "Void" and the like."""
+    """Return the winner by SGF's RE, such as "B+3.5" or "W+R": BLACK, WHITE, or EMPTY for "0", "Void" and the like."""
     found = _RESULT.match(result)
     return EMPTY if found is None else (BLACK if found[1].upper() == "B" else WHITE)
 
 
 def is_test(name: str, share: float = TEST_SHARE) -> bool:
-    """Return whether the game of this name is for testing: about `share` of all, the same ones every time."""
+    """Return whether the game of this name is held out for testing: about `share` of all, the same in every run."""
     number = int.from_bytes(blake2b(name.encode(), digest_size=_HASH_BYTES).digest(), "little", signed=True)
     return bool(is_held_out(np.array([number], dtype=np.int64), share)[0])
 
@@ -128,19 +101,19 @@ def is_test(name: str, share: float = TEST_SHARE) -> bool:
 def split_games(
     games: Sequence[RecordedGame], share: float = TEST_SHARE
 ) -> tuple[list[RecordedGame], list[RecordedGame]]:
-    """Return the games to learn from and those for testing; raises RecordsError unless there are some of both."""
+    """Return the training games and the test games; raises RecordsError if either part is empty."""
     return split_named(games, [game.name for game in games], share)
 
 
-def split_named(things: Sequence[Thing], names: Sequence[str], share: float) -> tuple[list[Thing], list[Thing]]:
-    """Return what is to learn from and what is for testing, by the names of games; raises as `split_games`."""
-    parts: tuple[list[Thing], list[Thing]] = ([], [])
-    for thing, name in zip(things, names, strict=True):
-        parts[is_test(name, share)].append(thing)
+def split_named(items: Sequence[Item], names: Sequence[str], share: float) -> tuple[list[Item], list[Item]]:
+    """Return the training items and the test items, by the names of their games; raises as `split_games`."""
+    parts: tuple[list[Item], list[Item]] = ([], [])
+    for item, name in zip(items, names, strict=True):
+        parts[is_test(name, share)].append(item)
     if not all(parts):
         raise RecordsError(
             problem(
-                f"{len(parts[0])} games to learn from and {len(parts[1])} to test on",
+                f"{len(parts[0])} games to train on and {len(parts[1])} to test on",
                 expected="some of both",
                 advice="give more games, or another --test-share",
             )
@@ -149,13 +122,9 @@ def split_named(things: Sequence[Thing], names: Sequence[str], share: float) -> 
 
 
 def _length(moves: Sequence[Move]) -> int:
-    """Return how many moves there are up to the two passes, by turns, that end the game."""
+    """Return the number of moves up to and including the two consecutive passes that end the game."""
     for number in range(1, len(moves)):
         before, move = moves[number - 1], moves[number]
         if before.point == move.point == PASS and before.color != move.color:
             return number + 1
     return len(moves)
-
-
-def _to_stderr(text: str) -> None:
-    print(text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""From a trained policy or value network to a self-describing ONNX file, checked before it is kept."""
+"""Export of a trained policy or value network to a self-describing ONNX file, checked before it is kept."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -19,15 +19,15 @@ from gtp_engine.training.core.network_file import check_output, write_checked
 _CHECKED_POSITIONS: Final = 8
 _SEED: Final = 1
 _DENSITY: Final = 0.3
-"""Share of ones in the random planes that file and module are compared on."""
+"""Share of ones in the random planes on which file and module are compared."""
 
 
 def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str) -> None:
     """Write `module` (on the CPU) to `target`, an ONNX file; `terms` is the licence of the weights.
 
-    A file at `target` is replaced once the new one is complete and has answered like the module.
+    A file at `target` is replaced once the new one is complete and its outputs agree with the module's.
 
-    Raises ModelError, with the numbers, if it has not.
+    Raises ModelError, with the difference, if they do not.
     """
     model = model_of(module, name=name, origin=origin, terms=terms)
     write_checked(model, target, lambda path: check_net_file(path, module))
@@ -41,9 +41,7 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
         features = graph.add("Relu", _convolved(graph, features, *filters))
     if isinstance(module, PolicyNet):
         points = _flattened(graph, _convolved(graph, features, module.to_logits.weight), shape)
-        graph.output(
-            "policy", graph.add("Add", points, graph.constant(_numbers(module.point_bias))), ("batch", "points")
-        )
+        graph.output("policy", graph.add("Add", points, graph.constant(_array(module.point_bias))), ("batch", "points"))
     else:
         points = _flattened(graph, _convolved(graph, features, *module.to_points.parameters()), shape)
         hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
@@ -54,7 +52,7 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
 
 
 def check_net_file(path: Path, module: Net) -> None:
-    """Raise ModelError if the network file does not answer like `module` about random planes."""
+    """Raise ModelError if the network file's outputs differ from those of `module` on random planes."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
     planes = random_planes(module.shape, module.PLANES)
     module.eval()
@@ -63,10 +61,10 @@ def check_net_file(path: Path, module: Net) -> None:
     outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
     model.close()
     if isinstance(module, PolicyNet):
-        assert outputs.policy is not None, "checked when the session was made"
+        assert outputs.policy is not None, "checked when the file was opened"
         found = outputs.policy
     else:
-        assert outputs.value is not None and outputs.ownership is not None, "and these"
+        assert outputs.value is not None and outputs.ownership is not None, "checked when the file was opened"
         found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
     check_output(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
 
@@ -79,7 +77,7 @@ def random_planes(shape: NetShape, planes: int) -> FloatArray:
 
 
 def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
-    """Return what the file says about itself."""
+    """Return the metadata of the file."""
     width, height = module.shape.width, module.shape.height
     return NetworkInfo(
         kind=module.KIND,
@@ -98,8 +96,8 @@ def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
 
 def _convolved(graph: Graph, source: str, weights: torch.Tensor, *bias: torch.Tensor) -> str:
     side = weights.shape[-1]
-    numbers = [graph.constant(_numbers(each)) for each in (weights, *bias)]
-    return graph.add("Conv", source, *numbers, kernel_shape=[side, side], pads=[side // 2] * 4)
+    constants = [graph.constant(_array(each)) for each in (weights, *bias)]
+    return graph.add("Conv", source, *constants, kernel_shape=[side, side], pads=[side // 2] * 4)
 
 
 def _flattened(graph: Graph, source: str, shape: NetShape) -> str:
@@ -108,11 +106,9 @@ def _flattened(graph: Graph, source: str, shape: NetShape) -> str:
 
 
 def _dense(graph: Graph, source: str, layer: nn.Linear) -> str:
-    return graph.add(
-        "Gemm", source, graph.constant(_numbers(layer.weight)), graph.constant(_numbers(layer.bias)), transB=1
-    )
+    return graph.add("Gemm", source, graph.constant(_array(layer.weight)), graph.constant(_array(layer.bias)), transB=1)
 
 
-def _numbers(tensor: torch.Tensor) -> FloatArray:
-    numbers: FloatArray = tensor.detach().float().contiguous().numpy()
-    return numbers
+def _array(tensor: torch.Tensor) -> FloatArray:
+    array: FloatArray = tensor.detach().float().contiguous().numpy()
+    return array

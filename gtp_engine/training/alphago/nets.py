@@ -1,12 +1,12 @@
 """AlphaGo's networks as torch modules.
 
-Convolutions over the board, the first of 5×5 and the rest of 3×3 points, padded with zeros, each followed by a ReLU;
-then 1×1 to a number for each point.  The policy network adds a bias for each point: its outputs are the logits of a
-softmax.  The value network goes on with a dense layer and ends in a tanh.  Both so know one board size only.
+Zero-padded convolutions, the first of 5×5 and the rest of 3×3 points, each followed by a ReLU, then a 1×1 convolution
+to one channel.  The policy network adds a bias for each point, which gives the logits of a softmax.  The value network
+continues with a dense layer and ends in a tanh.  Both therefore play on one board size only.
 
-Beside the paper's: the value network foretells the owner of each point too, by a 1×1 convolution on the same features.
-It learns far more of a game so than from one number, and can tell which stones are dead.  And while it learns, a batch
-norm follows each convolution, which is merged into the filters of the file.
+Two additions to the paper: the value network also predicts the owner of each point, by a 1×1 convolution on the same
+features, because a game then teaches it far more than one number, and it knows which stones are dead.  And in training
+a batch norm follows each of its convolutions; the export merges it into the filters.
 
 Source: Silver et al., Nature 529 (2016), "Neural network architecture": 13 layers of 192 filters, the last one
 included; for the value network 256 dense units.
@@ -31,7 +31,7 @@ FILTER: Final = 3
 """Sides of the filters, in points."""
 
 _OUTPUT_GAIN: Final = 0.1
-"""What the weights that make the output are smaller by: training begins with an even policy and an open game."""
+"""Factor on the first weights of the output layers: training begins with an even policy and even values."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class NetShape:
     """Units of the value network's dense layer."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for sizes that make no network."""
+        """Raise ConfigError for sizes that are too small."""
         for name, least in (("layers", 2), ("channels", 1), ("hidden", 1)):
             if getattr(self, name) < least:
                 raise ConfigError(problem(f"a network with {name} {getattr(self, name)}", expected=f"at least {least}"))
@@ -59,16 +59,16 @@ class NetShape:
 
     @property
     def title(self) -> str:
-        """For people: "9x9-l7c64"."""
+        """The size as a short name: "9x9-l7c64"."""
         return f"{self.width}x{self.height}-l{self.layers}c{self.channels}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as values that JSON has."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
 class Filters(NamedTuple):
-    """A convolution as a file has it."""
+    """A convolution as it is exported."""
 
     weights: Tensor
     """[O, I, side, side]."""
@@ -77,7 +77,7 @@ class Filters(NamedTuple):
 
 
 class Trunk(nn.Module):
-    """The convolutions up to the last but one, each with its ReLU, and where `normed` with a batch norm before it."""
+    """All convolutions but the last, each with a ReLU; if `normed`, with a batch norm before the ReLU."""
 
     def __init__(self, planes: int, shape: NetShape, *, normed: bool) -> None:
         super().__init__()
@@ -87,11 +87,11 @@ class Trunk(nn.Module):
         )
         self.norms = nn.ModuleList(_new_norm(shape.channels) if normed else nn.Identity() for _ in sizes)
         for conv in self.layers:
-            _prepare(conv)
+            _initialize(conv)
 
     @property
     def layers(self) -> list[nn.Conv2d]:
-        """The convolutions, in their order."""
+        """The convolutions in order."""
         return cast("list[nn.Conv2d]", list(self.convs))
 
     def forward(self, planes: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ class Trunk(nn.Module):
         return planes
 
     def filters(self) -> list[Filters]:
-        """Return the convolutions, their norms merged into them."""
+        """Return the convolutions with their norms merged into them."""
         return [_merged(conv, norm) for conv, norm in zip(self.layers, self.norms, strict=True)]
 
 
@@ -139,16 +139,16 @@ class ValueNet(nn.Module):
         self.to_hidden = nn.Linear(shape.area, shape.hidden)
         self.to_value = nn.Linear(shape.hidden, 1)
         self.to_owners = nn.Conv2d(shape.channels, 1, 1)
-        _prepare(self.to_points)
-        _prepare(self.to_hidden)
+        _initialize(self.to_points)
+        _initialize(self.to_hidden)
         nn.init.normal_(self.to_value.weight, std=_OUTPUT_GAIN * shape.hidden**-0.5)
         nn.init.zeros_(self.to_value.bias)
         nn.init.normal_(self.to_owners.weight, std=_OUTPUT_GAIN * shape.channels**-0.5)
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return what the side to move can expect, for `planes` [N, 49, H, W], as float32 [N, 1 + A].
+        """Return value and ownership for the side to move, float32 [N, 1 + A], for `planes` [N, 49, H, W].
 
-        First of the game, −1 (loss) to 1 (win); then of each point, −1 (the other side's in the end) to 1 (its own).
+        First the value, −1 (loss) to 1 (win); then each point's owner, −1 (the opponent's) to 1 (own).
         """
         features = self.trunk(planes)
         points = self.to_points(features).flatten(1)
@@ -156,14 +156,14 @@ class ValueNet(nn.Module):
         return torch.tanh(torch.cat([value, self.to_owners(features).flatten(1)], dim=1).float())
 
     @torch.no_grad()
-    def take_trunk(self, policy: PolicyNet) -> None:
-        """Take the filters of a policy network with as many channels; the colour's plane has no say at first.
+    def copy_trunk(self, policy: PolicyNet) -> None:
+        """Copy the filters of a policy network with the same number of channels; the colour plane's become zeros.
 
-        Of two networks that differ in depth, the layers are taken that both have.
+        If the networks differ in depth, the layers are copied that both have.
         """
-        for mine, theirs in zip(self.trunk.layers, policy.trunk.layers, strict=False):
-            mine.weight.zero_()
-            mine.weight[:, : theirs.weight.shape[1]] = theirs.weight
+        for own, source in zip(self.trunk.layers, policy.trunk.layers, strict=False):
+            own.weight.zero_()
+            own.weight[:, : source.weight.shape[1]] = source.weight
 
 
 Net: TypeAlias = PolicyNet | ValueNet
@@ -174,23 +174,23 @@ KINDS: Final[dict[str, type[Net]]] = {"policy": PolicyNet, "value": ValueNet}
 
 
 def new_net(kind: type[_Kind], shape: NetShape, *, seed: int) -> _Kind:
-    """Return a network with random weights; the same seed gives the same ones."""
+    """Return a network with random weights, which follow from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return kind(shape)
 
 
 def _new_norm(channels: int) -> NormLayer:
-    """Return a norm that changes nothing yet, and takes its statistics from what it is trained with."""
+    """Return an identity norm that takes its statistics from the training batches."""
     norm = NormLayer(BatchNorm(np.ones(channels, dtype=np.float32), np.zeros(channels, dtype=np.float32)))
     norm.counts = True
     return norm
 
 
 def _merged(conv: nn.Conv2d, norm: nn.Module) -> Filters:
-    """Return a convolution and the norm that follows it, or none, as one convolution."""
+    """Return a convolution and the norm or identity that follows it as one convolution."""
     if not isinstance(norm, NormLayer):
-        assert conv.bias is not None, "without a norm there is one"
+        assert conv.bias is not None, "a convolution without a norm has a bias"
         return Filters(conv.weight.detach(), conv.bias.detach())
     factors = norm.describe()
     return Filters(
@@ -198,8 +198,8 @@ def _merged(conv: nn.Conv2d, norm: nn.Module) -> Filters:
     )
 
 
-def _prepare(layer: nn.Conv2d | nn.Linear) -> None:
-    """Give a layer that a ReLU follows its first weights."""
+def _initialize(layer: nn.Conv2d | nn.Linear) -> None:
+    """Initialize a layer that a ReLU follows."""
     nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)

@@ -1,4 +1,4 @@
-"""The pool of opponents: earlier versions of a network, as files of weights named by the iteration they are from."""
+"""The pool of opponents: earlier versions of a network, as files of weights named after their iteration."""
 
 from pathlib import Path
 from typing import Final
@@ -12,8 +12,8 @@ from gtp_engine.training.alphago.nets import PolicyNet
 _SUFFIX: Final = ".pt"
 
 
-class Pool:
-    """The versions in a folder; `numbers` are theirs, ascending."""
+class OpponentPool:
+    """The versions in a folder; `numbers` are their iterations, ascending."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -21,7 +21,7 @@ class Pool:
         self.numbers = sorted(int(path.stem) for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
 
     def add(self, number: int, net: PolicyNet) -> None:
-        """Take in the weights of `net` as version `number`."""
+        """Add the weights of `net` as version `number`."""
         path = self._path(number)
         unfinished = path.with_name(path.name + ".part")
         torch.save(net.state_dict(), unfinished)
@@ -29,23 +29,23 @@ class Pool:
         self.numbers = sorted({*self.numbers, number})
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Return the number of any version; raises ModelError if there is none."""
+        """Return the number of a random version; raises ModelError if there is none."""
         if not self.numbers:
-            raise ModelError(problem(f"no versions in {shown_path(self._folder)}", advice="begin the run anew"))
+            raise ModelError(problem(f"no versions in {shown_path(self._folder)}", advice="start the run again"))
         return int(rng.choice(self.numbers))
 
     def load(self, number: int, net: PolicyNet) -> None:
-        """Give `net` the weights of a version; raises ModelError if its file is gone or damaged."""
+        """Load the weights of a version into `net`; raises ModelError if its file is missing or damaged."""
         path = self._path(number)
         try:
             net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-        except Exception as error:  # what torch raises for a damaged file is of many kinds
+        except Exception as error:  # torch raises errors of many types for a damaged file
             raise ModelError(
                 problem(f"cannot read version {shown_path(path)} ({error})", advice="delete it")
             ) from error
 
-    def forget(self, *, after: int) -> None:
-        """Drop versions from iterations later than `after`: the run was cut off and will make them again."""
+    def drop(self, *, after: int) -> None:
+        """Delete versions from iterations later than `after`: an interrupted run will create them again."""
         for number in [number for number in self.numbers if number > after]:
             self._path(number).unlink()
             self.numbers.remove(number)

@@ -1,8 +1,8 @@
-"""Game records made by a network that plays against itself by sampling its policy: SGF files to learn from.
+"""Game records for training: a network plays against itself by sampling its policy and writes SGF files.
 
-Games go on to the passes, so that the result is the real score of the final position by area; a game that does not
-end, after as many moves as a rollout may have, has no result (RE[Void]).  With `stops_when_decided` a game ends once
-the network is sure of the winner, and the other side resigns.
+Games are played until both sides pass, so the result is the area score of the final position.  A game that exceeds the
+move limit of a rollout has no result (RE[Void]).  With `stop_decided` a game ends once the network is sure of the
+winner, and the other side resigns.
 
 Files are named `<seed>-<number>.sgf`.
 """
@@ -10,13 +10,11 @@ Files are named `<seed>-<number>.sgf`.
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
@@ -27,33 +25,14 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, 
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
+from gtp_engine.training.alphago.stage_settings import RecordSettings
 from gtp_engine.training.core.stopping import never
-
-KOMI: Final = 7.5
-"""Points for White by default: without draws every game has a winner to learn from."""
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
 
 
-@dataclass(frozen=True)
-class RecordSettings:
-    """What games are played, and how."""
-
-    width: int = 9
-    height: int = 9
-    games: int = 1000
-    """Games that the folder is to hold."""
-    batch: int = 64
-    """Games side by side."""
-    komi: float = KOMI
-    rules: str = "chinese"
-    temperature: float = 1.0
-    """Of the policy after the opening."""
-    stops_when_decided: bool = False
-
-
 class RecordFolder:
-    """A folder of records that grows; `seed` is the first that no record there has, and not below `least_seed`."""
+    """A growing folder of records; `seed` is the first seed from `least_seed` on that is above those of its records."""
 
     def __init__(self, path: Path, *, least_seed: int = 1) -> None:
         path.mkdir(parents=True, exist_ok=True)
@@ -63,7 +42,7 @@ class RecordFolder:
         self._path: Final = path
 
     def add(self, played: PlayedGame, result: str, player: str) -> None:
-        """Write a game that `player` has played with itself; it bears its name only when it is complete."""
+        """Write a game that `player` played against itself; the file gets its name once it is complete."""
         path = self._path / f"{self.seed}-{played.number:06}.sgf"
         unfinished = path.with_suffix(".part")
         text = format_sgf(played.game, black_name=player, white_name=player, result=result)
@@ -75,7 +54,7 @@ class RecordFolder:
 def load_player(
     path: Path, *, batch: int, threads: int = 0, provider: str = "auto", precision: str = "auto"
 ) -> RowsEvaluator:
-    """Return who plays by a network file: one of KataGo's kind, or a policy network of AlphaGo's; raises ModelError."""
+    """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
     info = read_info(path)
     simd = describe_machine()["simd"]
     available = installed_providers()
@@ -91,7 +70,7 @@ def play_records(
     bar: ProgressBar,
     is_stopped: Callable[[], bool] = never,
 ) -> int:
-    """Play until the folder holds as many games as it is to, or `is_stopped`; return how many games were played."""
+    """Play until the folder holds `settings.games`, or `is_stopped`; return the number of games played."""
     games = _games(player, folder, settings)
     before, began = folder.count, time.monotonic()
     while games.playing and not is_stopped():
@@ -106,7 +85,7 @@ def play_records(
 
 
 def result_of(played: PlayedGame, balance: float = 0.0) -> str:
-    """Return how a game ended, as SGF's RE has it; `balance` is what its player thought, 1 (Black wins) to −1."""
+    """Return a game's result as SGF's RE; `balance` is the player's last value for Black, −1 to 1."""
     if played.game.is_over:
         return str(played.game.score())
     if played.plan.stops_when_decided and balance:
@@ -115,23 +94,22 @@ def result_of(played: PlayedGame, balance: float = 0.0) -> str:
 
 
 def _games(player: RowsEvaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
-    """Return the games that are missing."""
-    if settings.rules not in PRESETS:
-        raise ModelError(problem(f"rules {shown(settings.rules)}", expected=f"one of {', '.join(PRESETS)}"))
-    rules = PRESETS[settings.rules]
+    """Return the games that the folder lacks."""
 
     def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
         opening = draw_opening_length(rng, width, height)
-        stops = settings.stops_when_decided
-        return GamePlan(rules, settings.komi, opening, stops_when_decided=stops, longest=MOVES_PER_POINT)
+        stops = settings.stop_decided
+        return GamePlan(
+            PRESETS[settings.rules], settings.komi, opening, stops_when_decided=stops, longest=MOVES_PER_POINT
+        )
 
     missing = max(0, settings.games - folder.count)
     return PolicyGames(
         player,
-        settings.width,
-        settings.height,
+        settings.size,
+        settings.size,
         games=missing,
-        batch=max(1, min(settings.batch, missing)),
+        batch=max(1, min(settings.parallel_games, missing)),
         rng=np.random.default_rng(folder.seed),
         planner=plan,
         temperatures=Temperatures(rest=settings.temperature),

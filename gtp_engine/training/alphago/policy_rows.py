@@ -1,16 +1,17 @@
-"""Policy networks of AlphaGo's kind as players of games side by side (`selfplay.policy_games`).
+"""AlphaGo's policy networks as players of many games at once (`selfplay.policy_games`).
 
-    PolicyRows     a policy network's odds for all moves that fill no own eye; where there is none, it passes
-    UniformRows    equal odds for all moves that leave a liberty
+    PolicyRows     a policy network's probabilities of all moves that fill no own eye; without such a move, it passes
+    UniformRows    equal probabilities for all moves that leave a liberty
     SwitchedRows   one of several players for each row
 
-None of them judges positions: they say that either side wins half of the games.
+None of them evaluates positions: the winrate is always one half.
 
 K is the number of rows, A = H·W.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from functools import lru_cache
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Logits(Protocol):
 
 
 def logits_of(model: RawModel) -> Logits:
-    """Return what a policy network file says, passes left out; raises ModelError if the file is of another kind."""
+    """Return a policy network file's logits without that of a pass; raises ModelError for another kind of file."""
     info = model.info
     if info.kind != "policy" or info.encoder != "alphago-48":
         raise ModelError(
@@ -55,23 +56,26 @@ def logits_of(model: RawModel) -> Logits:
     return run
 
 
-class _Planes:
-    """Encodes rows, each in an orientation that its key decides; keeps the arrays for one shape of them."""
+class _EncodedRows(NamedTuple):
+    """K encoded rows."""
 
-    def __init__(self) -> None:
-        self._shape = (0, 0, 0)
+    planes: FloatArray  # [K, 48, H, W]
+    cells: NDArray[np.int32]  # [K, A] the cell at which each row's orientation has each point
+    points: NDArray[np.int32]  # [A] the points of the board
 
-    def write(
-        self, positions: Positions, conditions: Sequence[Conditions]
-    ) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]:
-        """Return planes [K, 48, H, W], the cell at which each row shows each point, [K, A], and these points, [A]."""
-        count, shape = len(conditions), (len(positions.key), *board_size(positions))
-        if shape != self._shape:
-            batch, width, height = self._shape = shape
-            self._encoder = AlphaGoEncoder(width, height)
-            self._planes = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
-            self._cells = cell_table(width, height)
-            self._points = np.flatnonzero(self._cells[0] >= 0).astype(np.int32)
+
+class _RowEncoder:
+    """Encodes rows on boards of one size, each in a symmetry that its key decides."""
+
+    def __init__(self, batch: int, width: int, height: int) -> None:
+        self._encoder: Final = AlphaGoEncoder(width, height)
+        self._planes: Final = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
+        self._cells: Final = cell_table(width, height)
+        self._points: Final = np.flatnonzero(self._cells[0] >= 0).astype(np.int32)
+
+    def encode(self, positions: Positions, conditions: Sequence[Conditions]) -> _EncodedRows:
+        """Return the first rows encoded, as many as there are `conditions`; valid until the next call."""
+        count = len(conditions)
         symmetries = (positions.key % np.uint64(len(self._cells))).astype(np.int32)
         begin = 0
         for end in range(1, count + 1):
@@ -79,44 +83,50 @@ class _Planes:
                 inputs = Inputs(self._planes, _NO_GLOBALS)
                 self._encoder.encode(positions, range(begin, end), conditions[begin], symmetries, inputs)
                 begin = end
-        return self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points
+        return _EncodedRows(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
+
+
+def _row_encoders() -> Callable[[Positions], _RowEncoder]:
+    """Return a function that returns the encoder for given rows; the last one is cached."""
+    cached = lru_cache(maxsize=1)(_RowEncoder)
+    return lambda positions: cached(len(positions.key), *board_size(positions))
 
 
 class PolicyRows:
-    """Plays by a policy network; the odds are those of a softmax over the moves that it may choose from."""
+    """Plays by a policy network: a softmax over the moves that fill no own eye."""
 
     def __init__(self, logits: Logits, name: str) -> None:
         self.name: Final = name
         self._logits: Final = logits
-        self._rows: Final = _Planes()
+        self._encoder_of: Final = _row_encoders()
 
     def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write the odds; see `RowsEvaluator`."""
-        planes, cells, points = self._rows.write(positions, conditions)
-        may_play = sensible(planes)
-        logits = np.where(may_play, self._logits(planes), -np.inf)
+        """Write the policy; see `RowsEvaluator`."""
+        rows = self._encoder_of(positions).encode(positions, conditions)
+        may_play = sensible(rows.planes)
+        logits = np.where(may_play, self._logits(rows.planes), -np.inf)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
-        _write_odds(odds * may_play, cells, points, out)
+        _write_policy(odds * may_play, rows, out)
 
 
 class UniformRows:
-    """Plays anything that the rules allow and that leaves a liberty, with equal odds."""
+    """Plays any legal move that leaves a liberty, all with equal probability."""
 
     name: Final = "uniform"
 
     def __init__(self) -> None:
-        self._rows: Final = _Planes()
+        self._encoder_of: Final = _row_encoders()
 
     def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write the odds; see `RowsEvaluator`."""
-        planes, cells, points = self._rows.write(positions, conditions)
+        """Write the policy; see `RowsEvaluator`."""
+        rows = self._encoder_of(positions).encode(positions, conditions)
         after = planes_of("liberties after move")
-        may_play = planes[:, after.start : after.stop].any(axis=1).reshape(len(planes), -1)
-        _write_odds(may_play.astype(np.float32), cells, points, out)
+        may_play = rows.planes[:, after.start : after.stop].any(axis=1).reshape(len(rows.planes), -1)
+        _write_policy(may_play.astype(np.float32), rows, out)
 
 
 class SwitchedRows:
-    """Asks one of several players about each row; `choose` returns which, int[K], for the first K rows."""
+    """Evaluates each row with one of several players; `choose` returns their indices, int[K], for the first K rows."""
 
     def __init__(self, players: Sequence[RowsEvaluator], choose: Callable[[Positions, int], NDArray[np.int64]]) -> None:
         self.name: Final = " and ".join(player.name for player in players)
@@ -124,10 +134,10 @@ class SwitchedRows:
         self._choose: Final = choose
 
     def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write what the players say; see `RowsEvaluator`."""
+        """Write the chosen players' evaluations; see `RowsEvaluator`."""
         chosen = self._choose(positions, len(conditions))
-        for number, player in enumerate(self._players):
-            rows = np.flatnonzero(chosen == number)
+        for index, player in enumerate(self._players):
+            rows = np.flatnonzero(chosen == index)
             if rows.size:
                 part = new_evaluation(len(rows), *board_size(positions))
                 player.evaluate_rows(take_rows(positions, rows), [conditions[row] for row in rows.tolist()], part)
@@ -135,18 +145,18 @@ class SwitchedRows:
 
 
 def sensible(planes: FloatArray) -> NDArray[np.bool_]:
-    """Return which points the side to move may play without filling an own eye, bool[K, A], from its planes."""
+    """Return from its planes which points the side to move may play without filling an own eye, bool[K, A]."""
     (plane,) = planes_of("sensibleness")
     flags: NDArray[np.bool_] = planes[:, plane].reshape(len(planes), -1) > 0
     return flags
 
 
-def _write_odds(odds: FloatArray, cells: NDArray[np.int32], points: NDArray[np.int32], out: Evaluation) -> None:
-    """Write odds [K, A] of the places that boards are shown in as the policy; a row of zeros passes."""
+def _write_policy(odds: FloatArray, rows: _EncodedRows, out: Evaluation) -> None:
+    """Write odds [K, A] of the cells of encoded rows as the policy; a row of zeros passes."""
     count, total = len(odds), odds.sum(axis=1, keepdims=True)
     for array in out:
         array[:count] = 0.0
-    rows = np.arange(count)[:, None]
-    out.policy[rows, points] = np.take_along_axis(odds, cells, axis=1) / np.where(total > 0, total, 1)
+    policy = np.take_along_axis(odds, rows.cells, axis=1) / np.where(total > 0, total, 1)
+    out.policy[np.arange(count)[:, None], rows.points] = policy
     out.policy[:count, PASS] = total[:, 0] == 0
     out.win_black[:count] = out.loss_black[:count] = _EVEN

@@ -1,8 +1,8 @@
 """Training of the linear rollout policy: multinomial logistic regression over the legal moves of recorded positions.
 
-The loss is the cross-entropy of the moves played, with a normal prior on the weights.  Steps are AdaGrad's (Duchi,
-Hazan and Singer 2011), which suits features of which few are common and most are rare; a step takes the positions of a
-few games.  Nothing here needs more than one core: a million positions take some seconds.
+The loss is the cross-entropy of the moves played, with a normal prior on the weights.  The optimizer is AdaGrad (Duchi,
+Hazan and Singer 2011), which suits sparse features, of which few are common and most are rare; a step takes all
+positions of a few games.  One core is enough: a million positions take some seconds.
 
 A run is a folder with `checkpoint.npz`, log, curves and, at the end, `rollout-policy.npz`.
 """
@@ -11,24 +11,22 @@ import json
 import os
 import time
 import zipfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ConfigError, ModelError, problem, shown_path
+from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
-from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import new_linear_work
 from gtp_engine.search.rollouts.neighborhoods import diamond_images
-from gtp_engine.training.alphago.game_positions import Shelf
-from gtp_engine.training.alphago.game_records import TEST_SHARE, RecordedGame, split_games
+from gtp_engine.training.alphago.game_positions import GameStore
+from gtp_engine.training.alphago.game_records import RecordedGame, split_games
 from gtp_engine.training.alphago.rollout_gradient import (
     BEST,
     COUNTS,
@@ -36,14 +34,17 @@ from gtp_engine.training.alphago.rollout_gradient import (
     POSITIONS,
     PROBABILITY,
     Floats,
-    ReplayRoom,
+    ReplayBuffers,
     add_games,
     diamonds_into,
 )
-from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
+from gtp_engine.training.alphago.rollout_weights import WeightSpace, uniform_policy
+from gtp_engine.training.alphago.stage_run import StageRun
+from gtp_engine.training.alphago.stage_settings import RolloutSettings
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
 from gtp_engine.training.core.curves import figure_panels, write_panels
 from gtp_engine.training.core.learning import check_same, cosine_rate
+from gtp_engine.training.core.observers import Figures, format_figures
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
 from gtp_engine.training.core.run_log import RunLog, read_log
 
@@ -54,41 +55,19 @@ _LOG_STEPS: Final = 20
 """Steps between two lines of the log."""
 _SAVE_SECONDS: Final = 300.0
 _FIRST_SQUARE: Final = 1e-6
-"""What AdaGrad's sums of squares begin with, so that the first step has a length."""
-
-
-@dataclass(frozen=True)
-class RolloutSettings:
-    """How the policy learns."""
-
-    epochs: int = 12
-    """How often every game is seen."""
-    games: int = 16
-    """Games of a step."""
-    learning_rate: float = 0.15
-    final_rate: float = 0.1
-    """Share of the learning rate that is left at the end."""
-    prior: float = 1.0
-    """Weight of the prior: as if a weight's square were observed so often."""
-    least_count: int = 10
-    """A diamond has weights of its own if it came so often in the games."""
-    test_share: float = TEST_SHARE
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for what makes no run."""
-        for name in ("epochs", "games", "least_count"):
-            if getattr(self, name) < 1:
-                raise ConfigError(problem(f"{name} {getattr(self, name)}", expected="at least 1"))
+"""The initial sums of squares of AdaGrad, which bound the first step."""
 
 
 class RolloutTrainer:
-    """Learns from the games of `train`; `steps`, `samples` and `seconds` say how far it is.
+    """Trains on the games of `train` and validates on those of `test`.
 
-    `counts` are those of `rollout_gradient`, since `take_figures`.
+    `steps`, `samples` and `seconds` are what has been done; `counts` are those of `rollout_gradient` since the last
+    `take_figures`.
     """
 
-    def __init__(self, train: Shelf, test: Shelf, settings: RolloutSettings, diamonds: NDArray[np.int64]) -> None:
+    def __init__(
+        self, train: GameStore, test: GameStore, settings: RolloutSettings, diamonds: NDArray[np.int64]
+    ) -> None:
         self.settings: Final = settings
         self.space: Final = WeightSpace(diamonds)
         self.weights: Floats = np.zeros(self.space.size)
@@ -98,12 +77,12 @@ class RolloutTrainer:
         self.counts: Floats = np.zeros(COUNTS)
         self._train: Final = train
         self._test: Final = test
-        self._room: Final = replay_room(train, diamonds)
-        self._steps_per_epoch: Final = -(-len(train.games) // settings.games)
+        self._buffers: Final = new_replay_buffers(train, diamonds)
+        self._steps_per_epoch: Final = -(-len(train.games) // settings.games_per_step)
 
     @property
     def fraction(self) -> float:
-        """Which part of the run is done."""
+        """The part of the run that is done, 0 to 1."""
         return self.steps / (self.settings.epochs * self._steps_per_epoch)
 
     @property
@@ -112,13 +91,13 @@ class RolloutTrainer:
         return self.steps % self._steps_per_epoch == 0
 
     def step(self) -> None:
-        """Take a step."""
+        """Do one step."""
         settings = self.settings
         epoch, place = divmod(self.steps, self._steps_per_epoch)
         order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train.games))
         gradient = self.space.empty_gradient()
-        games = order[place * settings.games : (place + 1) * settings.games]
-        add_games(self._train.moves, games, self.space.scores(self.weights), gradient, self._room)
+        games = order[place * settings.games_per_step : (place + 1) * settings.games_per_step]
+        add_games(self._train.moves, games, self.space.scores(self.weights), gradient, self._buffers)
         positions = max(1.0, gradient.counts[POSITIONS])
         slope = self.space.gradient(gradient) / positions
         slope += settings.prior / len(self._train.moves.points) * self.weights
@@ -129,107 +108,91 @@ class RolloutTrainer:
         self.samples += int(gradient.counts[POSITIONS])
         self.counts += gradient.counts
 
-    def take_figures(self) -> dict[str, float]:
-        """Return what the policy was worth on the positions of the steps since it was asked last, before each."""
+    def take_figures(self) -> Figures:
+        """Return the figures of the steps since the last call, on the positions of each step before it."""
         figures = _figures(self.counts)
         self.counts[:] = 0.0
         return figures
 
-    def validate(self) -> dict[str, float]:
-        """Return what the policy is worth on the test games."""
+    def validate(self) -> Figures:
+        """Return the figures on the test games."""
         gradient, games = self.space.empty_gradient(), np.arange(len(self._test.games))
-        add_games(self._test.moves, games, self.space.scores(self.weights), gradient, self._room)
+        add_games(self._test.moves, games, self.space.scores(self.weights), gradient, self._buffers)
         return _figures(gradient.counts)
 
     def policy(self) -> LinearPolicy:
-        """Return the policy as it is."""
+        """Return the policy with the current weights."""
         return self.space.policy(self.weights)
 
 
-def run_rollout_policy(
-    games: list[RecordedGame],
-    settings: RolloutSettings,
-    out: Path,
-    bar: ProgressBar,
-    is_stopped: Callable[[], bool],
-    *,
-    name: str = "",
-    terms: str = "",
-) -> Path | None:
-    """Train until the end, or `is_stopped`; return the policy's file, None if the run is not done.
-
-    Goes on where an earlier run in the same folder ended.  `name` and `terms`, the licence, are for the file.
-    """
-    train, test = shelves(games, settings.test_share)
-    trainer = _begin(train, test, settings, out)
-    bar.log(
+def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> Path | None:
+    """Train until the end, or until the run is stopped; return the policy's file, None if the run is not done."""
+    train, test = split_stores(games, settings.test_share)
+    trainer = _begin(train, test, settings, run.out)
+    run.bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
-        f"{len(train.games):,} games to learn from, {len(test.games):,} to test on"
+        f"{len(train.games):,} games to train on, {len(test.games):,} to test on"
     )
-    out.mkdir(parents=True, exist_ok=True)
-    with RunLog(out, after=trainer.steps) as log:
+    with RunLog(run.out, after=trainer.steps) as log:
         saved = time.monotonic()
-        while trainer.fraction < 1 and not is_stopped():
-            _advance(trainer, log, bar)
-            if trainer.is_epoch:
-                write_panels(out / CURVES, figure_panels(read_log(out / LOG)))
+        while trainer.fraction < 1 and not run.is_stopped():
+            _advance(trainer, log, run)
             if time.monotonic() - saved > _SAVE_SECONDS:
-                _save(trainer, out)
+                _save(trainer, run.out)
                 saved = time.monotonic()
-    _save(trainer, out)
+    _save(trainer, run.out)
     if trainer.fraction < 1:
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
-    write_linear_policy(out / FILE_NAME, replace(trainer.policy(), name=name or NAME, origin=origin, license=terms))
-    bar.log(f"Written: {out / FILE_NAME}")
-    return out / FILE_NAME
+    policy = replace(trainer.policy(), name=run.name or NAME, origin=origin, license=run.terms)
+    write_linear_policy(run.out / FILE_NAME, policy)
+    run.bar.log(f"Written: {run.out / FILE_NAME}")
+    return run.out / FILE_NAME
 
 
-def shelves(games: list[RecordedGame], test_share: float) -> tuple[Shelf, Shelf]:
-    """Return the games to learn from and those to test on; raises RecordsError unless there are some of both."""
+def split_stores(games: list[RecordedGame], test_share: float) -> tuple[GameStore, GameStore]:
+    """Return the training games and the test games; raises RecordsError if either part is empty."""
     train, test = split_games(games, test_share)
-    return Shelf(train), Shelf(test)
+    return GameStore(train), GameStore(test)
 
 
-def replay_room(shelf: Shelf, diamonds: NDArray[np.int64]) -> ReplayRoom:
-    """Return work arrays for the games of a shelf, with a policy that knows the diamonds and likes all moves alike."""
-    empty = new_board(shelf.width, shelf.height)
+def new_replay_buffers(store: GameStore, diamonds: NDArray[np.int64]) -> ReplayBuffers:
+    """Return work arrays for the games of a store, with a uniform policy that has these diamonds."""
+    empty = new_board(store.width, store.height)
     n = empty.color.size
-    tables = new_tables(indifferent_policy(diamonds))
-    linear = new_linear_work(tables, shelf.width, shelf.height)
-    return ReplayRoom(empty, clone(empty), linear, np.zeros(n), np.zeros(n, dtype=np.int32))
+    linear = new_linear_work(new_tables(uniform_policy(diamonds)), store.width, store.height)
+    return ReplayBuffers(empty, clone(empty), linear, np.zeros(n), np.zeros(n, dtype=np.int32))
 
 
-def common_diamonds(shelf: Shelf, least_count: int) -> NDArray[np.int64]:
-    """Return the diamonds that came so often in the games, in the least of their orientations, sorted."""
-    found = np.zeros(len(shelf.moves.points), dtype=np.int64)
-    diamonds_into(shelf.moves, replay_room(shelf, np.zeros(0, dtype=np.int64)), found)
+def common_diamonds(store: GameStore, least_count: int) -> NDArray[np.int64]:
+    """Return the diamonds that occur at least so often in the games, each in its smallest orientation, sorted."""
+    found = np.zeros(len(store.moves.points), dtype=np.int64)
+    diamonds_into(store.moves, new_replay_buffers(store, np.zeros(0, dtype=np.int64)), found)
     codes, counts = np.unique(found[found >= 0], return_counts=True)
-    least, numbers = np.unique(diamond_images(codes).min(axis=0), return_inverse=True)
-    common: NDArray[np.int64] = least[np.bincount(numbers, weights=counts) >= least_count]
+    smallest, numbers = np.unique(diamond_images(codes).min(axis=0), return_inverse=True)
+    common: NDArray[np.int64] = smallest[np.bincount(numbers, weights=counts) >= least_count]
     return common
 
 
-def _advance(trainer: RolloutTrainer, log: RunLog, bar: ProgressBar) -> None:
-    """Take a step, and tell about it; at the end of an epoch, test."""
-    begun = time.monotonic()
+def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun) -> None:
+    """Do a step and report it; at the end of an epoch, validate and draw the curves."""
+    started = time.monotonic()
     trainer.step()
-    verdict = trainer.validate() if trainer.is_epoch else None
-    trainer.seconds += time.monotonic() - begun
-    where = {"steps": trainer.steps, "samples": trainer.samples, "seconds": trainer.seconds}
+    validation = trainer.validate() if trainer.is_epoch else None
+    trainer.seconds += time.monotonic() - started
+    place = {"steps": trainer.steps, "samples": trainer.samples, "seconds": trainer.seconds}
     if trainer.steps % _LOG_STEPS == 0 or trainer.is_epoch:
         figures = trainer.take_figures()
-        log.write({"kind": "step", **where, "figures": figures})
-        text = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-        bar.update(trainer.fraction, f"{trainer.samples:,} samples, {text}")
-    if verdict is not None:
-        log.write({"kind": "validation", **where, "figures": {"test": verdict}})
-        text = ", ".join(f"{name} {value:.3f}" for name, value in verdict.items())
-        bar.log(f"test after {trainer.samples:,} samples: {text}")
+        log.write({"kind": "step", **place, "figures": figures})
+        run.bar.update(trainer.fraction, f"{trainer.samples:,} samples, {format_figures(figures)}")
+    if validation is not None:
+        log.write({"kind": "validation", **place, "figures": {"test": validation}})
+        run.bar.log(f"test after {trainer.samples:,} samples: {format_figures(validation)}")
+        write_panels(run.out / CURVES, figure_panels(read_log(run.out / LOG)))
 
 
-def _begin(train: Shelf, test: Shelf, settings: RolloutSettings, out: Path) -> RolloutTrainer:
-    """Return a trainer, as the checkpoint in `out` has it if there is one; raises ConfigError if that is another's."""
+def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> RolloutTrainer:
+    """Return a trainer, resumed if `out` has a checkpoint; raises ConfigError if that has other settings."""
     if not (out / CHECKPOINT).exists():
         return RolloutTrainer(train, test, settings, common_diamonds(train, settings.least_count))
     arrays, meta = _read(out / CHECKPOINT)
@@ -258,7 +221,7 @@ def _save(trainer: RolloutTrainer, out: Path) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the contents of a checkpoint; raises ModelError if it is none."""
+    """Return the contents of a checkpoint; raises ModelError if it is damaged."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in ("meta", "diamonds", "weights", "squares", "counts")}
@@ -268,16 +231,16 @@ def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         return arrays, meta
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         given = f"{shown_path(path)} is damaged or no checkpoint"
-        raise ModelError(problem(given, expected="that of a run of this stage")) from error
+        raise ModelError(problem(given, expected="one of a run of this stage")) from error
 
 
-def _settings(settings: RolloutSettings, train: Shelf) -> dict[str, Any]:
-    """Return what a run that goes on must have in common with its beginning."""
+def _settings(settings: RolloutSettings, train: GameStore) -> dict[str, Any]:
+    """Return what a resumed run must have in common with its beginning."""
     return asdict(settings) | {"stage": "rollout policy", "training games": len(train.games)}
 
 
-def _figures(counts: Floats) -> dict[str, float]:
-    """Return loss in nats, share of moves that the policy likes best, and mean probability of the moves played."""
+def _figures(counts: Floats) -> Figures:
+    """Return the loss in nats, the share of moves played that the policy ranks first, and their mean probability."""
     positions = max(1.0, counts[POSITIONS])
     return {
         "loss": float(counts[LOSS] / positions),

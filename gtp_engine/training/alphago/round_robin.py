@@ -1,8 +1,8 @@
-"""A round robin between the ways to play that a chain's networks offer, at equal time: what each part is worth.
+"""A round robin at equal time between searches with different parts of a chain's networks, and its Elo table.
 
 Figure 4 of the paper in miniature: value network, rollouts and both in one search, the policy network without a search,
-rollouts without a network, and GNU Go as somebody known.  Every pair plays a match of `gtp-engine match` in a folder of
-its own, resumed like any match.
+rollouts without a network, and GNU Go as a reference.  Every pair plays a match of `gtp-engine match` in a folder of
+its own, which resumes like any match.
 """
 
 import shlex
@@ -18,33 +18,33 @@ from gtp_engine.match.records import GameRecord
 from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
 
 GNUGO_LEVEL: Final = 10
-"""Its default, and what others compare themselves with."""
+"""GNU Go's default level, and the usual reference."""
 RANDOM_PLIES: Final = 4
-"""Random moves that each two games with exchanged colours begin with: two players would else repeat their games."""
+"""Random moves at the start of each pair of games with exchanged colours: the games would otherwise repeat."""
 
 
 class Player(NamedTuple):
-    """Who takes part: a name for files, one for people, and its command line."""
+    """A participant: its name in files, its name in the table, and its command line."""
 
     key: str
     title: str
     command: str
 
 
-class Conditions(NamedTuple):
-    """What the games are played under."""
+class MatchTerms(NamedTuple):
+    """The terms of all matches."""
 
     size: int
     games: int
     """Of each pair of players."""
     seconds: float
-    """For each move of those that search; GNU Go takes what it takes."""
+    """Per move of an engine that searches; GNU Go's time is not limited."""
 
 
 def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[Player]:
-    """Return the players that the folder `network` makes, and GNU Go if its path is given; each has one thread.
+    """Return the players that use the folder `network`, and GNU Go if its path is given; each has one thread.
 
-    They think as long as they may and give up no game, so that the comparison is about moves alone.
+    They use their full time and never resign, so that the comparison is about moves alone.
     """
 
     def engine(*arguments: object) -> str:
@@ -64,52 +64,52 @@ def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[
     return players
 
 
-def match_steps(players: Sequence[Player], conditions: Conditions, out: Path, *, parallel: int) -> list[Step]:
-    """Return the matches of everybody with everybody, in folders of `out`."""
-    terms = ("--size", conditions.size, "--games", conditions.games, "--random-plies", RANDOM_PLIES)
+def match_steps(players: Sequence[Player], terms: MatchTerms, out: Path, *, parallel: int) -> list[Step]:
+    """Return the matches of all pairs of players, in folders of `out`."""
+    common = ("--size", terms.size, "--games", terms.games, "--random-plies", RANDOM_PLIES, "--parallel", parallel)
     steps = []
     for first, second in combinations(players, 2):
+        sides = ("--first", first.command, "--second", second.command)
         names = ("--first-name", first.title, "--second-name", second.title)
-        sides = ("--first", first.command, "--second", second.command, *names)
-        where = ("--parallel", parallel, "--out", match_folder(out, first, second))
-        steps.append(Step(f"{first.title} – {second.title}", (*ENGINE, "match", *sides, *terms, *where)))
+        command = (*ENGINE, "match", *sides, *names, *common, "--out", match_folder(out, first, second))
+        steps.append(Step(f"{first.title} – {second.title}", command))
     return steps
 
 
 def match_folder(out: Path, first: Player, second: Player) -> Path:
-    """Return where the games of two players are."""
+    """Return the folder of the match between two players."""
     return out / f"{first.key}-{second.key}"
 
 
 def read_matches(players: Sequence[Player], out: Path) -> dict[tuple[int, int], list[GameRecord]]:
-    """Return the finished games by the numbers of the two players, the first of them being the match's first."""
+    """Return the finished games of all matches by the indices of their first and second player."""
     matches = {}
-    for one, other in combinations(range(len(players)), 2):
-        results = match_folder(out, players[one], players[other]) / "results.jsonl"
-        matches[one, other] = [GameRecord.from_line(line) for line in results.read_text("utf-8").splitlines()]
+    for first, second in combinations(range(len(players)), 2):
+        results = match_folder(out, players[first], players[second]) / "results.jsonl"
+        matches[first, second] = [GameRecord.from_line(line) for line in results.read_text("utf-8").splitlines()]
     return matches
 
 
 def table_of(players: Sequence[Player], out: Path) -> str:
-    """Return the standings after all matches as a Markdown table, with the mean time of a move; void games are out."""
+    """Return the standings as a Markdown table with the mean seconds per move; void games do not count."""
     points = np.zeros((len(players), len(players)))
     times: list[list[float]] = [[] for _ in players]
-    for (one, other), records in read_matches(players, out).items():
+    for (first, second), records in read_matches(players, out).items():
         for record in records:
-            times[one] += record.think_times["first"]
-            times[other] += record.think_times["second"]
+            times[first] += record.think_times["first"]
+            times[second] += record.think_times["second"]
             if record.winner != "none":
-                points[one, other] += record.points
-                points[other, one] += 1.0 - record.points
+                points[first, second] += record.points
+                points[second, first] += 1.0 - record.points
     means = [f"{np.mean(each):.2f}" if each else "–" for each in times]
-    return format_standings([player.title for player in players], points, {"s a move": means})
+    return format_standings([player.title for player in players], points, {"s per move": means})
 
 
-def report_of(players: Sequence[Player], conditions: Conditions, out: Path) -> str:
-    """Return the table under a line that says what it is about, as Markdown."""
-    size, games, seconds = conditions
+def report_of(players: Sequence[Player], terms: MatchTerms, out: Path) -> str:
+    """Return the table under a line that describes its matches, as Markdown."""
+    size, games, seconds = terms
     return (
-        f"{size}×{size}, {games} games of each pair, {seconds:g} s a move and one thread each, "
+        f"{size}×{size}, {games} games of each pair, {seconds:g} s per move and one thread each, "
         f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95 % intervals.\n\n"
         f"{table_of(players, out)}"
     )

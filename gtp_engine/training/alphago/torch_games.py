@@ -1,65 +1,38 @@
-"""Games between policy networks that torch runs, side by side, for experience.
+"""Many games at once between policy networks that torch runs.
 
-TorchLogits   a network as `policy_rows.Logits`
-play_versus   games of a learner against an opponent, each colour in half of them
+TorchLogits    a network as `policy_rows.Logits`
+torch_player   a network as a player
+play_versus    games of a learner against an opponent, with each colour in half of them
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.rules import PRESETS, Rules, Scoring
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PolicyGames
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.experience import Collector
 from gtp_engine.training.alphago.nets import PolicyNet
-from gtp_engine.training.alphago.play_records import KOMI
 from gtp_engine.training.alphago.policy_rows import PolicyRows, SwitchedRows
+from gtp_engine.training.alphago.stage_settings import GameSettings
 from gtp_engine.training.core.data_parallel import ParallelThreads, threads_on
 from gtp_engine.training.core.devices import Machine
 
 _LEAST_PART: Final = 16
-"""Positions for which one more thread pays."""
-
-
-@dataclass(frozen=True)
-class GameSettings:
-    """What games are played."""
-
-    komi: float = KOMI
-    rules: str = "chinese"
-    batch: int = 128
-    """Games side by side."""
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for rules under which the area on the board is not the result."""
-        if self.rules not in PRESETS or PRESETS[self.rules].scoring is not Scoring.AREA:
-            raise ConfigError(
-                problem(f"rules {shown(self.rules)}", expected="a rule set that counts area, such as chinese")
-            )
-
-    @property
-    def rule_set(self) -> Rules:
-        """The rules."""
-        return PRESETS[self.rules]
-
-    def plan(self, *, opening_length: int = 0) -> GamePlan:
-        """Return the plan of a game: who fills the whole board takes longer than who passes, as rollouts do."""
-        return GamePlan(self.rule_set, self.komi, opening_length, longest=MOVES_PER_POINT)
+"""Fewest positions for which another thread is worthwhile."""
 
 
 class TorchLogits:
-    """What a network says about planes; the network may go on learning meanwhile.
+    """A network's logits of planes, always with its current weights.
 
-    Each core looks at a part of the positions (`training.core.data_parallel`).
+    Each thread evaluates a share of the positions (`training.core.data_parallel`).
     """
 
     def __init__(self, net: PolicyNet, machine: Machine) -> None:
@@ -70,17 +43,22 @@ class TorchLogits:
     def __call__(self, planes: FloatArray) -> FloatArray:
         """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
         parts = min(self._threads.count, 1 + len(planes) // _LEAST_PART)
-        return np.concatenate(self._threads.map(self._answer, np.array_split(planes, parts)))
+        return np.concatenate(self._threads.map(self._evaluate, np.array_split(planes, parts)))
 
-    def _answer(self, planes: FloatArray) -> FloatArray:
+    def _evaluate(self, planes: FloatArray) -> FloatArray:
         machine = self._machine
         with torch.inference_mode(), machine.autocast():
             logits = self._net(machine.as_input(torch.from_numpy(planes).to(machine.device)))
-        found: FloatArray = logits.cpu().numpy()
-        return found
+        result: FloatArray = logits.cpu().numpy()
+        return result
 
 
-def player_of(net: PolicyNet, machine: Machine, name: str) -> PolicyRows:
+def plan_of(settings: GameSettings, *, opening_length: int = 0) -> GamePlan:
+    """Return the plan of a game; the networks cannot pass, so a game may last as long as a rollout."""
+    return GamePlan(PRESETS[settings.rules], settings.komi, opening_length, longest=MOVES_PER_POINT)
+
+
+def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyRows:
     """Return a network as a player."""
     return PolicyRows(TorchLogits(net, machine), name)
 
@@ -94,7 +72,7 @@ def play_versus(
     games: int,
     rng: np.random.Generator,
 ) -> Collector:
-    """Return `games` games of the learner, who has Black in half of them (rounded up) and White in the others."""
+    """Return `games` games of the learner, which plays Black in half of them (rounded up) and White in the rest."""
     collector = Collector()
     for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
         pair = [learner, opponent] if color == BLACK else [opponent, learner]
@@ -104,7 +82,7 @@ def play_versus(
 
 
 def _by_color(positions: Positions, rows: int) -> NDArray[np.int64]:
-    """Return 0 for rows in which Black is to play, and 1 for the others."""
+    """Return 0 for rows with Black to play and 1 for rows with White to play."""
     return (positions.to_play[:rows] - BLACK).astype(np.int64)
 
 
@@ -119,11 +97,11 @@ def _play_as(
     rng: np.random.Generator,
 ) -> None:
     """Play the games in which the learner has `color`."""
-    plan = settings.plan()
-    table = PolicyGames(
-        players, *board, games=games, batch=min(settings.batch, games), rng=rng, planner=lambda *_: plan
+    plan = plan_of(settings)
+    running = PolicyGames(
+        players, *board, games=games, batch=min(settings.parallel_games, games), rng=rng, planner=lambda *_: plan
     )
-    while table.playing:
-        table.evaluate()
-        for played in table.play():
+    while running.playing:
+        running.evaluate()
+        for played in running.play():
             collector.complete(played.game, learner=color)

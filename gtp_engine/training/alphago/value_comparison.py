@@ -1,8 +1,6 @@
-"""How well positions are judged, by stage of the game: the value network beside averages of rollouts.
+"""The errors of value estimators by stage of the game: the value network beside averages of rollouts.
 
-Figure 2b of the paper in miniature: the mean squared error of what a judge expects, −1 to 1, from how the game ended.
-
-A judge is a function that returns what it expects of some positions, for the side to move.
+Figure 2b of the paper in miniature: the mean squared error of an estimate, −1 to 1, against the game's outcome.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +9,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of
@@ -26,103 +22,91 @@ from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, 
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.alphago.game_positions import Picks, Replayer, Shelf
-from gtp_engine.training.alphago.stage_checkpoint import net_of, policy_of
-from gtp_engine.training.alphago.torch_games import player_of
-from gtp_engine.training.alphago.value import GAMES, ValueRun, sampled, split_episodes, values_of
+from gtp_engine.training.alphago.game_positions import GameStore, PositionRefs, Replayer
+from gtp_engine.training.alphago.stage_loop import Evaluate, evaluate_with
+from gtp_engine.training.alphago.stage_settings import ValueLearning, ValueSettings
+from gtp_engine.training.alphago.torch_games import torch_player
+from gtp_engine.training.alphago.trained_net import read_net, read_policy
+from gtp_engine.training.alphago.value import GAMES, samples_of, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import read_folder
-from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.curves import Panel, write_panels
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.stopping import never
 
-Judge = Callable[[Shelf, Picks], FloatArray]
+ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
+"""Returns the expected outcome of positions for the side to move, float32[K], −1 to 1."""
+PlayerFactory = Callable[[int, int], RolloutPlayer]
+"""Returns a rollout player for boards of a width and height."""
 
 FILE_NAME: Final = "comparison.png"
 """The picture's name in the folder of a run."""
 STAGES: Final = 6
-"""Stages of the game that are told apart, with about as many positions in each."""
-_TOGETHER: Final = 64
-"""Positions that are played out together."""
+"""Default number of stages of the game, with about as many positions in each."""
+_BATCH: Final = 64
+"""Rollouts that are played at once."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What judges were worth on the positions after `first` to `last` moves."""
+    """The errors of all estimators on the positions after `first` to `last` moves."""
 
     first: int
     last: int
     positions: int
     errors: dict[str, float]
-    """Mean squared error by judge."""
+    """Mean squared error by estimator."""
 
 
-def network_judge(answer: Callable[[Tensor], Tensor]) -> Judge:
-    """Return the judge that a value network is when it looks once."""
-    return lambda shelf, picks: values_of(shelf, picks, answer)
+def network_estimator(evaluate: Evaluate) -> ValueEstimator:
+    """Return the estimator that evaluates each position once with a value network."""
+    return lambda store, refs: values_of(store, refs, evaluate)
 
 
-def turning_judge(answer: Callable[[Tensor], Tensor]) -> Judge:
-    """Return the judge that a value network is when it looks in every orientation, and takes the mean."""
+def averaged_network_estimator(evaluate: Evaluate) -> ValueEstimator:
+    """Return the estimator that averages a value network over all symmetries of each position."""
 
-    def judge(shelf: Shelf, picks: Picks) -> FloatArray:
-        turns = range(symmetry_count(shelf.width, shelf.height))
-        looks = [values_of(shelf, picks, answer, symmetry=symmetry) for symmetry in turns]
-        mean: FloatArray = np.mean(looks, axis=0, dtype=np.float32)
+    def estimate(store: GameStore, refs: PositionRefs) -> FloatArray:
+        symmetries = range(symmetry_count(store.width, store.height))
+        values = [values_of(store, refs, evaluate, symmetry=symmetry) for symmetry in symmetries]
+        mean: FloatArray = np.mean(values, axis=0, dtype=np.float32)
         return mean
 
-    return judge
+    return estimate
 
 
-def rollout_judge(make_player: Callable[[int, int], RolloutPlayer], rollouts: int) -> Judge:
-    """Return the judge that expects the average of `rollouts` rollouts; `make_player` gets width and height."""
-
-    def judge(shelf: Shelf, picks: Picks) -> FloatArray:
-        player, replayer = make_player(shelf.width, shelf.height), Replayer(shelf, _TOGETHER)
-        parts = []
-        for begin in range(0, len(picks.games), _TOGETHER):
-            part = picks.take(np.arange(begin, min(begin + _TOGETHER, len(picks.games))))
-            parts.append(_averages(shelf, part, player, replayer, rollouts))
-        return np.concatenate(parts)
-
-    return judge
-
-
-def kernel_judge(policy: str, rollouts: int, *, seed: int) -> Judge:
-    """Return the judge that averages rollouts of one of the policies of `search.rollouts.rollout.POLICIES`."""
+def rollout_estimator(policy: str | LinearPolicy, rollouts: int, *, seed: int) -> ValueEstimator:
+    """Return the estimator that averages rollouts of a linear policy, or of one in `rollout.POLICIES` by its name."""
     rng = new_states(1, seed)[0]
-    return rollout_judge(
-        lambda width, height: KernelPlayer(POLICIES[policy], 0, width=width, height=height, rng=rng), rollouts
-    )
+    number = POLICIES[policy] if isinstance(policy, str) else 0
+    weights = None if isinstance(policy, str) else policy
+
+    def new_player(width: int, height: int) -> RolloutPlayer:
+        return KernelPlayer(number, 0, width=width, height=height, rng=rng, weights=weights)
+
+    return _average_estimator(new_player, rollouts)
 
 
-def linear_judge(weights: LinearPolicy, rollouts: int, *, seed: int) -> Judge:
-    """Return the judge that averages rollouts of a linear policy."""
-    rng = new_states(1, seed)[0]
-    return rollout_judge(
-        lambda width, height: KernelPlayer(0, 0, width=width, height=height, rng=rng, weights=weights), rollouts
-    )
-
-
-def policy_judge(player: RowsEvaluator, rollouts: int, *, seed: int) -> Judge:
-    """Return the judge that averages games that a player of `policy_rows` plays with itself."""
+def policy_rollout_estimator(player: RowsEvaluator, rollouts: int, *, seed: int) -> ValueEstimator:
+    """Return the estimator that averages games that a player of `policy_rows` plays against itself."""
     rng = new_states(1, seed)[0]
 
-    def make_player(width: int, height: int) -> RolloutPlayer:
-        return NetworkPlayer(_AsRollouts(player), 0, size=_TOGETHER, width=width, height=height, rng=rng)
+    def new_player(width: int, height: int) -> RolloutPlayer:
+        return NetworkPlayer(_RolloutAdapter(player), 0, size=_BATCH, width=width, height=height, rng=rng)
 
-    return rollout_judge(make_player, rollouts)
+    return _average_estimator(new_player, rollouts)
 
 
-def compare(shelf: Shelf, picks: Picks, judges: Mapping[str, Judge], *, stages: int = STAGES) -> list[Stage]:
-    """Return what each judge was worth in each stage of the game."""
-    outcomes = shelf.outcomes(picks)
-    squares = {name: np.square(judge(shelf, picks) - outcomes) for name, judge in judges.items()}
-    order = np.argsort(picks.counts, kind="stable")
+def compare(
+    store: GameStore, refs: PositionRefs, estimators: Mapping[str, ValueEstimator], *, stages: int = STAGES
+) -> list[Stage]:
+    """Return the mean squared error of each estimator in each stage of the game."""
+    outcomes = store.outcomes(refs)
+    squares = {name: np.square(estimate(store, refs) - outcomes) for name, estimate in estimators.items()}
+    order = np.argsort(refs.counts, kind="stable")
     return [
         Stage(
-            first=int(picks.counts[rows[0]]),
-            last=int(picks.counts[rows[-1]]),
+            first=int(refs.counts[rows[0]]),
+            last=int(refs.counts[rows[-1]]),
             positions=len(rows),
             errors={name: float(errors[rows].mean()) for name, errors in squares.items()},
         )
@@ -131,7 +115,7 @@ def compare(shelf: Shelf, picks: Picks, judges: Mapping[str, Judge], *, stages: 
 
 
 def format_stages(stages: Sequence[Stage]) -> str:
-    """Return the errors as a table in Markdown, the mean over all positions in its last line."""
+    """Return the errors as a Markdown table, with the means over all positions in the last line."""
     names = list(stages[0].errors)
     total = sum(stage.positions for stage in stages)
     lines = [f"| moves | positions | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
@@ -144,45 +128,47 @@ def format_stages(stages: Sequence[Stage]) -> str:
 
 
 def draw_stages(path: Path, stages: Sequence[Stage]) -> None:
-    """Write the errors as a picture; raises ConfigError where matplotlib is missing."""
+    """Write the errors as a picture; raises ConfigError if matplotlib is missing."""
     curves = {
         name: [((stage.first + stage.last) / 2, stage.errors[name]) for stage in stages] for name in stages[0].errors
     }
     write_panels(path, [Panel("mean squared error of the outcome", "moves played", curves)])
 
 
-def compare_run(run: ValueRun, *, rollouts: int, linear: Path | None = None) -> str:
-    """Return the comparison of a finished run's network with averages of rollouts, on its test positions, as a table.
+def compare_run(
+    supervised: Path,
+    folder: Path,
+    settings: ValueSettings,
+    learning: ValueLearning,
+    *,
+    rollouts: int,
+    linear: Path | None = None,
+) -> str:
+    """Return as a table how a finished run's network compares with averages of rollouts, on its test positions.
 
     Rollouts are those of the supervised policy, of the linear one in the file `linear`, and of the policies without
-    weights.  The picture is written beside the network.
+    weights.  The picture is written to the run's `folder`.
     """
-    learning = run.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    net = machine.place(net_of(read_checkpoint(run.out))).eval()
-
-    def answer(planes: Tensor) -> Tensor:
-        with torch.inference_mode(), machine.autocast():
-            values: Tensor = net(machine.as_input(planes.to(machine.device)))
-        return values.cpu()
-
-    supervised = player_of(machine.place(policy_of(run.supervised)).eval(), machine, "supervised")
-    judges = {
-        "value network": network_judge(answer),
-        "turned all ways": turning_judge(answer),
-        f"{rollouts} rollouts of the policy network": policy_judge(supervised, rollouts, seed=learning.seed),
+    evaluate = evaluate_with(machine.place(read_net(folder)).eval(), machine)
+    player = torch_player(machine.place(read_policy(supervised)).eval(), machine, "supervised")
+    title, seed = f"{rollouts} rollouts of the policy network", learning.seed
+    estimators = {
+        "value network": network_estimator(evaluate),
+        "all orientations": averaged_network_estimator(evaluate),
+        title: policy_rollout_estimator(player, rollouts, seed=seed),
     }
     if linear is not None:
-        judges[f"{rollouts} linear"] = linear_judge(read_linear_policy(linear), rollouts, seed=learning.seed)
+        estimators[f"{rollouts} linear"] = rollout_estimator(read_linear_policy(linear), rollouts, seed=seed)
     for policy in POLICIES:
-        judges[f"{rollouts} {policy}"] = kernel_judge(policy, rollouts, seed=learning.seed)
-    _, test = split_episodes(read_folder(run.out / GAMES)[: run.games], run.test_share)
-    stages = compare(*sampled(test), judges)
-    draw_stages(run.out / FILE_NAME, stages)
+        estimators[f"{rollouts} {policy}"] = rollout_estimator(policy, rollouts, seed=seed)
+    _, test = split_episodes(read_folder(folder / GAMES)[: settings.games], settings.test_share)
+    stages = compare(*samples_of(test), estimators)
+    draw_stages(folder / FILE_NAME, stages)
     return format_stages(stages)
 
 
-class _AsRollouts:
+class _RolloutAdapter:
     """A player of `policy_rows` as `evaluation.evaluator.RolloutPolicy`."""
 
     def __init__(self, player: RowsEvaluator) -> None:
@@ -191,26 +177,38 @@ class _AsRollouts:
     def write_rollout_policy(
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
     ) -> None:
-        """Write the player's odds."""
-        found = new_evaluation(len(policy), *board_size(positions))
-        self._player.evaluate_rows(positions, [conditions] * count, found)
-        policy[:count] = found.policy[:count]
+        """Write the player's policy."""
+        evaluation = new_evaluation(len(policy), *board_size(positions))
+        self._player.evaluate_rows(positions, [conditions] * count, evaluation)
+        policy[:count] = evaluation.policy[:count]
 
 
-def _averages(shelf: Shelf, picks: Picks, player: RolloutPlayer, replayer: Replayer, rollouts: int) -> FloatArray:
-    """Return the average of rollouts from each position, for the side to move."""
-    count = len(picks.games)
-    positions, results = replayer.positions(picks), new_results(count, shelf.width, shelf.height)
-    conditions = [_conditions(shelf, int(game)) for game in picks.games]
+def _average_estimator(new_player: PlayerFactory, rollouts: int) -> ValueEstimator:
+    """Return the estimator that averages `rollouts` rollouts from each position."""
+
+    def estimate(store: GameStore, refs: PositionRefs) -> FloatArray:
+        player, replayer = new_player(store.width, store.height), Replayer(store, _BATCH)
+        batches = []
+        for begin in range(0, len(refs.games), _BATCH):
+            batch = refs.take(np.arange(begin, min(begin + _BATCH, len(refs.games))))
+            batches.append(_averages(store, batch, player, replayer, rollouts))
+        return np.concatenate(batches)
+
+    return estimate
+
+
+def _averages(
+    store: GameStore, refs: PositionRefs, player: RolloutPlayer, replayer: Replayer, rollouts: int
+) -> FloatArray:
+    """Return the average outcome of rollouts from each position, for the side to move."""
+    count = len(refs.games)
+    positions, results = replayer.positions(refs), new_results(count, store.width, store.height)
+    conditions = [conditions_of(store.games[game].game()) for game in refs.games.tolist()]
     komi = np.array([each.komi for each in conditions])
     total = np.zeros(count)
     for _ in range(rollouts):
         player.play_out(positions, count, conditions[0], results, never)
         total += np.sign(results.margin[:count] - komi)
-    sign = np.where(picks.to_play == BLACK, 1.0, -1.0)
+    sign = np.where(refs.to_play == BLACK, 1.0, -1.0)
     averages: FloatArray = (sign * total / rollouts).astype(np.float32)
     return averages
-
-
-def _conditions(shelf: Shelf, game: int) -> Conditions:
-    return conditions_of(shelf.games[game].game())

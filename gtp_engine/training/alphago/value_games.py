@@ -1,11 +1,11 @@
-"""Games for the value network: one position of each is judged by who won it.
+"""Games for the value network, which learns one position of each game with the game's outcome.
 
 As in the paper (Silver et al. 2016, "Value network: regression"): a number U is drawn; the supervised policy plays
-U − 1 moves, the next is any legal one, with equal odds, and from there on the reinforced policy plays both sides.
-The position after the random move is the sample: the game that follows is what the reinforced policy makes of it, and
-no two samples share a game, whose outcome could be learned by heart.
+U − 1 moves, the next is a uniformly random legal move, and from there the reinforced policy plays both sides.  The
+position after the random move is the sample, and its outcome is that of the reinforced policy's game.  No two samples
+share a game, because the network could memorize its outcome.
 
-Games lie in shards (`collectors`) of the folder of a run, named by seed and number; the same folder is filled up.
+Games are stored in shards (`experience`) named by seed and number; a folder with too few games gets more.
 """
 
 import re
@@ -24,13 +24,14 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, 
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.experience import Collector, Episode, read_episodes, write_episodes
 from gtp_engine.training.alphago.policy_rows import SwitchedRows, UniformRows
-from gtp_engine.training.alphago.torch_games import GameSettings
+from gtp_engine.training.alphago.stage_settings import GameSettings
+from gtp_engine.training.alphago.torch_games import plan_of
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.npz")
-_SAME_ODDS: Final = Temperatures(opening=1.0)
+_UNCHANGED_POLICY: Final = Temperatures(opening=1.0)
 _SUPERVISED, _RANDOM, _REINFORCED = 0, 1, 2
 
 
@@ -41,27 +42,27 @@ def value_games(
     settings: GameSettings,
     rng: np.random.Generator,
 ) -> Iterator[Episode]:
-    """Yield games without end; `moment` is U, drawn evenly from 1 to the number of points.
+    """Yield an endless stream of games; `moment` is U, drawn uniformly from 1 to the number of points.
 
-    Games that ended before, and those without winner, are left out.
+    Games that ended before their sample and games without a winner are left out.
     """
-    collector, table = Collector(), _table(supervised, reinforced, board, settings, rng)
+    collector, running = Collector(), _running_games(supervised, reinforced, board, settings, rng)
     while True:
-        table.evaluate()
-        for played in table.play():
-            moment = moment_of(played)
+        running.evaluate()
+        for played in running.play():
+            moment = sample_moment(played)
             episode = collector.complete(played.game, moment=moment)
             points = episode.game.points
             if episode.game.winner != EMPTY and len(points) > moment and points[moment - 1] != PASS:
                 yield episode
 
 
-def moment_of(played: PlayedGame) -> int:
-    """Return after how many moves the position of a game is to be judged, U."""
+def sample_moment(played: PlayedGame) -> int:
+    """Return the number of moves before the sample of a game, U."""
     return played.plan.opening_length + 1
 
 
-def _table(
+def _running_games(
     supervised: RowsEvaluator,
     reinforced: RowsEvaluator,
     board: tuple[int, int],
@@ -71,20 +72,21 @@ def _table(
     """Return the games; `opening_length` of a plan is U − 1."""
 
     def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
-        return settings.plan(opening_length=int(rng.integers(width * height)))
+        return plan_of(settings, opening_length=int(rng.integers(width * height)))
 
     def choose(positions: Positions, rows: int) -> NDArray[np.int64]:
-        return np.array([_phase(played) for played in table.playing[:rows]], dtype=np.int64)
+        return np.array([_phase(played) for played in running.playing[:rows]], dtype=np.int64)
 
     players = SwitchedRows([supervised, UniformRows(), reinforced], choose)
-    table = PolicyGames(
-        players, *board, games=None, batch=settings.batch, rng=rng, planner=plan, temperatures=_SAME_ODDS
+    batch = settings.parallel_games
+    running = PolicyGames(
+        players, *board, games=None, batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
     )
-    return table
+    return running
 
 
 def _phase(played: PlayedGame) -> int:
-    """Return who makes the next move of a game."""
+    """Return the index of the player of the next move of a game."""
     moves, before = len(played.game.moves), played.plan.opening_length
     if moves < before:
         return _SUPERVISED
@@ -94,36 +96,35 @@ def _phase(played: PlayedGame) -> int:
 def fill_folder(
     folder: Path,
     games: int,
-    make: Callable[[np.random.Generator], Iterator[Episode]],
+    play: Callable[[np.random.Generator], Iterator[Episode]],
     *,
     seed: int,
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
 ) -> list[Episode]:
-    """Return the first `games` games in a folder, after adding those that are missing; fewer if `is_stopped`.
+    """Return the first `games` games of a folder, after playing those that it lacks; fewer if `is_stopped`.
 
-    `make` yields games of a random generator, which is that of the first seed from `seed` on that the folder has none
-    of.
+    `play` yields games from a random generator, whose seed is the first from `seed` on above those in the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     episodes = read_folder(folder)
     first = max([seed, *(int(found[1]) + 1 for found in _shards(folder))])
-    made, numbers = make(np.random.default_rng(first)), count()
-    waiting: list[Episode] = []
-    while len(episodes) + len(waiting) < games and not is_stopped():
-        waiting.append(next(made))
-        total = len(episodes) + len(waiting)
+    played, numbers = play(np.random.default_rng(first)), count()
+    shard: list[Episode] = []
+    while len(episodes) + len(shard) < games and not is_stopped():
+        shard.append(next(played))
+        total = len(episodes) + len(shard)
         bar.update(total / games, f"{total:,} games of one position each")
-        if len(waiting) == SHARD_GAMES:
-            write_episodes(folder / f"{first}-{next(numbers):05}.npz", waiting)
-            episodes, waiting = episodes + waiting, []
-    if waiting:
-        write_episodes(folder / f"{first}-{next(numbers):05}.npz", waiting)
+        if len(shard) == SHARD_GAMES:
+            write_episodes(folder / f"{first}-{next(numbers):05}.npz", shard)
+            episodes, shard = episodes + shard, []
+    if shard:
+        write_episodes(folder / f"{first}-{next(numbers):05}.npz", shard)
     return read_folder(folder)[:games]
 
 
 def read_folder(folder: Path) -> list[Episode]:
-    """Return the games of all shards in a folder, in the order of their names."""
+    """Return the games of all shards in a folder, in the order of seeds and numbers."""
     return [episode for found in _shards(folder) for episode in read_episodes(folder / found[0])]
 
 

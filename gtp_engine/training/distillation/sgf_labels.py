@@ -6,46 +6,34 @@ side move that is not to move, and what comes after the passes that end a game.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import SgfError, problem, shown_path
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import Conditions, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+from gtp_engine.training.core.sgf_folder import Log, sgf_games
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block, first_game
 from gtp_engine.training.distillation.labels import Labeller
-
-Log = Callable[[str], None]
 
 
 def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed: int, log: Log) -> Iterator[Block]:
     """Yield the samples of all `.sgf` files in a folder and the folders in it, in the order of their names.
 
-    A block holds up to `batch` samples.  `log` gets a line for each file that cannot be read.  The numbers of the games
-    follow from `seed`.  Raises SgfError if there is no such file.
+    A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The numbers of the games follow
+    from `seed`.  Raises SgfError if there is no usable file.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".sgf")
-    if not paths:
-        raise SgfError(problem(f"no file in {shown_path(folder)}", expected="files that end in .sgf"))
     queues: dict[Board, _Queue] = {}
-    for number, path in zip(count(first_game(seed, 0)), paths, strict=False):
-        try:
-            game, _ = record_to_game(parse_sgf(read_sgf_file(str(path))))
-        except SgfError as error:
-            log(f"{path}: {error}")
-            continue
+    for number, _, game, _ in sgf_games(folder, log):
         board = (game.width, game.height)
         if board not in queues:
             queues[board] = _Queue(teacher, board, batch)
-        yield from queues[board].add_game(game, number)
+        yield from queues[board].add_game(game, first_game(seed, 0) + number)
     for queue in queues.values():
         yield from queue.flush()
 

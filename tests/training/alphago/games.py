@@ -16,7 +16,7 @@ ORDERLY_MOVES = 12
 
 
 def random_game(seed: int, width: int = 5, height: int = 5, *, rules: str = "chinese", moves: int = 60) -> Game:
-    """Return a game of random moves by turns, with few passes; its board fills up."""
+    """Return a game of alternating random moves with few passes, which fills the board."""
     rng = random.Random(seed)
     game = Game(width, height, Rules.parse(rules), 0.5)
     for _ in range(moves):
@@ -28,7 +28,7 @@ def random_game(seed: int, width: int = 5, height: int = 5, *, rules: str = "chi
 
 
 def wild_game(seed: int, rules: str, width: int = 4, height: int = 3) -> Game:
-    """Return a game with set-up stones in which either side may move at any time."""
+    """Return a game with set-up stones in which the colours do not alternate."""
     rng = random.Random(seed)
     game = Game(width, height, Rules.parse(rules), 0.5)
     game.set_up([Move(BLACK, board_points(width, height)[0]), Move(WHITE, board_points(width, height)[-1])], WHITE)
@@ -37,10 +37,10 @@ def wild_game(seed: int, rules: str, width: int = 4, height: int = 3) -> Game:
 
 
 def orderly_game(seed: int, size: int = 5, moves: int = ORDERLY_MOVES) -> Game:
-    """Return a game whose moves can be foretold: each is the first free one of every second point, or the second."""
+    """Return a predictable game: each move is the first or second free point of every second point of the board."""
     rng = random.Random(seed)
     game = Game(size, size, Rules.parse("chinese"), 0.5)
-    left = list(board_points(size, size))[::2]  # not beside each other, so that nothing is captured
+    left = list(board_points(size, size))[::2]  # never adjacent, so that nothing is captured
     for _ in range(moves):
         game.play(left.pop(rng.random() < 0.3))
     return game
@@ -54,7 +54,7 @@ def orderly_records(count: int) -> list[RecordedGame]:
 
 
 def record(seed: int, width: int = 5, height: int = 5, **how: int) -> RecordedGame:
-    """Return a random game as a record, won by who is ahead."""
+    """Return a random game as a record, won by the side that is ahead."""
     game = random_game(seed, width, height, **how)
     return recorded(game, name=f"{seed}.sgf", winner=game.score().winner)
 

@@ -1,10 +1,7 @@
-"""The chain of `scripts/alphago/chain`, as short as it can be: every stage, one game of each match, the table."""
+"""`gtp-engine alphago chain` at its shortest: every stage, one game of each match, the table."""
 
-import importlib.util
 import re
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from nn.tiny_networks import v7_network
@@ -12,52 +9,40 @@ from training.needs_torch import torch
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.alphago.round_robin import Conditions, match_steps, players_of
-
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts" / "alphago"
+from gtp_engine.training.alphago import chain
+from gtp_engine.training.alphago.round_robin import MatchTerms, Player, match_steps, players_of
 
 assert torch
 
+_NET = ("--layers", 2, "--channels", 4)
+_LEARNING = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
+SMALLEST = chain.Plan(
+    size=5,
+    records=("--games", 24, "--parallel-games", 24),
+    policy=(*_NET, *_LEARNING, "--test-share", 0.3),
+    rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3, "--positions", 0),
+    reinforce=("--iterations", 1, "--games", 4, "--evaluation-games", 4, "--threads", 1, "--precision", "float32"),
+    value=(*_LEARNING, "--games", 24, "--hidden", 4, "--test-share", 0.3, "--rollouts", 0),
+    games=1,
+    seconds=0.02,
+)
+"""A chain on 5×5 with a few seconds for each stage."""
 
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # scripts beside the sources leave nothing there
-    monkeypatch.syspath_prepend(SCRIPTS)
-    loader = SourceFileLoader("alphago_chain", str(SCRIPTS / "chain"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
 
-
-def smallest(script: ModuleType) -> object:
-    """Return a chain on 5×5 that takes some seconds a stage."""
-    net = ("--layers", 2, "--channels", 4)
-    learning = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
-    return script.Plan(
-        size=5,
-        play_records=("--games", 24, "--batch", 24),
-        supervised_policy=(*net, *learning, "--test-share", 0.3),
-        rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3, "--positions", 0),
-        reinforce=("--iterations", 1, "--games", 4, "--validation-games", 4, "--threads", 1, "--precision", "float32"),
-        value_network=(*learning, "--games", 24, "--hidden", 4, "--test-share", 0.3, "--rollouts", 0),
-        games=1,
-        seconds=0.02,
-    )
+def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Player]:
+    """Return one player for each kind of search."""
+    return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "policy", "rave")]
 
 
 def test_every_stage_of_a_short_chain(
-    script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    some = ("mixed", "policy", "rave")  # enough for every kind of search, and quicker than all
-    monkeypatch.setattr(script, "players_of", lambda *of: [each for each in players_of(*of) if each.key in some])
-    teacher = v7_network(tmp_path / "teacher.onnx")
-    out, plan = tmp_path / "chain", smallest(script)
-    script.run_chain(plan, out, teacher, terms="CC0-1.0")
-    said = capfd.readouterr()
-    assert "5/5  Value network" in said.err
-    assert "3/3  policy network alone – rollouts alone (RAVE)" in said.err
+    monkeypatch.setattr(chain, "players_of", few_players)
+    teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"
+    assert chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
+    log = capfd.readouterr().err
+    assert "5/5  Value network" in log
+    assert "3/3  policy network alone – rollouts alone (RAVE)" in log
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
     assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value"]
@@ -67,19 +52,20 @@ def test_every_stage_of_a_short_chain(
     evaluator.close()
 
     table = (out / "table.md").read_text("utf-8")
-    assert table in said.out
     rows = [line.split(" | ") for line in table.splitlines()[4:]]
     assert [row[0] for row in rows] == ["| 1", "| 2", "| 3"] and {row[3] for row in rows} == {"2"}
     assert all(re.fullmatch(r"[+-]\d+ ± \d+", row[2]) for row in rows)
 
-    script.run_chain(plan, out, teacher)
-    again = capfd.readouterr()
-    assert again.err.count("is there already") == 4 and table in again.out, "nothing is made or played again"
+    assert chain.run_chain(SMALLEST, out, teacher) == 0
+    again = capfd.readouterr().err
+    products = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "reinforced/policy.onnx", "value/value.onnx")
+    assert all(f"{out / product} " in again for product in products), "nothing is trained again"
+    assert (out / "table.md").read_text("utf-8") == table
 
 
-def test_everybody_plays_everybody(tmp_path: Path) -> None:
+def test_all_pairs_play(tmp_path: Path) -> None:
     players = players_of(tmp_path / "network", 0.5, "/usr/games/gnugo")
-    steps = match_steps(players, Conditions(size=9, games=6, seconds=0.5), tmp_path, parallel=2)
+    steps = match_steps(players, MatchTerms(size=9, games=6, seconds=0.5), tmp_path, parallel=2)
     assert len(steps) == 15 and len({step.command[-1] for step in steps}) == 15
     assert all("--random-plies" in step.command for step in steps), "pairs of games with exchanged colours"
     by_key = {player.key: player.command for player in players}

@@ -1,4 +1,4 @@
-"""The networks: their layers, and files that answer like them."""
+"""The networks: their layers, their checkpoints, and exported files with the same outputs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +12,14 @@ from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.training.alphago.net_export import check_net_file, export_net, model_of, random_planes
 from gtp_engine.training.alphago.nets import KINDS, NetShape, PolicyNet, ValueNet, new_net
-from gtp_engine.training.alphago.stage_checkpoint import policy_of
+from gtp_engine.training.alphago.trained_net import read_policy
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 SHAPE = NetShape(5, 4, layers=4, channels=6, hidden=8)
 
 
 def shaken(kind: str, seed: int = 1, shape: NetShape = SHAPE) -> PolicyNet | ValueNet:
-    """Return a network whose every number matters: its biases and statistics are random too."""
+    """Return a network whose biases and statistics are random too, so that each of them matters."""
     net = new_net(KINDS[kind], shape, seed=seed)
     generator = torch.Generator().manual_seed(seed)
     for parameter in net.parameters():
@@ -50,22 +50,22 @@ def test_every_point_has_a_bias_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("layers", [3, 4, 6])
-def test_a_value_network_begins_with_the_policys_filters_and_is_blind_to_colour(layers: int) -> None:
+def test_a_value_network_starts_with_the_policys_filters_and_ignores_colour(layers: int) -> None:
     policy, value = shaken("policy"), shaken("value", shape=replace(SHAPE, layers=layers))
     before = [conv.weight.clone() for conv in value.trunk.layers]
     assert isinstance(policy, PolicyNet) and isinstance(value, ValueNet)
-    value.take_trunk(policy)
-    for number, mine in enumerate(value.trunk.layers):
+    value.copy_trunk(policy)
+    for number, own in enumerate(value.trunk.layers):
         if number < len(policy.trunk.layers):
-            theirs = policy.trunk.layers[number].weight
-            assert torch.equal(mine.weight[:, : theirs.shape[1]], theirs)
+            source = policy.trunk.layers[number].weight
+            assert torch.equal(own.weight[:, : source.shape[1]], source)
         else:
-            assert torch.equal(mine.weight, before[number])
+            assert torch.equal(own.weight, before[number])
     planes = torch.rand(2, 49, 4, 5)
     torch.testing.assert_close(value(planes)[0], value(torch.cat([planes[:1, :48], 1 - planes[:1, 48:]], dim=1))[0])
 
 
-def test_norms_even_out_what_a_value_network_learns_from_and_are_merged_into_its_filters() -> None:
+def test_norms_normalize_features_and_are_merged_into_the_filters() -> None:
     net = new_net(ValueNet, SHAPE, seed=1)
     conv, norm, planes = net.trunk.layers[0], net.trunk.norms[0], torch.rand(64, 49, 4, 5)
     features = norm(conv(planes))
@@ -79,16 +79,16 @@ def test_norms_even_out_what_a_value_network_learns_from_and_are_merged_into_its
         torch.testing.assert_close(planes, wanted, atol=1e-4, rtol=1e-4)
 
 
-def test_a_value_network_answers_about_the_game_and_every_point() -> None:
-    """The owners come of the features alone."""
+def test_a_value_network_predicts_the_winner_and_every_owner() -> None:
+    """The owners depend on the features alone."""
     net = shaken("value")
     assert isinstance(net, ValueNet)
     planes = torch.rand(3, 49, 4, 5)
-    answers = net(planes)
-    assert answers.shape == (3, 1 + 20)
-    torch.testing.assert_close(answers[:, 1:], net.to_owners(net.trunk(planes)).flatten(1).tanh())
+    outputs = net(planes)
+    assert outputs.shape == (3, 1 + 20)
+    torch.testing.assert_close(outputs[:, 1:], net.to_owners(net.trunk(planes)).flatten(1).tanh())
     net.to_owners.weight.data.zero_()
-    assert torch.equal(net(planes)[:, 0], answers[:, 0])
+    assert torch.equal(net(planes)[:, 0], outputs[:, 0])
     names = {tensor.name for tensor in model_of(net, name="x", origin="x", terms="").graph.output}
     assert names == {"value", "ownership"}
 
@@ -99,7 +99,7 @@ def test_seeds_decide_the_weights() -> None:
 
 
 @pytest.mark.parametrize("kind", ["policy", "value"])
-def test_files_answer_like_the_network_and_say_what_they_are(tmp_path: Path, kind: str) -> None:
+def test_exported_files_have_the_networks_outputs_and_describe_it(tmp_path: Path, kind: str) -> None:
     net, path = shaken(kind), tmp_path / f"{kind}.onnx"
     export_net(net, path, name="small", origin="made by a test", terms="CC0-1.0")
     onnx.checker.check_model(onnx.load(path), full_check=True)
@@ -118,21 +118,21 @@ def test_random_planes_are_ones_and_zeros() -> None:
 
 
 @pytest.mark.parametrize("change", [{"layers": 1}, {"channels": 0}, {"hidden": 0}])
-def test_sizes_that_make_no_network(change: dict[str, int]) -> None:
+def test_sizes_that_are_too_small(change: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=r"^a network with .*: expected at least"):
         NetShape(9, 9, **change)
 
 
-def test_checkpoints_give_the_network_back(tmp_path: Path) -> None:
+def test_checkpoints_restore_the_network(tmp_path: Path) -> None:
     net = shaken("policy")
     checkpoint = Checkpoint("policy", SHAPE.to_json(), {"a": 1}, net.state_dict(), {}, 3, 4, 5.0)
     write_checkpoint(tmp_path, checkpoint)
     planes = torch.rand(1, 48, 4, 5)
-    torch.testing.assert_close(policy_of(tmp_path)(planes), net(planes))
+    torch.testing.assert_close(read_policy(tmp_path)(planes), net(planes))
     assert read_checkpoint(tmp_path).steps == 3
     write_checkpoint(tmp_path, Checkpoint("value", SHAPE.to_json(), {}, shaken("value").state_dict(), {}, 3, 4, 5.0))
     with pytest.raises(ModelError, match="has a value network: expected a run with a policy network"):
-        policy_of(tmp_path)
+        read_policy(tmp_path)
     whole = (tmp_path / "checkpoint.pt").read_bytes()
     for damaged in (b"junk", b"", whole[: len(whole) // 2], whole[:-30]):
         (tmp_path / "checkpoint.pt").write_bytes(damaged)

@@ -1,4 +1,4 @@
-"""Collectors and shards of experience: who won as whom, and everything back from a file."""
+"""Collectors and shards of experience: rewards by colour, and a round trip through a file."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -27,7 +27,7 @@ def finished(winner: int, size: int = 3) -> Game:
 
 
 def filled() -> Collector:
-    """Return six games: as Black 2 of 3 won, as White 0 of 2, one broken off."""
+    """Return six games: as Black 2 of 3 won, as White 0 of 2, one aborted."""
     collector = Collector()
     for winner, learner in ((BLACK, BLACK), (BLACK, BLACK), (WHITE, BLACK), (BLACK, WHITE), (BLACK, WHITE)):
         collector.complete(finished(winner), learner=learner)
@@ -35,20 +35,20 @@ def filled() -> Collector:
     return collector
 
 
-def test_rewards_are_the_learners() -> None:
+def test_rewards_are_those_of_the_learner() -> None:
     collector = filled()
     assert [episode.reward for episode in collector.episodes] == [1, 1, -1, -1, -1, 0]
     assert collector.win_rate() == 2 / 5 and collector.win_rate(BLACK) == 2 / 3 and collector.win_rate(WHITE) == 0
     assert collector.void_share == 1 / 6 and Collector().win_rate() == 0.5
 
 
-def test_advantages_are_rewards_beyond_those_of_the_colour() -> None:
+def test_advantages_are_rewards_less_the_mean_of_the_colour() -> None:
     advantages = filled().advantages()
     assert advantages == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
     assert sum(advantages[:3]) == pytest.approx(0)
 
 
-def test_shards_give_everything_back(tmp_path: Path) -> None:
+def test_shards_round_trip(tmp_path: Path) -> None:
     collector, path = filled(), tmp_path / "new" / "000003.npz"
     write_episodes(path, collector.episodes)
     found = read_episodes(path)
@@ -77,7 +77,7 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
         read_episodes(path)
 
 
-def test_games_that_were_counted_have_the_winner_of_the_board() -> None:
+def test_scored_games_have_the_winner_of_the_board() -> None:
     collector = Collector()
     for seed in range(4):
         game = random_game(seed)

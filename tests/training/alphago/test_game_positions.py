@@ -1,4 +1,4 @@
-"""Positions of recorded games: the same as those of a game that is played, in every orientation."""
+"""Positions of recorded games equal those of a game as it is played, in every orientation."""
 
 import numpy as np
 import pytest
@@ -16,24 +16,24 @@ from gtp_engine.go.scoring import territory_owners
 from gtp_engine.nn.symmetry import symmetry_count, transform
 from gtp_engine.selfplay.replay import ReplayWork, replay_rows
 from gtp_engine.training.alphago.game_positions import (
-    Picks,
+    GameStore,
+    PositionRefs,
     RecordsError,
     Replayer,
-    Shelf,
     draw_symmetries,
-    turned_actions,
+    transform_actions,
 )
 from gtp_engine.training.alphago.game_records import recorded
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
-    """Return the rows that the kernel makes of positions of a game."""
-    shelf = Shelf([recorded(game, name="x", winner=EMPTY)])
+    """Return the kernel's rows of positions of a game."""
+    store = GameStore([recorded(game, name="x", winner=EMPTY)])
     positions = new_positions(len(counts), game.width, game.height)
     empty = new_board(game.width, game.height)
     work = ReplayWork(empty, clone(empty), np.zeros(len(game.moves) + 1, dtype=np.uint64))
     games = np.zeros(len(counts), dtype=np.int64)
-    replay_rows(positions, shelf.moves, games, np.array(counts), np.array(to_play, dtype=np.int8), work)
+    replay_rows(positions, store.moves, games, np.array(counts), np.array(to_play, dtype=np.int8), work)
     return positions
 
 
@@ -79,12 +79,12 @@ def test_superko_is_known(rules: str) -> None:
 @pytest.mark.parametrize("player_color", [False, True])
 def test_planes_are_those_of_the_game(player_color: bool) -> None:
     game = random_game(5)
-    shelf = Shelf([record(1), recorded(game, name="x", winner=EMPTY), record(2)])
+    store = GameStore([record(1), recorded(game, name="x", winner=EMPTY), record(2)])
     counts = np.array([0, 7, 12, 25], dtype=np.int64)
     colors = np.array([1, 2, 1, 2], dtype=np.int8)
     symmetries = np.array([0, 3, 6, 5], dtype=np.int32)
-    picks = Picks(np.full(4, 1, dtype=np.int64), counts, colors)
-    planes = Replayer(shelf, 4, player_color=player_color).encode(picks, symmetries)
+    refs = PositionRefs(np.full(4, 1, dtype=np.int64), counts, colors)
+    planes = Replayer(store, 4, player_color=player_color).encode(refs, symmetries)
     for row, (count, color, symmetry) in enumerate(zip(counts, colors, symmetries, strict=True)):
         past = game.copy()
         past.undo(len(game.moves) - int(count))
@@ -95,10 +95,10 @@ def test_planes_are_those_of_the_game(player_color: bool) -> None:
 def test_games_of_different_rules_share_a_batch() -> None:
     """Suicide is legal under one of the rules."""
     games = [random_game(seed, rules=rules) for seed, rules in enumerate(("chinese", "tromp-taylor", "chinese"))]
-    shelf = Shelf([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
-    picks = Picks(np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21]), np.array([1, 1, 1, 2], dtype=np.int8))
-    planes = Replayer(shelf, 4).encode(picks, np.zeros(4, dtype=np.int32))
-    for row, (number, count, color) in enumerate(zip(*picks, strict=True)):
+    store = GameStore([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
+    refs = PositionRefs(np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21]), np.array([1, 1, 1, 2], dtype=np.int8))
+    planes = Replayer(store, 4).encode(refs, np.zeros(4, dtype=np.int32))
+    for row, (number, count, color) in enumerate(zip(*refs, strict=True)):
         past = games[number].copy()
         past.undo(max(0, len(past.moves) - int(count)))
         assert np.array_equal(planes[row], encode(past, int(color))[:48])
@@ -106,21 +106,21 @@ def test_games_of_different_rules_share_a_batch() -> None:
 
 def test_moves_to_learn_are_the_stones_of_either_side() -> None:
     games = [record(seed) for seed in range(3)]
-    shelf = Shelf(games)
-    picks = shelf.move_picks()
+    store = GameStore(games)
+    refs = store.move_refs()
     moves = [(g, i) for g, game in enumerate(games) for i in range(len(game.points)) if game.points[i] != PASS]
-    assert list(zip(picks.games.tolist(), picks.counts.tolist(), strict=True)) == moves
-    points = [action_to_point(int(action), width=5, height=5) for action in shelf.actions(picks)]
+    assert list(zip(refs.games.tolist(), refs.counts.tolist(), strict=True)) == moves
+    points = [action_to_point(int(action), width=5, height=5) for action in store.actions(refs)]
     assert points == [int(games[g].points[i]) for g, i in moves]
-    assert picks.to_play.tolist() == [int(games[g].colors[i]) for g, i in moves]
-    assert {BLACK, opponent(BLACK)} == set(picks.to_play.tolist())
+    assert refs.to_play.tolist() == [int(games[g].colors[i]) for g, i in moves]
+    assert {BLACK, opponent(BLACK)} == set(refs.to_play.tolist())
 
 
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
 def test_actions_turn_with_the_board(width: int, height: int) -> None:
     for symmetry in range(symmetry_count(width, height)):
         actions = np.arange(width * height, dtype=np.int32)
-        found = turned_actions(actions, np.full(width * height, symmetry, dtype=np.int32), width, height)
+        found = transform_actions(actions, np.full(width * height, symmetry, dtype=np.int32), width, height)
         for action in actions:
             x, y = point_to_xy(action_to_point(int(action), width=width, height=height), width=width)
             x, y = transform(x, y, symmetry, width=width, height=height)
@@ -131,17 +131,17 @@ def test_actions_turn_with_the_board(width: int, height: int) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
 def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> None:
-    """Whichever position they are asked of, for either colour and in every orientation; somebody's and nobody's."""
+    """From any position of the game, for either colour and in every orientation; owned and neutral points."""
     games = [random_game(seed, width, height, moves=moves) for seed, moves in ((1, 60), (2, 60), (3, 9))]
-    shelf = Shelf([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
+    store = GameStore([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
     points, seen = board_points(width, height), set()
     for number, game in enumerate(games):
         colors = game.board.color
         reached = territory_owners(colors, width + 1)
         for symmetry in range(symmetry_count(width, height)):
             for color, count in ((BLACK, 0), (WHITE, 5)):
-                picks = Picks(np.array([number]), np.array([count]), np.array([color], dtype=np.int8))
-                found = Replayer(shelf, 1).owners(picks, np.array([symmetry], dtype=np.int32))[0]
+                refs = PositionRefs(np.array([number]), np.array([count]), np.array([color], dtype=np.int8))
+                found = Replayer(store, 1).owners(refs, np.array([symmetry], dtype=np.int32))[0]
                 for point in points:
                     x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
                     owner = colors[point] or reached[point]
@@ -152,8 +152,8 @@ def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> Non
 
 def test_games_that_do_not_go_together() -> None:
     with pytest.raises(RecordsError, match=r"^games on 4x3, 5x5: expected games on one board"):
-        Shelf([record(1), record(2, 4, 3)])
-    with pytest.raises(RecordsError, match="no board at all"):
-        Shelf([])
+        GameStore([record(1), record(2, 4, 3)])
+    with pytest.raises(RecordsError, match="no board"):
+        GameStore([])
     with pytest.raises(RecordsError, match="games without moves"):
-        Shelf([record(1, moves=0)])
+        GameStore([record(1, moves=0)])

@@ -1,4 +1,4 @@
-"""Games played for records: real results, resumption, and who can play them."""
+"""Games played for records: scored results, resumption, and the networks that can play."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from selfplay.test_policy_games import ScriptedRows
 
-from gtp_engine.errors import ModelError
+from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
@@ -15,14 +15,14 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame
 from gtp_engine.training.alphago.game_records import read_games
 from gtp_engine.training.alphago.play_records import (
     RecordFolder,
-    RecordSettings,
     load_player,
     play_records,
     result_of,
 )
 from gtp_engine.training.alphago.policy_rows import UniformRows
+from gtp_engine.training.alphago.stage_settings import RecordSettings
 
-SETTINGS = RecordSettings(width=5, height=5, games=6, batch=4)
+SETTINGS = RecordSettings(size=5, games=6, parallel_games=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)
 
 
@@ -32,7 +32,7 @@ def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) ->
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
     assert play(tmp_path) == 6
-    games = read_games(tmp_path)
+    games = read_games(tmp_path, log=print)
     assert len(games) == 6 and all(game.komi == 7.5 for game in games)
     for game in games:
         end = game.game(len(game.points))
@@ -42,7 +42,7 @@ def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
 
 def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> None:
     play(tmp_path / "a")
-    play(tmp_path / "b", RecordSettings(width=5, height=5, games=4, batch=4))
+    play(tmp_path / "b", RecordSettings(size=5, games=4, parallel_games=4))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == [f"1-{number:06}.sgf" for number in range(6)]
     first = (tmp_path / "a" / names[0]).read_text()
@@ -51,15 +51,15 @@ def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> Non
     assert sorted(path.name for path in (tmp_path / "b").iterdir())[4:] == ["2-000000.sgf", "2-000001.sgf"]
 
 
-def test_games_may_be_broken_off(tmp_path: Path) -> None:
+def test_a_run_can_be_stopped(tmp_path: Path) -> None:
     assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
 
 
-def test_decided_games_end_by_resignation_where_that_is_wanted(tmp_path: Path) -> None:
+def test_decided_games_end_by_resignation_if_requested(tmp_path: Path) -> None:
     sure = ScriptedRows(win=0.001, weights={})
-    settings = RecordSettings(width=5, height=5, games=2, batch=2, stops_when_decided=True)
+    settings = RecordSettings(size=5, games=2, parallel_games=2, stop_decided=True)
     play_records(sure, RecordFolder(tmp_path), settings, ProgressBar())
-    games = read_games(tmp_path)
+    games = read_games(tmp_path, log=print)
     assert [game.winner for game in games] == [WHITE, WHITE] and all(len(game.points) == 8 for game in games)
 
 
@@ -72,13 +72,13 @@ def test_results() -> None:
     assert result_of(played, -0.99) == "B+24.5"
 
 
-def test_who_can_play(tmp_path: Path) -> None:
+def test_networks_that_can_play(tmp_path: Path) -> None:
     katago = load_player(v7_network(tmp_path / "net.onnx", kind="policy+value"), batch=2, provider="cpu")
     alphago = load_player(alphago_policy(tmp_path / "policy.onnx"), batch=2, provider="cpu")
     for player in (katago, alphago):
         folder = RecordFolder(tmp_path / type(player).__name__)
-        assert play_records(player, folder, RecordSettings(width=4, height=4, games=2, batch=2), ProgressBar()) == 2
+        assert play_records(player, folder, RecordSettings(size=4, games=2, parallel_games=2), ProgressBar()) == 2
     with pytest.raises(ModelError, match="is for value and takes alphago-49"):
         load_player(alphago_value(tmp_path / "value.onnx"), batch=2, provider="cpu")
-    with pytest.raises(ModelError, match="rules 'go': expected one of"):
-        play(tmp_path / "x", RecordSettings(rules="go"))
+    with pytest.raises(ConfigError, match=r"records\.rules = .go.: expected"):
+        RecordSettings(rules="go")

@@ -1,4 +1,4 @@
-"""Policy networks as players: the odds they give, for either colour and in any orientation."""
+"""Policy networks as players: their move probabilities, for either colour and in any orientation."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def ask(player: RowsEvaluator, *games: Game) -> Evaluation:
     return out
 
 
-def test_odds_are_a_softmax_of_what_may_be_played() -> None:
+def test_the_policy_is_a_softmax_over_playable_moves() -> None:
     """Ten games in ten orientations: the moves beside the opponent's stones stay beside them."""
     games = [random_game(seed, 5, 5, moves=14 + seed % 2) for seed in range(10)]
     out = ask(PolicyRows(next_to_opponents, "beside"), *games)
@@ -57,7 +57,7 @@ def test_odds_are_a_softmax_of_what_may_be_played() -> None:
         assert out.win_black[row] == out.loss_black[row] == 0.5
 
 
-def test_own_eyes_are_not_filled_and_who_has_no_other_move_passes() -> None:
+def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes() -> None:
     both = """
         . X . X O
         X X X X O
@@ -95,16 +95,16 @@ def test_rules_of_each_row_count() -> None:
     games = [game_from(diagram, Rules.parse(name), BLACK) for name in ("chinese", "tromp-taylor", "chinese")]
     seen = []
 
-    def remember(planes: FloatArray) -> FloatArray:
+    def record(planes: FloatArray) -> FloatArray:
         seen.append(planes[:, planes_of("sensibleness")[0]].sum(axis=(1, 2)).tolist())
         return np.zeros((len(planes), 9), dtype=np.float32)
 
-    ask(PolicyRows(remember, "zeros"), *games)
+    ask(PolicyRows(record, "zeros"), *games)
     (found,) = seen
     assert found[0] == found[2] and found[1] >= found[0]
 
 
-def test_each_row_is_asked_of_its_own_player() -> None:
+def test_each_row_is_evaluated_by_its_own_player() -> None:
     games = [random_game(seed, 4, 4, moves=seed) for seed in range(5)]
     one = PolicyRows(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
     two = PolicyRows(next_to_opponents, "two")

@@ -1,4 +1,4 @@
-"""REINFORCE: the gradient's sign for both colours, what may be played, opponents, and runs that go on exactly."""
+"""REINFORCE: the gradient's sign for both colours, playable moves, opponents, and runs that resume exactly."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,20 +17,20 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import Examples
 from gtp_engine.training.alphago.experience import Collector, read_episodes
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, new_net
-from gtp_engine.training.alphago.opponent_pool import Pool
+from gtp_engine.training.alphago.opponent_pool import OpponentPool
 from gtp_engine.training.alphago.reinforce import (
     Reinforcement,
-    ReinforceSettings,
-    decisions,
+    learner_moves,
     policy_gradient,
     run_reinforcement,
 )
-from gtp_engine.training.alphago.stage_checkpoint import policy_of
-from gtp_engine.training.alphago.torch_games import GameSettings, play_versus, player_of
+from gtp_engine.training.alphago.stage_run import StageRun
+from gtp_engine.training.alphago.stage_settings import GameSettings, ReinforceSettings
+from gtp_engine.training.alphago.torch_games import play_versus, torch_player
+from gtp_engine.training.alphago.trained_net import read_policy
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.run_log import read_log
-from gtp_engine.training.core.stopping import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -39,12 +39,12 @@ SETTINGS = ReinforceSettings(
     iterations=3,
     games=8,
     pool_every=2,
-    validation_every=3,
-    validation_games=4,
-    game=GameSettings(komi=0.5, batch=8),
+    evaluate_every=3,
+    evaluation_games=4,
     precision="float32",
     threads=1,
 )
+GAME = GameSettings(komi=0.5, parallel_games=8)
 
 
 def start(shape: NetShape = SHAPE, seed: int = 1) -> PolicyNet:
@@ -70,7 +70,7 @@ def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tenso
     collector = Collector()
     for game in games:
         collector.complete(game, learner=learner)
-    (moves,) = decisions(collector)
+    (moves,) = learner_moves(collector)
 
     def chances() -> torch.Tensor:
         with torch.no_grad():
@@ -84,16 +84,16 @@ def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tenso
 @pytest.mark.parametrize("learner", [BLACK, WHITE])
 def test_moves_of_won_games_become_more_probable_and_those_of_lost_ones_less(tmp_path: Path, learner: int) -> None:
     """Black wins by a stone more, White by komi; either may be the learner."""
-    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), tmp_path)
+    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
     black_wins, white_wins = game_of("B2", "A1", "B1"), game_of("A1", "B2")
     before, after, moves = learned(run, learner, black_wins, white_wins)
     assert moves.outcomes.tolist() == ([1, 1, -1] if learner == BLACK else [-1, 1])
     assert torch.equal((after - before).sign(), moves.outcomes.sign())
 
 
-def test_who_won_every_game_learns_nothing_from_it(tmp_path: Path) -> None:
-    """Rewards count beyond what the colour got anyhow; without a baseline, every move would become more probable."""
-    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), tmp_path)
+def test_a_learner_that_wins_every_game_learns_nothing(tmp_path: Path) -> None:
+    """The baseline is the colour's mean reward; without it, every move would become more probable."""
+    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
     before, after, moves = learned(run, BLACK, game_of("B2", "A1", "B1"), game_of("B2", "C1", "B1"))
     assert moves.outcomes.tolist() == [0, 0, 0, 0] and torch.equal(before, after)
 
@@ -105,17 +105,17 @@ def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
     unfinished = Game(3, 3)
     unfinished.play("A1")
     collector.complete(unfinished, learner=BLACK)
-    (moves,) = decisions(collector)
+    (moves,) = learner_moves(collector)
     own = moves.planes[:, 0].sum(dim=(1, 2)).tolist()
     others = moves.planes[:, 1].sum(dim=(1, 2)).tolist()
     assert sorted(zip(own, others, strict=True)) == [(0, 0), (0, 1)]
     only_passes = Collector()
     only_passes.complete(game_of(), learner=BLACK)
-    assert decisions(only_passes) == []
+    assert learner_moves(only_passes) == []
 
 
 def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
-    """Moves that may not be played have no share, and the gradient of the logits is advantage · (p − chosen)."""
+    """Illegal moves have no gradient, and that of the other logits is advantage · (p − chosen)."""
     planes = torch.zeros(1, 48, 3, 3)
     planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
     logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
@@ -129,23 +129,23 @@ def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
     assert gradient[0, :4].tolist() == pytest.approx(wanted.tolist(), abs=1e-6) and not gradient[0, 4:].any()
 
 
-def test_what_is_learned_is_what_the_network_saw() -> None:
-    """Positions come back in the orientation in which they were played: planes and moves are those of the game."""
+def test_examples_are_what_the_network_saw() -> None:
+    """Positions are replayed in the orientation in which they were played: planes and moves are those of the game."""
     seen: dict[bytes, np.ndarray] = {}
     machine = choose_machine("cpu", "float32", threads=1)
     net = start().eval()
-    player = player_of(net, machine, "net")
+    player = torch_player(net, machine, "net")
     inner = player._logits
 
-    def remember(planes: np.ndarray) -> np.ndarray:
+    def record(planes: np.ndarray) -> np.ndarray:
         logits = inner(planes)
         seen.update((row.tobytes(), answer) for row, answer in zip(planes, logits, strict=True))
         return logits
 
-    player._logits = remember  # type: ignore[misc]
-    settings, rng = GameSettings(komi=0.5, batch=4), np.random.default_rng(1)
+    player._logits = record  # type: ignore[misc]
+    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
     collector = play_versus(player, player, (3, 3), settings, games=8, rng=rng)
-    batches = decisions(collector)
+    batches = learner_moves(collector)
     assert batches
     for batch in batches:
         for planes, action in zip(batch.planes.numpy(), batch.actions.tolist(), strict=True):
@@ -159,8 +159,8 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
     for parameter in sure.parameters():
         torch.nn.init.zeros_(parameter)
     sure.point_bias.data[action_of("B2")] = 99.0
-    players = (player_of(net.eval(), machine, "") for net in (sure, other))
-    settings, rng = GameSettings(komi=0.5, batch=4), np.random.default_rng(1)
+    players = (torch_player(net.eval(), machine, "") for net in (sure, other))
+    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
     collector = play_versus(*players, (3, 3), settings, games=7, rng=rng)
     assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
@@ -172,8 +172,8 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
 
 def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
     """Black's centre wins on 3×3; after some games the network begins there."""
-    settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0, game=GameSettings(komi=0.5, batch=32))
-    run = Reinforcement(start(), settings, tmp_path)
+    settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0)
+    run = Reinforcement(start(), settings, GameSettings(komi=0.5, parallel_games=32), tmp_path)
     empty = Game(3, 3)
     planes = torch.zeros(1, 48, 3, 3)
     planes[:, [2, 3, *planes_of("sensibleness")]] = 1.0  # empty points, ones, sensible
@@ -194,15 +194,16 @@ def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
     assert before < 0.3 and centre() > 2 * before
 
 
-def test_a_run_leaves_all_it_should_and_goes_on_exactly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     supervised = tmp_path / "supervised"
     write_checkpoint(supervised, checkpoint_of(start()))
+    answers = iter([False, True])
     with ProgressBar() as bar:
-        path = run_reinforcement(supervised, SETTINGS, tmp_path / "a", bar, never)
-        asked = iter([False, True])
-        assert run_reinforcement(supervised, SETTINGS, tmp_path / "b", bar, lambda: next(asked)) is None
+        path = run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "a", bar))
+        stopped = StageRun(tmp_path / "b", bar, lambda: next(answers))
+        assert run_reinforcement(supervised, SETTINGS, GAME, stopped) is None
         assert read_checkpoint(tmp_path / "b").steps == 1
-        assert run_reinforcement(supervised, SETTINGS, tmp_path / "b", bar, never) is not None
+        assert run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "b", bar)) is not None
     assert path is not None and path.exists()
     names = sorted(entry.relative_to(tmp_path / "a").as_posix() for entry in (tmp_path / "a").rglob("*.*"))
     assert names == [
@@ -210,14 +211,14 @@ def test_a_run_leaves_all_it_should_and_goes_on_exactly(tmp_path: Path, capfd: p
         "experience/000000.npz", "experience/000001.npz", "experience/000002.npz",
         "log.jsonl", "policy.onnx", "pool/000000.pt", "pool/000002.pt",
     ]  # fmt: skip
-    weights = [policy_of(tmp_path / folder).state_dict() for folder in ("a", "b")]
+    weights = [read_policy(tmp_path / folder).state_dict() for folder in ("a", "b")]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     log = read_log(tmp_path / "a" / "log.jsonl")
     assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
     assert "games against the first network won" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="the run there has games 8, not 16"):
-        Reinforcement(start(), replace(SETTINGS, games=16), tmp_path / "a")
+        Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:
@@ -225,7 +226,7 @@ def checkpoint_of(net: PolicyNet) -> Checkpoint:
 
 
 def test_the_pool(tmp_path: Path) -> None:
-    pool, nets = Pool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
+    pool, nets = OpponentPool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
     rng = np.random.default_rng(1)
     with pytest.raises(ModelError, match="no versions in"):
         pool.draw(rng)
@@ -234,15 +235,14 @@ def test_the_pool(tmp_path: Path) -> None:
     assert {pool.draw(rng) for _ in range(50)} == {0, 20, 40}
     pool.load(20, nets[0])
     assert torch.equal(nets[0].trunk.layers[0].weight, nets[1].trunk.layers[0].weight)
-    again = Pool(tmp_path / "pool")
-    again.forget(after=20)
-    assert again.numbers == [0, 20] and Pool(tmp_path / "pool").numbers == [0, 20]
+    again = OpponentPool(tmp_path / "pool")
+    again.drop(after=20)
+    assert again.numbers == [0, 20] and OpponentPool(tmp_path / "pool").numbers == [0, 20]
     (tmp_path / "pool" / "000020.pt").write_bytes(b"junk")
     with pytest.raises(ModelError, match="cannot read version"):
         again.load(20, nets[0])
 
 
-def test_rules_that_do_not_count_area() -> None:
-    with pytest.raises(ConfigError, match="rules 'japanese': expected a rule set that counts area"):
+def test_rules_that_do_not_score_by_area() -> None:
+    with pytest.raises(ConfigError, match=r"games\.rules = .japanese.: expected .*chinese"):
         GameSettings(rules="japanese")
-    assert GameSettings().rule_set.preset_name() == "chinese" and WHITE == 2

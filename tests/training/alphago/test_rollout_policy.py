@@ -1,7 +1,6 @@
-"""Training the linear rollout policy: the gradient is the loss's, planted weights are found again, runs go on."""
+"""Training the linear rollout policy: the gradient, the recovery of known weights, runs that resume."""
 
 import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,39 +22,39 @@ from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
 from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
 from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
-from gtp_engine.training.alphago.game_positions import Shelf
+from gtp_engine.training.alphago.game_positions import GameStore
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.rollout_gradient import LOSS, POSITIONS, Scores, add_games
 from gtp_engine.training.alphago.rollout_policy import (
     CHECKPOINT,
-    RolloutSettings,
     RolloutTrainer,
     common_diamonds,
-    replay_room,
+    new_replay_buffers,
     run_rollout_policy,
 )
-from gtp_engine.training.alphago.rollout_report import format_worths, worths
-from gtp_engine.training.alphago.rollout_weights import WeightSpace, indifferent_policy
+from gtp_engine.training.alphago.rollout_report import format_qualities, measure_policies
+from gtp_engine.training.alphago.rollout_weights import WeightSpace, uniform_policy
+from gtp_engine.training.alphago.stage_run import StageRun
+from gtp_engine.training.alphago.stage_settings import RolloutSettings
+from gtp_engine.training.core.command_chain import ENGINE
 from gtp_engine.training.core.run_log import read_log
-from gtp_engine.training.core.stopping import never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
-SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "alphago" / "rollout_policy"
-SETTINGS = RolloutSettings(epochs=3, games=8, least_count=20, test_share=0.2)
+SETTINGS = RolloutSettings(epochs=3, games_per_step=8, least_count=20, test_share=0.2)
 NONE = np.zeros(0, dtype=np.int64)
 
 
 @cache
 def planted_policy() -> LinearPolicy:
-    """Return a policy that likes to play near, better beside; and to save, and to capture a stone beside."""
+    """Return a policy that prefers moves near the last one, saving stones, and capturing neighbours of it."""
     near = np.array([2.0, 1.0, -1.0], dtype=np.float32)
-    return replace(indifferent_policy(NONE), near=near, save_by_capture=2.0, save_by_escape=1.5)
+    return replace(uniform_policy(NONE), near=near, save_by_capture=2.0, save_by_escape=1.5)
 
 
 @cache
 def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
-    """Return games whose moves that policy drew."""
+    """Return games whose moves were drawn from that policy."""
     linear, work = new_linear_work(new_tables(planted_policy()), size, size), new_rollout_work(size, size)
     rng, games = new_states(1, 11)[0], []
     for number in range(count):
@@ -72,33 +71,33 @@ def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
     return games
 
 
-def loss(space: WeightSpace, weights: np.ndarray, shelf: Shelf) -> float:
+def loss(space: WeightSpace, weights: np.ndarray, store: GameStore) -> float:
     gradient = space.empty_gradient()
-    room = replay_room(shelf, space.diamonds)
-    add_games(shelf.moves, np.arange(len(shelf.games)), space.scores(weights), gradient, room)
+    buffers = new_replay_buffers(store, space.diamonds)
+    add_games(store.moves, np.arange(len(store.games)), space.scores(weights), gradient, buffers)
     return float(gradient.counts[LOSS])
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
     """In the directions of the features that matter most, and in random ones."""
-    shelf, rng = Shelf([record(seed) for seed in range(6)]), np.random.default_rng(1)
-    space = WeightSpace(common_diamonds(shelf, 2))
+    store, rng = GameStore([record(seed) for seed in range(6)]), np.random.default_rng(1)
+    space = WeightSpace(common_diamonds(store, 2))
     assert len(space.diamonds) > 3
     weights = rng.normal(scale=0.5, size=space.size)
     gradient = space.empty_gradient()
-    add_games(shelf.moves, np.arange(6), space.scores(weights), gradient, replay_room(shelf, space.diamonds))
+    add_games(store.moves, np.arange(6), space.scores(weights), gradient, new_replay_buffers(store, space.diamonds))
     slope = space.gradient(gradient)
     directions = [np.eye(1, space.size, place).ravel() for place in np.argsort(-np.abs(slope))[:20]]
     directions += [np.sign(rng.normal(size=space.size)) for _ in range(3)]
     for direction in directions:
         step = 1e-5 * direction
-        difference = loss(space, weights + step, shelf) - loss(space, weights - step, shelf)
+        difference = loss(space, weights + step, store) - loss(space, weights - step, store)
         assert difference / 2e-5 == pytest.approx(slope @ direction, rel=1e-4, abs=1e-6)
 
 
 def test_scores_in_training_are_those_of_the_policy_that_is_written() -> None:
-    shelf, rng = Shelf([record(seed) for seed in range(6)]), np.random.default_rng(2)
-    space = WeightSpace(common_diamonds(shelf, 2))
+    store, rng = GameStore([record(seed) for seed in range(6)]), np.random.default_rng(2)
+    space = WeightSpace(common_diamonds(store, 2))
     weights = rng.normal(scale=0.5, size=space.size).astype(np.float32).astype(np.float64)
     scores, policy = space.scores(weights), space.policy(weights)
     codes = np.flatnonzero(space.kinds[0])
@@ -106,10 +105,10 @@ def test_scores_in_training_are_those_of_the_policy_that_is_written() -> None:
     assert local_scores(policy) == pytest.approx(scores.local, abs=1e-5)
 
 
-def test_a_planted_policy_is_found_again() -> None:
-    """The games hold no more than it knows: what is learned foretells others of its games as well as it does itself."""
+def test_a_known_policy_is_recovered() -> None:
+    """The policy trained on its games predicts more of its games as well as it does itself."""
     games = planted_games()
-    train, test = Shelf(games[50:]), Shelf(games[:50])
+    train, test = GameStore(games[50:]), GameStore(games[:50])
     trainer = RolloutTrainer(train, test, SETTINGS, NONE)
     truth, planted = np.zeros(trainer.space.size), planted_policy()
     handcrafted = trainer.space.parts(truth)[2]
@@ -128,43 +127,44 @@ def test_a_planted_policy_is_found_again() -> None:
 
 
 @pytest.mark.parametrize("rules", ["chinese", "new-zealand"])
-def test_games_with_anything_in_them_can_be_replayed(rules: str) -> None:
-    """Set-up stones, several moves of a colour, filled eyes, suicide: what is kept stays right to the end."""
+def test_unusual_games_can_be_replayed(rules: str) -> None:
+    """Set-up stones, several moves of a colour, filled eyes, suicide: the incremental state stays right to the end."""
     games = [recorded(wild_game(seed, rules), name=f"{seed}", winner=EMPTY) for seed in range(30)]
-    shelf = Shelf(games)
+    store = GameStore(games)
     space = WeightSpace(NONE)
-    room, gradient = replay_room(shelf, NONE), space.empty_gradient()
-    anew = new_linear_work(new_tables(indifferent_policy(NONE)), shelf.width, shelf.height)
+    buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient()
+    anew = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
     for number, game in enumerate(games):
-        add_games(shelf.moves, np.array([number]), space.scores(np.zeros(space.size)), gradient, room)
-        assert np.array_equal(room.board.color, game.game(len(game.points)).board.color)
-        begin_linear(room.board, anew)
-        assert np.array_equal(room.linear.weight, anew.weight)
+        add_games(store.moves, np.array([number]), space.scores(np.zeros(space.size)), gradient, buffers)
+        assert np.array_equal(buffers.board.color, game.game(len(game.points)).board.color)
+        begin_linear(buffers.board, anew)
+        assert np.array_equal(buffers.linear.weight, anew.weight)
     assert gradient.counts[POSITIONS] > 100
     assert np.isfinite(gradient.counts).all()
 
 
 def test_both_colours_learn_the_same() -> None:
-    """A game and its twin with the colours exchanged say the same about every weight."""
+    """A game and its twin with the colours exchanged have the same gradient."""
     game = record(3)
     twin = replace(game, colors=(3 - game.colors).astype(np.int8), first_player=WHITE)
     space, slopes = WeightSpace(NONE), []
     for each in (game, twin):
-        shelf, gradient = Shelf([each]), space.empty_gradient()
-        add_games(shelf.moves, np.array([0]), space.scores(np.zeros(space.size)), gradient, replay_room(shelf, NONE))
+        store, gradient = GameStore([each]), space.empty_gradient()
+        add_games(
+            store.moves, np.array([0]), space.scores(np.zeros(space.size)), gradient, new_replay_buffers(store, NONE)
+        )
         slopes.append(space.gradient(gradient))
     assert slopes[0] == pytest.approx(slopes[1])
     assert np.abs(slopes[0]).max() > 0.5
 
 
-def test_a_run_that_was_interrupted_goes_on_exactly_where_it_was(tmp_path: Path) -> None:
-    games, asked = planted_games()[:60], iter([False] * 7 + [True])
+def test_an_interrupted_run_resumes_exactly(tmp_path: Path) -> None:
+    games, answers, cut = planted_games()[:60], iter([False] * 7 + [True]), tmp_path / "cut"
     with ProgressBar() as bar:
-        whole = run_rollout_policy(games, SETTINGS, tmp_path / "whole", bar, never, name="n", terms="CC0-1.0")
-        cut = tmp_path / "cut"
-        assert run_rollout_policy(games, SETTINGS, cut, bar, lambda: next(asked)) is None
+        whole = run_rollout_policy(games, SETTINGS, StageRun(tmp_path / "whole", bar, name="n", terms="CC0-1.0"))
+        assert run_rollout_policy(games, SETTINGS, StageRun(cut, bar, lambda: next(answers))) is None
         assert not (cut / FILE_NAME).exists()
-        target = run_rollout_policy(games, SETTINGS, cut, bar, never)
+        target = run_rollout_policy(games, SETTINGS, StageRun(cut, bar))
     assert whole is not None and target is not None
     one, other = read_linear_policy(whole), read_linear_policy(target)
     assert (one.name, one.license) == ("n", "CC0-1.0")
@@ -180,45 +180,47 @@ def test_a_run_that_was_interrupted_goes_on_exactly_where_it_was(tmp_path: Path)
     assert (cut / "curves.png").stat().st_size > 1000
 
 
-def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
+def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
     games = planted_games()[:60]
     with ProgressBar() as bar:
-        run_rollout_policy(games, SETTINGS, tmp_path, bar, lambda: True)
+        run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar, lambda: True))
         with pytest.raises(ConfigError, match="the run there has prior"):
-            run_rollout_policy(games, replace(SETTINGS, prior=3.0), tmp_path, bar, never)
+            run_rollout_policy(games, replace(SETTINGS, prior=3.0), StageRun(tmp_path, bar))
         with pytest.raises(ConfigError, match="the run there has training games"):
-            run_rollout_policy(games[:50], SETTINGS, tmp_path, bar, never)
+            run_rollout_policy(games[:50], SETTINGS, StageRun(tmp_path, bar))
         (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:100])
         with pytest.raises(ModelError, match=r"checkpoint\.npz' is damaged or no checkpoint"):
-            run_rollout_policy(games, SETTINGS, tmp_path, bar, never)
-    with pytest.raises(ConfigError, match="epochs 0: expected at least 1"):
+            run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar))
+    with pytest.raises(ConfigError, match=r"rollout\.epochs = 0: expected an integer of at least 1"):
         RolloutSettings(epochs=0)
     with ProgressBar() as bar, pytest.raises(RecordsError, match="expected some of both"):
-        run_rollout_policy(games[:1], SETTINGS, tmp_path, bar, never)
+        run_rollout_policy(games[:1], SETTINGS, StageRun(tmp_path, bar))
 
 
 def test_policies_are_compared_by_moves_results_and_speed() -> None:
-    found = worths(Shelf(planted_games()[:40]), planted_policy(), positions=300, rollouts=2, seconds=0.01, seed=1)
+    found = measure_policies(
+        GameStore(planted_games()[:40]), planted_policy(), positions=300, rollouts=2, seconds=0.01, seed=1
+    )
     assert list(found) == ["uniform", "tactical", "linear"]
     assert found["linear"].drawn > 1.5 * found["uniform"].drawn
     assert all(0 < worth.error < 3 and worth.per_second > 0 for worth in found.values())
-    assert format_worths(found).count("\n") == 4
+    assert format_qualities(found).count("\n") == 4
 
 
-def test_the_script_trains_and_compares(tmp_path: Path) -> None:
-    records = write_records(tmp_path / "records", 40)
-    command = [sys.executable, str(SCRIPT), str(records), str(tmp_path / "run"), "--epochs=1", "--test-share=0.3"]
+def test_the_command_trains_and_compares(tmp_path: Path) -> None:
+    records, out = write_records(tmp_path / "records", 40), tmp_path / "run"
+    command = [*ENGINE, "alphago", "rollout-policy", str(records), str(out), "--epochs=1", "--test-share=0.3"]
     report = ["--positions=20", "--rollouts=1", "--speed-seconds=0.01", "--name=tiny"]
     found = subprocess.run([*command, *report], capture_output=True, text=True, check=True, timeout=300)
     assert found.stdout.count("| linear |") == 1
     assert "test after" in found.stderr
     assert read_linear_policy(tmp_path / "run" / FILE_NAME).name == "tiny"
     found = subprocess.run([*command, "--prior=2"], capture_output=True, text=True, check=False, timeout=300)
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert found.stderr.splitlines()[-1].startswith("Error: the run there has prior 1.0, not 2.0")
 
 
-def test_scores_have_room_for_every_pattern_and_answer() -> None:
+def test_there_is_a_score_for_every_pattern_and_response() -> None:
     space = WeightSpace(np.array([0, 2]))
     scores = space.scores(np.arange(space.size, dtype=np.float64))
     assert isinstance(scores, Scores)

@@ -1,4 +1,4 @@
-"""The value network: one position a game, made as the paper says, and the right perspective for both colours."""
+"""The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
 
 from dataclasses import replace
 from itertools import islice
@@ -23,38 +23,37 @@ from gtp_engine.nn.linear_policy_file import write_linear_policy
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import examples_of
-from gtp_engine.training.alphago.game_positions import Picks, Shelf
+from gtp_engine.training.alphago.game_positions import GameStore, PositionRefs
 from gtp_engine.training.alphago.game_records import RecordsError, recorded
 from gtp_engine.training.alphago.net_export import export_net
 from gtp_engine.training.alphago.nets import NetShape, PolicyNet, ValueNet
 from gtp_engine.training.alphago.policy_rows import PolicyRows
-from gtp_engine.training.alphago.rollout_weights import indifferent_policy
-from gtp_engine.training.alphago.stage_settings import StageLearning
-from gtp_engine.training.alphago.torch_games import GameSettings
-from gtp_engine.training.alphago.value import ValueRun, ValueTask, run_value, sampled, split_episodes, values_of
+from gtp_engine.training.alphago.rollout_weights import uniform_policy
+from gtp_engine.training.alphago.stage_run import StageRun
+from gtp_engine.training.alphago.stage_settings import GameSettings, ValueLearning, ValueSettings
+from gtp_engine.training.alphago.value import ValueObjective, run_value, samples_of, split_episodes, values_of
 from gtp_engine.training.alphago.value_comparison import (
+    averaged_network_estimator,
     compare,
     compare_run,
     draw_stages,
     format_stages,
-    kernel_judge,
-    network_judge,
-    policy_judge,
-    turning_judge,
+    network_estimator,
+    policy_rollout_estimator,
+    rollout_estimator,
 )
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
 from gtp_engine.training.core.run_log import read_log
-from gtp_engine.training.core.stopping import never
 from gtp_engine.training.nets.layers import NormLayer
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
-GAME = GameSettings(komi=0.5, batch=8)
+GAME = GameSettings(komi=0.5, parallel_games=8)
 
 
 def favourite(action: int, name: str) -> PolicyRows:
-    """Return a player that takes one point as soon as it may, and else any."""
+    """Return a player that plays one point as soon as it may, and random moves otherwise."""
 
     def logits(planes: np.ndarray) -> np.ndarray:
         found = np.zeros((len(planes), 16), dtype=np.float32)
@@ -65,7 +64,7 @@ def favourite(action: int, name: str) -> PolicyRows:
 
 
 def blank(net: PolicyNet | ValueNet) -> None:
-    """Make all weights 0, and norms do nothing."""
+    """Set all weights to 0 and all norms to the identity."""
     for parameter in net.parameters():
         torch.nn.init.zeros_(parameter)
     for norm in net.trunk.norms:
@@ -75,19 +74,19 @@ def blank(net: PolicyNet | ValueNet) -> None:
 
 
 def test_phases_of_a_game() -> None:
-    """U − 1 moves by the one policy, a random move, then the other policy: seen by whom each move was asked of."""
-    asked: dict[str, set[int]] = {"first": set(), "second": set()}
+    """U − 1 moves of the first policy, a random move, then the second policy, by the positions that each evaluates."""
+    seen: dict[str, set[int]] = {"first": set(), "second": set()}
 
     def player(name: str) -> PolicyRows:
         def logits(planes: np.ndarray) -> np.ndarray:
-            asked[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
+            seen[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
             return np.zeros((len(planes), 16), dtype=np.float32)
 
         return PolicyRows(logits, name)
 
     games = value_games(player("first"), player("second"), (4, 4), GAME, np.random.default_rng(1))
     episodes = list(islice(games, 60))
-    assert 0 in asked["first"] and 0 not in asked["second"]
+    assert 0 in seen["first"] and 0 not in seen["second"]
     assert len({episode.moment for episode in episodes}) > 8
     for episode in episodes:
         assert 1 <= episode.moment <= 16 and len(episode.game.points) > episode.moment
@@ -95,26 +94,24 @@ def test_phases_of_a_game() -> None:
 
 
 def test_the_move_before_the_sample_is_random() -> None:
-    """Both policies would take their favourite point; the games differ all the same, by one move."""
+    """Both policies always play their favourite point; only the random move varies."""
     player = favourite(5, "favourite")
     games = value_games(player, player, (4, 4), GAME, np.random.default_rng(1))
     first = [episode.game.points[0] for episode in islice(games, 200) if episode.moment == 1]
     assert len(set(first)) > 3
 
 
-def test_samples_are_seen_by_who_plays_next() -> None:
+def test_samples_have_the_perspective_of_the_side_to_move() -> None:
     player = favourite(5, "favourite")
     episodes = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 30))
-    shelf, picks = sampled(episodes)
-    assert {BLACK, WHITE} == set(picks.to_play.tolist())
-    for episode, count, color, outcome in zip(
-        episodes, picks.counts, picks.to_play, shelf.outcomes(picks), strict=True
-    ):
+    store, refs = samples_of(episodes)
+    assert {BLACK, WHITE} == set(refs.to_play.tolist())
+    for episode, count, color, outcome in zip(episodes, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
         assert episode.game.game(int(count)).to_play == color
         assert outcome == (1 if episode.game.winner == color else -1)
 
 
-def test_a_folder_of_games_is_filled_up(tmp_path: Path) -> None:
+def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
     player = favourite(5, "favourite")
 
     def fill(games: int, stop: bool = False) -> int:
@@ -135,7 +132,7 @@ def test_a_folder_of_games_is_filled_up(tmp_path: Path) -> None:
     assert len(set(names)) == 9 and names[5] == "2-00000-0"
 
 
-def test_the_file_speaks_for_the_right_side_in_the_engine(tmp_path: Path) -> None:
+def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path: Path) -> None:
     """A network that counts own stones less the opponent's, and a policy that plays right of an own stone."""
     shape = NetShape(5, 5, layers=2, channels=2, hidden=1)
     value, policy = ValueNet(shape), PolicyNet(shape)
@@ -170,7 +167,7 @@ def test_the_file_speaks_for_the_right_side_in_the_engine(tmp_path: Path) -> Non
     evaluator.close()
 
 
-def test_colour_is_told_to_the_value_network() -> None:
+def test_the_value_network_receives_the_colour_to_move() -> None:
     shape = NetShape(5, 5, layers=2, channels=1, hidden=1)
     value = ValueNet(shape)
     blank(value)
@@ -180,57 +177,56 @@ def test_colour_is_told_to_the_value_network() -> None:
         value.to_hidden.weight.fill_(1 / 25)
         value.to_value.weight.fill_(2.0)
         value.to_value.bias.fill_(-1.0)
-    shelf = Shelf(orderly_records(1))
+    store = GameStore(orderly_records(1))
     with torch.no_grad():
-        values = values_of(shelf, shelf.move_picks(), value)
+        values = values_of(store, store.move_refs(), value)
     assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
 
 
-def test_a_run_leaves_all_it_should_and_its_error_falls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
-    learning = StageLearning(
+    learning = ValueLearning(
         samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", validations=4, log_steps=5
     )
-    run = ValueRun(
-        tmp_path / "supervised", tmp_path / "reinforced", tmp_path / "value", learning,
-        games=160, game=replace(GAME, batch=16), hidden=8, test_share=0.3,
-    )  # fmt: skip
+    settings, out = ValueSettings(games=160, hidden=8, test_share=0.3), tmp_path / "value"
+    given = (tmp_path / "supervised", tmp_path / "reinforced", settings, replace(GAME, parallel_games=16), learning)
     with ProgressBar() as bar:
-        assert run_value(run, bar, lambda: True) is None
-        path = run_value(run, bar, never)
+        assert run_value(*given, StageRun(out, bar, lambda: True)) is None
+        path = run_value(*given, StageRun(out, bar))
     assert path is not None and path.name == "value.onnx" and path.exists()
-    log = read_log(run.out / "log.jsonl")
+    log = read_log(out / "log.jsonl")
     training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
     tested = [line["figures"]["test"] for line in log if line["kind"] == "validation"]
     assert training[-1] < 0.7 * training[0] and tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6
     assert tested[-1]["owners' error"] < 0.9
-    assert read_checkpoint(run.out).kind == "value"
-    write_linear_policy(tmp_path / "weights.npz", indifferent_policy(np.zeros(0, dtype=np.int64)))
-    table = compare_run(run, rollouts=2, linear=tmp_path / "weights.npz").splitlines()
-    judges = "value network | turned all ways | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
-    assert table[0] == f"| moves | positions | {judges} |"
+    assert read_checkpoint(out).kind == "value"
+    write_linear_policy(tmp_path / "weights.npz", uniform_policy(np.zeros(0, dtype=np.int64)))
+    weights = tmp_path / "weights.npz"
+    table = compare_run(given[0], out, settings, learning, rollouts=2, linear=weights).splitlines()
+    columns = "value network | all orientations | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
+    assert table[0] == f"| moves | positions | {columns} |"
     assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
-    assert (run.out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
+    assert (out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
 
 
-def test_owners_count_in_the_loss_as_much_as_they_are_to() -> None:
-    shelf = Shelf(orderly_records(4))
-    picks = shelf.move_picks()
-    examples = next(examples_of(shelf, picks, for_value=True))
-    answers = torch.full((len(picks.games), 1 + 25), 0.5)
+def test_owners_have_their_weight_in_the_loss() -> None:
+    store = GameStore(orderly_records(4))
+    refs = store.move_refs()
+    examples = next(examples_of(store, refs, for_value=True))
+    outputs = torch.full((len(refs.games), 1 + 25), 0.5)
     for weight in (0.0, 2.0):
-        task = ValueTask(shelf, picks, weight)
-        loss, error, of_owners, right = task.figures(answers, examples).tolist()
+        objective = ValueObjective(store, refs, weight)
+        loss, error, of_owners, right = objective.figures(outputs, examples).tolist()
         assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
         wanted = ((0.5 - examples.owners) ** 2).mean().item()
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
-        judged = task.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
-        assert judged == pytest.approx(dict(zip(task.names, (loss, error, of_owners, right), strict=True)))
+        validation = objective.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
+        assert validation == pytest.approx(dict(zip(objective.names, (loss, error, of_owners, right), strict=True)))
 
 
-def test_games_of_which_none_are_left_to_test_on() -> None:
-    with pytest.raises(RecordsError, match="0 games to learn from and 0 to test on"):
+def test_a_split_of_no_games() -> None:
+    with pytest.raises(RecordsError, match="0 games to train on and 0 to test on"):
         split_episodes([], 0.5)
 
 
@@ -240,7 +236,7 @@ BOTH_LIVE = """
     O O O O O
     O . O O O
     O O O . O"""
-"""Nobody has a move but into an own eye: every rollout ends as the board stands, which White wins."""
+"""Neither side has a move but into an own eye: every rollout ends as the board stands, which White wins."""
 
 
 def test_rollouts_are_averaged_for_the_side_to_play() -> None:
@@ -250,41 +246,41 @@ def test_rollouts_are_averaged_for_the_side_to_play() -> None:
         winner = game.score().winner
         game.play("pass")
         records.append(recorded(game, name="x", winner=winner))
-    shelf = Shelf(records)
-    assert shelf.winners.tolist() == [WHITE, BLACK]
-    anybody = PolicyRows(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "anybody")
+    store = GameStore(records)
+    assert store.winners.tolist() == [WHITE, BLACK]
+    player = PolicyRows(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "player")
     for color, wanted in ((BLACK, [-1, 1]), (WHITE, [1, -1])):
-        picks = Picks(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
-        assert kernel_judge("uniform", 3, seed=1)(shelf, picks).tolist() == wanted
-        assert policy_judge(anybody, 3, seed=1)(shelf, picks).tolist() == wanted
-        assert shelf.outcomes(picks).tolist() == wanted
+        refs = PositionRefs(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
+        assert rollout_estimator("uniform", 3, seed=1)(store, refs).tolist() == wanted
+        assert policy_rollout_estimator(player, 3, seed=1)(store, refs).tolist() == wanted
+        assert store.outcomes(refs).tolist() == wanted
 
 
-def test_a_network_that_looks_at_all_sides_is_averaged() -> None:
-    """It says 1 where an own stone lies in the lower left corner, and 0 elsewhere."""
-    shelf = Shelf(orderly_records(3))
-    picks = Picks(np.zeros(2, dtype=np.int64), np.array([1, 12]), np.array([BLACK, BLACK], dtype=np.int8))
+def test_a_network_is_averaged_over_all_orientations() -> None:
+    """It returns 1 if an own stone lies in the lower left corner, and 0 otherwise."""
+    store = GameStore(orderly_records(3))
+    refs = PositionRefs(np.zeros(2, dtype=np.int64), np.array([1, 12]), np.array([BLACK, BLACK], dtype=np.int8))
 
-    def answer(planes: torch.Tensor) -> torch.Tensor:
+    def evaluate(planes: torch.Tensor) -> torch.Tensor:
         return planes[:, :1, -1, 0].expand(-1, 26)
 
-    game = shelf.games[0].game(12)
+    game = store.games[0].game(12)
     own = sum(game.board.color[point] == BLACK for point in (board_points(5, 5)[i] for i in (0, 4, 20, 24)))
     assert 0 < own < 4
-    assert turning_judge(answer)(shelf, picks)[1] == pytest.approx(own / 4)
-    assert network_judge(answer)(shelf, picks)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
+    assert averaged_network_estimator(evaluate)(store, refs)[1] == pytest.approx(own / 4)
+    assert network_estimator(evaluate)(store, refs)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
 
 
-def test_errors_are_told_by_stage(tmp_path: Path) -> None:
-    shelf = Shelf(orderly_records(6))
-    picks = shelf.move_picks()
-    outcomes = shelf.outcomes(picks)
-    judges = {
-        "all-knowing": lambda shelf, picks: shelf.outcomes(picks),
-        "doubtful": lambda shelf, picks: np.zeros(len(picks.games), dtype=np.float32),
-        "knows openings": lambda shelf, picks: np.where(picks.counts < 6, outcomes, -outcomes),
+def test_errors_are_reported_by_stage(tmp_path: Path) -> None:
+    store = GameStore(orderly_records(6))
+    refs = store.move_refs()
+    outcomes = store.outcomes(refs)
+    estimators = {
+        "all-knowing": lambda store, refs: store.outcomes(refs),
+        "doubtful": lambda store, refs: np.zeros(len(refs.games), dtype=np.float32),
+        "knows openings": lambda store, refs: np.where(refs.counts < 6, outcomes, -outcomes),
     }
-    first, second = compare(shelf, picks, judges, stages=2)
+    first, second = compare(store, refs, estimators, stages=2)
     assert (first.first, first.last, second.first, second.last) == (0, 5, 6, 11) and first.positions == 36
     assert first.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 0}
     assert second.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 4}

@@ -111,5 +111,5 @@ def test_files_that_cannot_be_read_are_told_and_left_out(tmp_path: Path) -> None
 
 
 def test_a_folder_without_records_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(SgfError, match=r"no file in .*: expected files that end in \.sgf"):
+    with pytest.raises(SgfError, match=r"0 files in .*: expected readable game records whose names end in \.sgf"):
         samples_of(tmp_path)

@@ -1,0 +1,231 @@
+"""The commands `gtp-engine alphago …`: the stages of AlphaGo's training, and the whole chain."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.settings_options import settings_of, settings_options
+from gtp_engine.training.alphago.stage_settings import (
+    GameSettings,
+    PolicyLearning,
+    PolicySettings,
+    RecordSettings,
+    ReinforceSettings,
+    RolloutReport,
+    RolloutSettings,
+    ValueLearning,
+    ValueSettings,
+)
+
+if TYPE_CHECKING:
+    from gtp_engine.training.alphago.stage_run import StageRun
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+_INTERRUPTED = 130
+"""Exit status of a run that was interrupted."""
+
+_GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
+
+\b
+gtp-engine alphago chain runs/alphago --mini
+gtp-engine --model runs/alphago/network --rollout-share 0.5
+
+`chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
+stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch, which
+pip install "gtp-engine[train]" brings.
+"""
+
+
+@click.group("alphago", help=_GROUP_HELP)
+def alphago_command() -> None:  # noqa: D103
+    pass
+
+
+def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about the exported file."""
+    name = click.option("--name", default="", help="Name of the network in its file. [default: made of its size]")
+    terms = click.option("--license", "terms", default="", help="Licence of the weights, recorded in the file.")
+    return name(terms(function))
+
+
+@alphago_command.command("records", cls=ConfigCommand)
+@click.argument("net", type=_FILE)
+@click.argument("folder", type=_FOLDER)
+@settings_options(RecordSettings)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Least seed; used ones are skipped.")
+@click.option("--threads", default=0, type=click.IntRange(0), help="Threads of the network. [default: all cores]")
+@click.option("--provider", default="auto", show_default=True, help="As in `gtp-engine --provider`.")
+@click.option("--precision", default="auto", show_default=True, help="As in `gtp-engine --precision`.")
+def records_command(
+    net: Path, folder: Path, seed: int, threads: int, provider: str, precision: str, **flags: Any
+) -> None:
+    """Have a network play against itself and write the games as SGF files to FOLDER.
+
+    NET is an ONNX file: one of KataGo's networks, or a policy network of this chain. Its moves are drawn from its
+    policy. Games are played to the end and scored.
+    """
+    settings = settings_of(RecordSettings, flags)
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.alphago.play_records import RecordFolder, load_player, play_records
+    from gtp_engine.training.core.stopping import stop_on_signals
+
+    player = load_player(net, batch=settings.parallel_games, threads=threads, provider=provider, precision=precision)
+    records = RecordFolder(folder, least_seed=seed)
+    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+        played = play_records(player, records, settings, bar, is_stopped)
+    click.echo(f"{played:,} games played, {records.count:,} in {folder}")
+
+
+@alphago_command.command("policy", cls=ConfigCommand)
+@click.argument("records", type=_FOLDER)
+@click.argument("run", type=_FOLDER)
+@settings_options(PolicySettings)
+@settings_options(PolicyLearning)
+@_file_options
+def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+    """Train a policy network to predict the moves of RECORDS; write RUN/policy.onnx.
+
+    RECORDS is a folder of SGF files on one board size. RUN receives checkpoint, log, curves and network.
+    """
+    settings, learning = settings_of(PolicySettings, flags), settings_of(PolicyLearning, flags)
+    with _stage(run, name, terms) as stage:
+        from gtp_engine.training.alphago.game_records import read_games
+        from gtp_engine.training.alphago.supervised import run_supervised
+
+        _report_end(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+
+
+@alphago_command.command("rollout-policy", cls=ConfigCommand)
+@click.argument("records", type=_FOLDER)
+@click.argument("run", type=_FOLDER)
+@settings_options(RolloutSettings)
+@settings_options(RolloutReport)
+@_file_options
+def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+    """Train a linear rollout policy on the moves of RECORDS; write RUN/rollout-policy.npz.
+
+    RECORDS is a folder of SGF files on one board size; the policy plays on any. RUN receives checkpoint, log, curves
+    and the policy. A table at the end compares it with the rollout policies that need no training.
+    """
+    settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
+    with _stage(run, name, terms) as stage:
+        from gtp_engine.training.alphago.game_records import read_games
+        from gtp_engine.training.alphago.rollout_policy import run_rollout_policy
+        from gtp_engine.training.alphago.rollout_report import report_run
+
+        games = read_games(records, log=stage.bar.log)
+        target = run_rollout_policy(games, settings, stage)
+        if target is not None and report.positions:
+            click.echo(report_run(target, games, settings, report))
+        _report_end(target)
+
+
+@alphago_command.command("reinforce", cls=ConfigCommand)
+@click.argument("supervised", type=_FOLDER)
+@click.argument("run", type=_FOLDER)
+@settings_options(ReinforceSettings)
+@settings_options(GameSettings)
+@_file_options
+def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+    """Improve a policy network by games against its earlier versions; write RUN/policy.onnx.
+
+    SUPERVISED is the run of `policy` to start from. RUN receives checkpoint, log, curves, the pool of earlier versions,
+    all games, and the network.
+    """
+    settings, game = settings_of(ReinforceSettings, flags), settings_of(GameSettings, flags)
+    with _stage(run, name, terms) as stage:
+        from gtp_engine.training.alphago.reinforce import run_reinforcement
+
+        _report_end(run_reinforcement(supervised, settings, game, stage))
+
+
+@alphago_command.command("value", cls=ConfigCommand)
+@click.argument("supervised", type=_FOLDER)
+@click.argument("reinforced", type=_FOLDER)
+@click.argument("run", type=_FOLDER)
+@settings_options(ValueSettings)
+@settings_options(GameSettings)
+@settings_options(ValueLearning)
+@_file_options
+@click.option(
+    "--rollouts",
+    default=16,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Rollouts of each position in the comparison at the end; 0: no comparison.",
+)
+@click.option("--linear", type=_FILE, help="A file of `rollout-policy`, for the comparison.")
+def value_command(
+    supervised: Path,
+    reinforced: Path,
+    run: Path,
+    name: str,
+    terms: str,
+    rollouts: int,
+    linear: Path | None,
+    **flags: Any,
+) -> None:
+    """Train a value network on games of the reinforced policy; write RUN/value.onnx.
+
+    SUPERVISED and REINFORCED are runs of `policy` and `reinforce`. RUN receives the games, checkpoint, log, curves and
+    network. A table at the end compares the network's errors with those of rollouts.
+    """
+    settings, game = settings_of(ValueSettings, flags), settings_of(GameSettings, flags)
+    learning = settings_of(ValueLearning, flags)
+    with _stage(run, name, terms) as stage:
+        from gtp_engine.training.alphago.value import run_value
+        from gtp_engine.training.alphago.value_comparison import compare_run
+
+        target = run_value(supervised, reinforced, settings, game, learning, stage)
+        if target is not None and rollouts:
+            click.echo(compare_run(supervised, run, settings, learning, rollouts=rollouts, linear=linear))
+        _report_end(target)
+
+
+@alphago_command.command("chain")
+@click.argument("folder", type=_FOLDER)
+@click.option("--mini", is_flag=True, help="In miniature: 12 minutes on two cores instead of some hours.")
+@click.option("--teacher", type=_FILE, help="Network that plays the records. [default: the one that ships]")
+@click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
+def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) -> None:
+    """Train all networks of the chain and compare them in a round robin.
+
+    FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
+    interruption the same command resumes.
+    """
+    from gtp_engine.training.alphago.chain import FULL, MINI, TABLE, run_chain
+    from gtp_engine.training.core.command_chain import shipped_teacher
+    from gtp_engine.training.core.requirements import check_torch
+
+    check_torch()
+    if status := run_chain(MINI if mini else FULL, folder, teacher or shipped_teacher(), terms):
+        sys.exit(status)
+    click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)
+
+
+@contextmanager
+def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
+    """Yield a run that Ctrl-C stops, with a progress bar; raises ConfigError if PyTorch is missing."""
+    from gtp_engine.training.core.requirements import check_torch
+
+    check_torch()
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.alphago.stage_run import StageRun
+    from gtp_engine.training.core.stopping import stop_on_signals
+
+    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+        yield StageRun(out, bar, is_stopped, name=name, terms=terms)
+
+
+def _report_end(target: Path | None) -> None:
+    """Exit if a run was interrupted and left no file."""
+    if target is None:
+        click.echo("Interrupted. The same command resumes.", err=True)
+        sys.exit(_INTERRUPTED)

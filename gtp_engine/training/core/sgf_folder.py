@@ -1,0 +1,44 @@
+"""The games of a folder of SGF files."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from gtp_engine.errors import SgfError, problem, shown_path
+from gtp_engine.go.game import Game
+from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+
+Log = Callable[[str], None]
+
+
+class SgfGame(NamedTuple):
+    """A game of a folder."""
+
+    number: int
+    """The index of its file among all files of the folder."""
+    name: str
+    """The path of its file below the folder, with slashes."""
+    game: Game
+    result: str
+    """SGF's RE; "" if there is none."""
+
+
+def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
+    """Yield the games of all `.sgf` files in a folder and its subfolders, sorted by name.
+
+    `log` receives a line for each unusable file.  Raises SgfError at the end if there was no usable one.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".sgf")
+    usable = 0
+    for number, path in enumerate(paths):
+        try:
+            record = parse_sgf(read_sgf_file(str(path)))
+            game, _ = record_to_game(record)
+        except SgfError as error:
+            log(f"{path}: {error}")
+            continue
+        usable += 1
+        yield SgfGame(number, path.relative_to(folder).as_posix(), game, record.result or "")
+    if not usable:
+        found = f"{len(paths)} files in {shown_path(folder)}, none of them usable"
+        raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))
