@@ -1,6 +1,6 @@
-"""The planes of AlphaGo, slowly: every count as a set, every move played on a position of its own, nothing remembered.
+"""The planes of AlphaGo, slowly: every count as a set, every move on a copy of the position, nothing cached.
 
-The oracle for `gtp_engine.nn.alphago_planes`, whose docstring says what each feature means; built on `reference`.
+The oracle for `gtp_engine.nn.alphago_planes`, whose docstring defines the features; built on `reference`.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ UniformEvaluator   every legal move alike, both sides win as often
 from typing import Any, Final
 
 import numpy as np
-from fake_answers import write_fake_policy, write_fake_results
+from fake_kernels import write_fake_policy, write_fake_results
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator import EvaluationOptions
@@ -65,7 +65,7 @@ class EvaluatorBase:
 
 
 class FakeEvaluator(EvaluatorBase):
-    """Answers from hashes of the positions' keys and `seed`; the same in every run and on every machine.
+    """Evaluations from hashes of the positions' keys and `seed`; the same in every run and on every machine.
 
     With `encode`, it also writes the features of a KataGo network into a batch array, as a real evaluator does, for
     measuring how long everything but the network takes.

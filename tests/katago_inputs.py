@@ -16,7 +16,7 @@ from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
 
 class Inputs(NamedTuple):
-    """What a network gets to see of one position."""
+    """A network's inputs for one position."""
 
     planes: NDArray[np.float32]  # [22, H, W]
     values: NDArray[np.float32]  # [19]
@@ -38,7 +38,7 @@ def encode(
     positions: Positions | None = None,
     **conditions: Any,
 ) -> Inputs:
-    """Return the inputs for a game's position (or a row given as `positions`); what is not written would be NaN."""
+    """Return the inputs for a game's position (or a row given as `positions`); missing values would be NaN."""
     encoder = encoder or KatagoV7Encoder(game.width, game.height)
     positions = positions or row_of(game, to_play)
     spatial = np.full((1, encoder.planes, game.height, game.width), np.nan, dtype=np.float32)

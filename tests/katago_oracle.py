@@ -35,7 +35,7 @@ class KatagoOracle:
         return point_to_action(point, width=self.game.width, height=self.game.height)
 
     def _shown_moves(self) -> int:
-        """Return how many of the last five moves were made by turns, the opponent's last; none before a hidden pass."""
+        """Return how many of the last five moves were in turn, ending with the opponent's; 0 before a hidden pass."""
         game = self.game
         passes = game.consecutive_passes
         if game.rules.scoring is Scoring.AREA and game.rules.friendly_pass_ok and passes == 1:

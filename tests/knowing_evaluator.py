@@ -1,4 +1,4 @@
-"""Evaluators for tests of the engine: one that knows what Benson's algorithm proves, one that takes its time."""
+"""Evaluators for tests of the engine: one that knows what Benson's algorithm proves, one that is slow."""
 
 import time
 
@@ -13,18 +13,18 @@ from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 
 SURE = 0.97
-"""Ownership of what is proved; real networks do not say 1 either."""
+"""Ownership of proved points; real networks do not return 1 either."""
 
 PRISONER_SIGN = {BLACK: 1, WHITE: -1}
 
 
 class KnowingEvaluator(UniformEvaluator):
-    """Knows the owners of pass-alive chains and territory, thinks other stones alive, and counts; likes every move."""
+    """Knows pass-alive chains and territory, treats other stones as alive, and counts; its policy is uniform."""
 
     def evaluate(
         self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
-        """Write the answers."""
+        """Write the evaluation."""
         super().evaluate(positions, count, conditions, out, options)
         for row in range(count):
             board = view_board(positions, row)
@@ -44,7 +44,7 @@ class KnowingEvaluator(UniformEvaluator):
 
 
 def _placed(board: Board) -> int:
-    """Return how many stones more Black has placed than White, those that were captured included."""
+    """Return how many more stones Black has placed than White, captured ones included."""
     on_board = {color: int(np.count_nonzero(board.color == color)) for color in (BLACK, WHITE)}
     return sum(sign * (on_board[c] + int(board.info[CAPTURED + c])) for c, sign in PRISONER_SIGN.items())
 
@@ -59,6 +59,6 @@ class SlowEvaluator(UniformEvaluator):
     def evaluate(
         self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
-        """Write the answers, after a while."""
+        """Write the evaluation after `delay` seconds."""
         time.sleep(self.delay)
         super().evaluate(positions, count, conditions, out, options)

@@ -1,4 +1,4 @@
-"""Evaluators without a network: proper answers, decided by the position alone."""
+"""Evaluators without a network: valid evaluations that depend on the position alone."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.go.constants import PASS
 
 
-def answers(evaluator: FakeEvaluator | UniformEvaluator, seed: int = 1) -> Evaluation:
+def evaluations(evaluator: FakeEvaluator | UniformEvaluator, seed: int = 1) -> Evaluation:
     positions, conditions, _ = random_rows(4, 9, 7, seed=seed)
     out = new_evaluation(4, 9, 7)
     evaluator.evaluate(positions, 4, conditions, out, DEFAULT_OPTIONS)
@@ -18,9 +18,9 @@ def answers(evaluator: FakeEvaluator | UniformEvaluator, seed: int = 1) -> Evalu
 
 
 @pytest.mark.parametrize("evaluator", [FakeEvaluator(seed=3), UniformEvaluator()])
-def test_answers_are_proper(evaluator: FakeEvaluator | UniformEvaluator) -> None:
+def test_evaluations_are_valid(evaluator: FakeEvaluator | UniformEvaluator) -> None:
     _, _, games = random_rows(4, 9, 7)
-    out = answers(evaluator)
+    out = evaluations(evaluator)
     assert out.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
     for row, game in enumerate(games):
         assert set(np.flatnonzero(out.policy[row])) == {PASS, *game.legal_points()}
@@ -30,22 +30,22 @@ def test_answers_are_proper(evaluator: FakeEvaluator | UniformEvaluator) -> None
     assert not out.ownership_black[:, ~on_board].any()
 
 
-def test_answers_depend_on_position_and_seed_only() -> None:
-    first = answers(FakeEvaluator())
-    for field, again in zip(first, answers(FakeEvaluator(encode=True)), strict=True):
+def test_evaluations_depend_on_position_and_seed_only() -> None:
+    first = evaluations(FakeEvaluator())
+    for field, again in zip(first, evaluations(FakeEvaluator(encode=True)), strict=True):
         assert np.array_equal(field, again)
     assert len(set(first.win_black.tolist())) == 4
-    assert not np.array_equal(first.policy, answers(FakeEvaluator(seed=1)).policy)
+    assert not np.array_equal(first.policy, evaluations(FakeEvaluator(seed=1)).policy)
 
 
 def test_a_better_score_wins_more_often() -> None:
-    out = answers(FakeEvaluator())
+    out = evaluations(FakeEvaluator())
     order = np.argsort(out.score_black)
     assert (np.diff(out.win_black[order]) > 0).all()
 
 
-def test_uniform_knows_nothing() -> None:
-    out = answers(UniformEvaluator())
+def test_the_uniform_evaluator_prefers_no_move_and_no_side() -> None:
+    out = evaluations(UniformEvaluator())
     for row in out.policy:
         assert len(set(row[row > 0].tolist())) == 1
     assert (out.win_black == 0.5).all()
@@ -53,5 +53,5 @@ def test_uniform_knows_nothing() -> None:
 
 def test_calls_are_counted() -> None:
     evaluator = FakeEvaluator()
-    answers(evaluator)
+    evaluations(evaluator)
     assert (evaluator.calls, evaluator.rows) == (1, 4)

@@ -68,7 +68,7 @@ class TestBoards:
 
 
 class TestHistory:
-    def test_is_the_last_moves_most_recent_first(self):
+    def test_has_the_last_moves_most_recent_first(self):
         game = play(Game(5, 5, CHINESE), "A1", "pass", "B2")
         positions = row_of(game)
         expected = [move.point for move in reversed(game.moves)]
@@ -80,7 +80,7 @@ class TestHistory:
         assert row_of(game).points[0].tolist() == [move.point for move in game.moves[:-9:-1]]
 
     @pytest.mark.parametrize("rules", ["chinese", "japanese"])
-    def test_begins_anew_with_the_last_pass_of_a_game_that_is_over(self, rules: str):
+    def test_begins_with_the_last_pass_of_a_game_that_is_over(self, rules: str):
         game = play(Game(5, 5, Rules.parse(rules)), "A1", "pass", "pass")
         assert row_of(game).points[0, :2].tolist() == [PASS, NULL_POINT]
         play(game, "C3", "D4")
@@ -97,13 +97,13 @@ class TestPasses:
             (("B pass", "B pass"), ENDS), (("C3", "pass", "pass", "D4"), GOES_ON),
         ],
     )  # fmt: skip
-    def test_two_by_turns_end_the_game(self, moves: tuple[str, ...], expected: int):
+    def test_two_in_turn_end_the_game(self, moves: tuple[str, ...], expected: int):
         assert row_of(play(Game(5, 5, CHINESE), *moves)).pass_ends[0] == expected
 
     def test_one_is_not_the_same_sides_second(self):
         assert row_of(play(Game(5, 5, CHINESE), "pass"), BLACK).pass_ends[0] == GOES_ON
 
-    def test_taking_the_button_is_none(self):
+    def test_taking_the_button_does_not_count(self):
         game = Game(5, 5, Rules.parse("aga-button"))
         expected = [GOES_ON, ENDS, IS_OVER]
         assert [int(row_of(play(game, "pass")).pass_ends[0]) for _ in range(3)] == expected
@@ -117,7 +117,7 @@ class TestKey:
         games = [play(Game(5, 5, rules), "C3", "D4", "E5") for rules in (CHINESE, Rules.parse("japanese"))]
         assert self.key(games[0]) == self.key(games[1])
 
-    def test_tells_apart_what_encoders_tell_apart(self):
+    def test_distinguishes_what_encoders_distinguish(self):
         game = play(Game(5, 5, CHINESE), "C3", "D4", "E5", "A1")
         keys = {self.key(game), self.key(game, WHITE), self.key(play(Game(5, 5, CHINESE), "E5", "D4", "C3", "A1"))}
         row = row_of(game)
@@ -162,6 +162,6 @@ class TestConditions:
         game.set_handicap([parse_vertex(v, width=9, height=9) for v in ("C3", "G7", "C7")])
         assert conditions_of(game).komi == 3.5
 
-    def test_hacks_are_asked_for(self):
+    def test_passing_hacks_are_an_option(self):
         assert not conditions_of(Game(9)).passing_hacks
         assert conditions_of(Game(9), passing_hacks=True).passing_hacks

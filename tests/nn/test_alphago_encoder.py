@@ -32,7 +32,7 @@ CHINESE = Rules.parse("chinese")
 
 
 def encode(game: Game, to_play: int | None = None, symmetry: int = 0) -> FloatArray:
-    """Return the 49 planes of a game's position, float32[49, H, W]; what is not written stays NaN."""
+    """Return the 49 planes of a game's position, float32[49, H, W]; values that are not written stay NaN."""
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, to_play)
     spatial = np.full((1, 49, game.height, game.width), np.nan, dtype=np.float32)
@@ -247,7 +247,7 @@ class TestMoves:
         )
         check(game, "liberties after move", "8.....2 \n .....63 \n 5..8..2 \n ....733 \n 2..4332")
 
-    def test_sensibleness_leaves_out_what_is_illegal_and_own_eyes_that_are_real(self) -> None:
+    def test_sensibleness_excludes_illegal_moves_and_real_own_eyes(self) -> None:
         """White's corner is a false eye: filling it stays sensible."""
         diagram = """
             . X . X O .
@@ -287,18 +287,18 @@ class TestLadders:
         check(game_from(LADDER), "ladder capture", marks("E7"))
         check(game_from(LADDER), "ladder escape", NOTHING)
 
-    def test_it_is_none_for_the_other_side(self) -> None:
+    def test_it_is_not_one_for_the_other_side(self) -> None:
         check(game_from(LADDER), "ladder capture", NOTHING, WHITE)
 
     def test_no_move_escapes_from_a_ladder_that_works(self) -> None:
         check(play(game_from(LADDER), "E7"), "ladder escape", NOTHING)
 
-    def test_a_breaker_on_the_path_turns_both_round(self) -> None:
+    def test_a_ladder_breaker_reverses_both(self) -> None:
         game = play(game_from(LADDER, first_player=WHITE), BREAKER)
         check(game, "ladder capture", NOTHING)
         check(play(game, "E7"), "ladder escape", marks("D6"))
 
-    def test_taking_an_attacker_is_an_escape(self) -> None:
+    def test_capturing_an_attacker_is_an_escape(self) -> None:
         game = game_from(
             """
             . . . . . . .
@@ -310,7 +310,7 @@ class TestLadders:
         )
         check(game, "ladder escape", "....... \n ....... \n ....... \n .1..... \n ....... \n .......", WHITE)
 
-    def test_taking_a_chain_in_atari_is_no_ladder(self) -> None:
+    def test_capturing_a_chain_in_atari_is_not_a_ladder(self) -> None:
         check(game_from("O . . . \n X . . . \n . . . . \n . . . ."), "ladder capture", "....\n" * 4)
 
 
@@ -367,14 +367,14 @@ def test_a_symmetry_of_the_encoder_is_that_of_the_board(size: tuple[int, int]) -
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_exchanging_the_colours_changes_the_colour_plane_alone(size: tuple[int, int]) -> None:
+def test_exchanging_the_colours_changes_only_the_colour_plane(size: tuple[int, int]) -> None:
     moves = some_moves(size)
-    planes, others = encode(replayed(moves, size)), encode(replayed(moves, size, swapped=True))
-    assert np.array_equal(planes[:48], others[:48])
-    assert np.array_equal(planes[48], 1 - others[48])
+    planes, swapped = encode(replayed(moves, size)), encode(replayed(moves, size, swapped=True))
+    assert np.array_equal(planes[:48], swapped[:48])
+    assert np.array_equal(planes[48], 1 - swapped[48])
 
 
-def test_rows_are_written_alone_and_boards_restored() -> None:
+def test_no_other_rows_are_written_and_boards_are_restored() -> None:
     positions = new_positions(3, 9, 9)
     game = replayed(some_moves((9, 9)), (9, 9))
     for row in range(3):

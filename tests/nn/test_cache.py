@@ -1,4 +1,4 @@
-"""The table of remembered answers: what is found again, what is forgotten, how exact it is."""
+"""The cache of evaluations: lookups, replacement, precision."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ N = padded_length(5, 5)
 SALT = np.uint64(7)
 
 
-def random_answers(rows: int, seed: int = 0) -> Evaluation:
+def random_evaluation(rows: int, seed: int = 0) -> Evaluation:
     random = np.random.default_rng(seed)
     out = new_evaluation(rows, 5, 5)
     for field in out:
@@ -23,58 +23,58 @@ def random_answers(rows: int, seed: int = 0) -> Evaluation:
 
 
 def look_up(cache: Cache, keys: list[int], salt: np.uint64 = SALT) -> tuple[Evaluation, list[int]]:
-    """Return what is found, and the rows of what is not."""
+    """Return what is found, and the rows that are missing."""
     out, missing = new_evaluation(len(keys), 5, 5), np.zeros(len(keys), dtype=np.int32)
     count = find(cache, np.array(keys, dtype=np.uint64), len(keys), salt, out, missing)
     return out, missing[:count].tolist()
 
 
-def remember(cache: Cache, keys: list[int], answers: Evaluation, salt: np.uint64 = SALT) -> None:
-    store(cache, np.array(keys, dtype=np.uint64), np.arange(len(keys), dtype=np.int32), salt, answers)
+def store_rows(cache: Cache, keys: list[int], evaluation: Evaluation, salt: np.uint64 = SALT) -> None:
+    store(cache, np.array(keys, dtype=np.uint64), np.arange(len(keys), dtype=np.int32), salt, evaluation)
 
 
-def test_answers_come_back_as_they_were_left() -> None:
-    cache, answers = new_cache(64, N), random_answers(3)
-    before = [field.copy() for field in answers]
-    remember(cache, [1, 2, 0], answers)
+def test_evaluations_are_found_as_they_were_stored() -> None:
+    cache, evaluation = new_cache(64, N), random_evaluation(3)
+    before = [field.copy() for field in evaluation]
+    store_rows(cache, [1, 2, 0], evaluation)
     found, missing = look_up(cache, [0, 3, 1])
     assert missing == [1]
-    for field, left, old in zip(found, answers, before, strict=True):
+    for field, left, old in zip(found, evaluation, before, strict=True):
         assert np.array_equal(field[0], left[2])
         assert np.array_equal(field[2], left[0])
         assert left == pytest.approx(old, abs=2e-5)
-    assert np.array_equal(answers.policy > 0, before[0] > 0), "rounding makes no move illegal"
+    assert np.array_equal(evaluation.policy > 0, before[0] > 0), "rounding makes no move illegal"
 
 
-def test_other_conditions_are_other_answers() -> None:
+def test_entries_under_other_conditions_are_not_found() -> None:
     cache = new_cache(64, N)
-    remember(cache, [1], random_answers(1))
+    store_rows(cache, [1], random_evaluation(1))
     assert look_up(cache, [1], np.uint64(8))[1] == [0]
 
 
-def test_the_least_recently_used_is_forgotten() -> None:
+def test_the_least_recently_used_entry_is_replaced() -> None:
     cache = new_cache(WAYS, N)  # so that all keys share their places
     keys = list(range(1, WAYS + 1))
     for key in keys:
-        remember(cache, [key], random_answers(1, key))
+        store_rows(cache, [key], random_evaluation(1, key))
     assert look_up(cache, keys)[1] == []
     look_up(cache, [1])
     for key in keys[2:]:
         look_up(cache, [key])
-    remember(cache, [100], random_answers(1))
+    store_rows(cache, [100], random_evaluation(1))
     assert look_up(cache, [*keys, 100])[1] == [1]
 
 
-def test_an_answer_is_replaced_in_its_place() -> None:
+def test_an_entry_with_the_same_key_is_overwritten() -> None:
     cache = new_cache(WAYS, N)
-    remember(cache, [5, 5, 5], random_answers(3))
+    store_rows(cache, [5, 5, 5], random_evaluation(3))
     assert np.count_nonzero(cache.key) == 1
 
 
-def test_half_a_table_is_remembered_whole() -> None:
+def test_a_half_full_table_keeps_nearly_all_entries() -> None:
     cache = new_cache(1000, N)
     keys = np.random.default_rng(0).integers(2**64, size=500, dtype=np.uint64)
-    answers = random_answers(1)
+    evaluation = random_evaluation(1)
     for key in keys:
-        remember(cache, [int(key)], answers)
+        store_rows(cache, [int(key)], evaluation)
     assert len(look_up(cache, keys.tolist())[1]) <= 5

@@ -30,7 +30,7 @@ AREA_PLANES = {18: "m", 19: "t"}
 """Grids: "m" is mine (the side to move's), "t" theirs."""
 
 
-def test_the_encoder_says_what_it_is():
+def test_name_and_number_of_planes_and_globals():
     encoder: Encoder = KatagoV7Encoder(9, 9)
     assert (encoder.name, encoder.planes, encoder.globals) == ("katago-v7", 22, 19)
 
@@ -44,7 +44,7 @@ class TestStones:
         O . . . ."""
 
     @pytest.mark.parametrize(("to_play", "mine"), [(BLACK, "X"), (WHITE, "O")])
-    def test_colours_are_the_movers(self, to_play: int, mine: str):
+    def test_colours_are_seen_by_the_side_to_move(self, to_play: int, mine: str):
         planes = encode(game_from(self.DIAGRAM, first_player=to_play)).planes
         expected = "".join("m" if c == mine else "t" if c in "XO" else c for c in self.DIAGRAM)
         assert draw(planes, STONE_PLANES) == tidy(expected)
@@ -83,7 +83,7 @@ class TestForbiddenPoints:
 
 
 class TestLastMoves:
-    def test_five_moves_by_turns(self):
+    def test_five_moves_in_turn(self):
         game = play(Game(5, 4, CHINESE), "A1", "B1", "C1", "pass", "E1", "A2", "B2")
         inputs = encode(game)
         assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n.....\n21...\n..5.3")
@@ -103,7 +103,7 @@ class TestLastMoves:
         inputs = encode(game, BLACK)
         assert not inputs.planes[9:14].any() and not inputs.values[:5].any()
 
-    def test_set_up_stones_are_no_moves(self):
+    def test_set_up_stones_are_not_moves(self):
         assert not encode(game_from("X . .\n. O .\n. . .")).planes[9:14].any()
 
     def test_of_a_game_that_is_over_the_last_pass_is_shown(self):
@@ -112,7 +112,7 @@ class TestLastMoves:
             assert not inputs.planes[9:14].any()
             assert inputs.values[:5].tolist() == [1, 0, 0, 0, 0] and inputs.values[14] == 1
 
-    def test_a_game_that_goes_on_begins_with_the_last_pass(self):
+    def test_a_game_that_continues_begins_with_the_last_pass(self):
         inputs = encode(play(Game(5, 5, CHINESE), "A1", "pass", "pass", "C3", "D4"))
         assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n...1.\n..2..\n.....\n.....")
         assert inputs.values[:5].tolist() == [0, 0, 1, 0, 0] and inputs.values[14] == 0
@@ -146,7 +146,7 @@ class TestLadders:
         game = play(game, "G6", "F2")
         assert self.ladders(game) == [self.NONE, self.CAUGHT, self.CAUGHT, self.NONE], "F2 breaks the ladder"
 
-    def test_boards_of_hidden_moves_give_way_to_later_ones(self):
+    def test_boards_of_hidden_moves_are_replaced_by_later_ones(self):
         game = play(game_from(self.GAME, CHINESE), "C4", "B6", "F7", "W F2")
         assert self.ladders(game) == [self.NONE, self.CAUGHT, self.CAUGHT, self.NONE]
         assert self.ladders(game, WHITE) == [self.NONE] * 4, "nothing is shown to the side that moved last"
@@ -179,7 +179,7 @@ class TestArea:
     def test_territory_scoring_shows_none(self):
         assert self.area(self.SEKI, JAPANESE) == tidy("......\n......\n......")
 
-    def test_suicide_counts_where_the_rules_or_the_network_have_it(self):
+    def test_suicide_counts_where_the_rules_or_the_network_allow_it(self):
         """White's stone is dead while suicide is illegal, see test_benson."""
         diagram = "XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......"
         dead = tidy("mmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm")
@@ -266,8 +266,8 @@ def test_every_size_is_encoded(width: int):
         assert planes[0].all() and planes[1:3].sum() == sum(int(c) in (BLACK, WHITE) for c in game.board.color)
 
 
-def test_a_used_encoder_says_what_a_new_one_says():
-    """Leftovers of one position, remembered ladders among them, must not reach the next."""
+def test_a_used_encoder_writes_what_a_new_one_writes():
+    """Leftovers of one position, cached ladders among them, must not reach the next."""
     rng = random.Random(8)
     used = KatagoV7Encoder(9, 9)
     for _ in range(6):
@@ -281,7 +281,7 @@ def test_a_used_encoder_says_what_a_new_one_says():
             game.undo(min(step, len(game.moves)))
 
 
-def test_boards_that_share_a_slot_of_the_ladder_cache_are_told_apart():
+def test_boards_that_share_a_slot_of_the_ladder_cache_are_distinguished():
     game = play(game_from(TestLadders.GAME, CHINESE), "C4", "B6")
     other = play(game_from(TestLadders.GAME, CHINESE), "F2", "B6")
     positions = [row_of(game), row_of(other)]
@@ -293,7 +293,7 @@ def test_boards_that_share_a_slot_of_the_ladder_cache_are_told_apart():
         assert np.array_equal(encode(game, positions=positions[turn], encoder=used).planes, expected)
 
 
-def test_only_the_rows_asked_for_are_written():
+def test_no_other_rows_are_written():
     game = play(Game(5, 5), "C3", "D4")
     positions = new_positions(4, 5, 5)
     for row in range(4):
@@ -307,7 +307,7 @@ def test_only_the_rows_asked_for_are_written():
         assert np.array_equal(spatial[row], encode(game, symmetry=row).planes)
 
 
-def test_planes_that_are_no_view_are_refused():
+def test_planes_that_are_not_contiguous_are_refused():
     game = Game(5, 5)
     spatial = np.zeros((5, 5, 22, 1), dtype=np.float32).transpose(3, 2, 0, 1)
     with pytest.raises(ValueError, match="C-contiguous"):

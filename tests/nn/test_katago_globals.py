@@ -32,7 +32,7 @@ def values_of(game: Game, to_play: int | None = None, **conditions: object) -> l
 
 
 def komi_of(game: Game, to_play: int | None = None) -> float:
-    """Return what a network is told of the points the side to move gets."""
+    """Return a network's input for the points that the side to move gets."""
     return round(20 * values_of(game, to_play)[KOMI], 4)
 
 
@@ -47,7 +47,7 @@ def test_the_rest_is_zero_at_the_start():
 
 
 class TestKomi:
-    def test_is_whites_and_told_to_the_mover(self):
+    def test_is_whites_and_shown_as_the_movers(self):
         game = Game(9, 9, Rules.parse("chinese"), 6.5)
         assert (komi_of(game, BLACK), komi_of(game, WHITE)) == (-6.5, 6.5)
 
@@ -79,7 +79,7 @@ class TestKomi:
         assert values_of(game)[PASS_ENDS] == 0, "a pass that takes the button does not count"
         assert komi_of(play(Game(9, 9, rules, 7.0), "C3", "pass"), WHITE) == 7.5
 
-    def test_includes_a_button_taken_since_the_conditions_were_noted(self):
+    def test_includes_a_button_taken_since_the_conditions_were_written(self):
         before = Game(9, 9, Rules.parse("aga-button"), 7.0)
         after = play(before.copy(), "pass")
         row = row_of(after)
@@ -112,15 +112,15 @@ class TestPasses:
             assert values_of(game)[PASS_ENDS] == 0
             values = values_of(play(game, "pass"))
             assert values[PASS_ENDS] == 1 and values[:5] == [1, 0, 0, 0, 0]
-            assert values_of(game, game.moves[-1].color)[PASS_ENDS] == 0, "nobody passes twice in a row"
+            assert values_of(game, game.moves[-1].color)[PASS_ENDS] == 0, "a side does not pass twice in a row"
 
     def test_two_passes_of_one_side_are_one(self):
         game = play(Game(5, 5, Rules.parse("tromp-taylor")), "B pass", "B pass")
         assert values_of(game)[PASS_ENDS] == 1
         assert values_of(game)[:5] == [1, 0, 0, 0, 0]
 
-    def test_friends_may_pass_before_they_agree(self):
-        """Nothing of the past is told then, so that the network does not expect the game to be over."""
+    def test_friendly_passes_do_not_end_the_game(self):
+        """The past is hidden then, so that the network does not expect the game to be over."""
         inputs = encode(play(Game(5, 5, Rules.parse("chinese")), "C3", "pass"))
         assert inputs.values[PASS_ENDS] == 0
         assert not inputs.values[:5].any() and not inputs.planes[9:14].any()
@@ -143,7 +143,7 @@ class TestPasses:
         assert encode(game, passing_hacks=True, friendly_pass=True).values[PASS_ENDS] == 1
 
 
-def test_the_mover_is_told_its_own_playout_doubling_advantage():
+def test_the_playout_doubling_advantage_is_that_of_the_mover():
     game = Game(9, 9)
     for advantage in (-3.0, 0.0, 0.5, 2.0):
         for color, sign in ((BLACK, 1), (WHITE, -1)):

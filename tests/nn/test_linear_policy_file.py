@@ -32,7 +32,7 @@ POLICY = LinearPolicy(
 )
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_reading_returns_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     write_linear_policy(path, POLICY)
     found = read_linear_policy(path)
@@ -82,7 +82,7 @@ META = {"format": 1, "kind": "linear-rollout", "features": "linear-1", "name": "
         ({"patterns": np.array([5, None])}, "is damaged"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+def test_errors_name_what_is_wrong_with_a_file(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     path = tmp_path / FILE_NAME
     write_linear_policy(path, POLICY)
     rewrite(path, **changes)

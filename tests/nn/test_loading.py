@@ -47,7 +47,7 @@ def config(path: Path, **options: str) -> NetworkConfig:
     return NetworkConfig(model=str(path), network_threads=1, **{"provider": "cpu"} | options)  # type: ignore[arg-type]
 
 
-def test_a_file_makes_an_evaluator_that_says_what_it_is(networks: Path) -> None:
+def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
     assert lines == ["Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time."]
@@ -78,7 +78,7 @@ def test_precision_chooses_between_two_forms_of_a_network(
     assert [network.model.info.precision for network in evaluator.networks] == [chosen]
 
 
-def test_a_network_for_other_boards_is_loaded_all_the_same(networks: Path) -> None:
+def test_a_network_for_other_boards_is_loaded_too(networks: Path) -> None:
     evaluator = load_evaluator(config(networks / "small.onnx"), log=print)
     evaluator.prepare(9, 9)
     with pytest.raises(ModelError, match="on a board of 19x19"):
@@ -94,12 +94,12 @@ def test_a_network_for_other_boards_is_loaded_all_the_same(networks: Path) -> No
         (["katago", "policy"], r"has several policy networks \(katago.onnx, policy.onnx\): expected one for each"),
     ],
 )
-def test_folders_that_make_no_evaluator(tmp_path: Path, networks: Path, files: list[str], message: str) -> None:
+def test_unusable_folders_are_refused(tmp_path: Path, networks: Path, files: list[str], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load_evaluator(config(folder_of(tmp_path, networks, *files)), log=print)
 
 
-def test_files_that_are_no_networks(tmp_path: Path) -> None:
+def test_files_that_are_not_networks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"absent\.onnx': expected an ONNX file or a folder"):
         load_evaluator(config(tmp_path / "absent.onnx"), log=print)
     katago = tmp_path / "kata1-b18.bin.gz"
@@ -108,7 +108,7 @@ def test_files_that_are_no_networks(tmp_path: Path) -> None:
         load_evaluator(config(katago), log=print)
 
 
-def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_is_the_shipped_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluator = load_evaluator(NetworkConfig(provider="cpu"), log=print, board=(9, 9))
     assert evaluator.info.name.startswith("tengen-")
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path / "models",))
@@ -116,7 +116,7 @@ def test_without_a_name_it_is_the_network_that_ships(monkeypatch: pytest.MonkeyP
         load_evaluator(NetworkConfig(), log=print)
 
 
-def test_what_ships_may_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = NetworkConfig(model="tengen-b6c96", provider="cpu")
     assert load_evaluator(ours, log=print, board=(9, 9)).info.name.startswith("tengen-")
     models = tmp_path / "models"
@@ -131,10 +131,10 @@ def test_what_ships_may_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch
         load_evaluator(NetworkConfig(model="other"), log=print)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pair").mkdir()
-    assert model_path("pair") == Path("pair"), "what is there by this name comes first"
+    assert model_path("pair") == Path("pair"), "an existing file or folder comes first"
 
 
-def test_shipped_networks_say_where_they_are_from() -> None:
+def test_shipped_networks_have_an_origin_and_a_licence() -> None:
     files = sorted(shipped_folder().glob("*.onnx"))
     assert sum(file.stat().st_size for file in files) <= 25 * 2**20
     for file in files:
@@ -145,7 +145,7 @@ def test_shipped_networks_say_where_they_are_from() -> None:
         assert "g170-b15c192" in info.origin, "the teacher"
 
 
-def test_alphagos_set_says_where_it_is_from() -> None:
+def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:
     folder = model_path("alphago-9x9")
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 8 * 2**20
     for purpose, encoder in (("policy", "alphago-48"), ("value", "alphago-49")):
@@ -156,7 +156,7 @@ def test_alphagos_set_says_where_it_is_from() -> None:
     assert read_linear_policy(folder / "rollout-policy.npz").license == "MIT"
 
 
-def test_a_provider_that_does_not_load_is_replaced_and_named(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = onnx_model.new_session
 
     def without_openvino(model: str | bytes, runtime: Runtime, *rest: object, **how: object) -> object:
@@ -178,7 +178,7 @@ def test_a_provider_that_does_not_load_is_replaced_and_named(networks: Path, mon
 
 
 class Strange(OnnxModel):
-    """Answers with something else, or slowly."""
+    """Returns other outputs, or is slow."""
 
     factor = 1.0
 
@@ -189,20 +189,20 @@ class Strange(OnnxModel):
 
 
 @pytest.mark.parametrize("factor", [-100.0, float("nan")])
-def test_a_provider_with_other_answers_is_not_trusted(networks: Path, factor: float) -> None:
+def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) -> None:
     model = Strange(networks / "small.onnx", CPU, batch=2)
     model.factor = factor
     assert disagreement(model) == "disagrees with the processor"
 
 
-def test_a_provider_slower_than_the_processor_is_not_taken(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
     monkeypatch.setattr("gtp_engine.nn.provider_trial.time.perf_counter", lambda: next(clock))
     assert disagreement(model) == "takes 3.0 times as long as the processor"
 
 
-def test_a_graphics_processor_is_tried_before_it_is_trusted(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
     monkeypatch.setattr(loading, "disagreement", lambda model: "disagrees with the processor")

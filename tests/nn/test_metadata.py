@@ -1,4 +1,4 @@
-"""What network files say about themselves: read, written, and refused with one sentence."""
+"""The metadata of network files: read, written, and refused with one sentence."""
 
 import tempfile
 from dataclasses import replace
@@ -28,10 +28,10 @@ def test_written_and_read_again() -> None:
 
 
 def test_other_properties_are_ignored() -> None:
-    assert info_of(INFO.properties() | {"tengen.novelty": "1", "author": "somebody"}) == INFO
+    assert info_of(INFO.properties() | {"tengen.novelty": "1", "author": "unknown"}) == INFO
 
 
-def test_what_may_be_missing() -> None:
+def test_optional_properties_have_defaults() -> None:
     properties = {f"tengen.{key}": INFO.properties()[f"tengen.{key}"] for key in ("format", *REQUIRED)}
     bare = replace(
         INFO, model_version=0, scales=Scales(), suicide_area=False, ownership=False,
@@ -71,7 +71,7 @@ def test_networks_of_other_programs() -> None:
 
 
 @pytest.mark.parametrize("key", REQUIRED)
-def test_what_must_not_be_missing(key: str) -> None:
+def test_required_properties_must_be_there(key: str) -> None:
     assert f"lacks tengen.{key}" in refusal(**{key: None})
 
 

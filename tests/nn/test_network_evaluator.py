@@ -1,4 +1,4 @@
-"""From raw outputs to answers: a slow oracle, symmetry laws, Black's view, the cache, separate networks."""
+"""From raw outputs to evaluations: a slow oracle, symmetry laws, Black's view, the cache, separate networks."""
 
 import math
 from dataclasses import replace
@@ -47,12 +47,12 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_networks.v7_network(tmp_path_factory.mktemp("networks") / "tiny.onnx")
 
 
-def ask(
+def evaluate(
     evaluator: NetworkEvaluator, positions: Positions, conditions: Conditions, size: tuple[int, int], **how: float
 ) -> Evaluation:
     out = new_evaluation(positions.to_play.size, *size)
     for field in out:
-        field[...] = 99  # whatever is not written shows
+        field[...] = 99  # values that are not written show
     evaluator.evaluate(positions, positions.to_play.size, conditions, out, EvaluationOptions(**how))  # type: ignore[arg-type]
     return out
 
@@ -65,7 +65,7 @@ def softplus(x: float) -> float:
 
 
 def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, game: Game, optimism: float) -> dict:
-    """Return the answers about a row, worked out one number at a time."""
+    """Return the evaluation of a row, computed one number at a time."""
     model, width, height = OnnxModel(path, CPU), game.width, game.height
     encoder = new_encoder(model.info, width, height)
     rows = positions.to_play.size
@@ -107,10 +107,10 @@ def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, g
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
 @pytest.mark.parametrize("optimism", [0.0, 0.7])
-def test_answers_are_those_of_a_slow_oracle(path: Path, rules: str, optimism: float) -> None:
+def test_evaluations_agree_with_a_slow_oracle(path: Path, rules: str, optimism: float) -> None:
     size = (7, 5)
     positions, conditions, games = random_rows(5, *size, rules=rules)
-    out = ask(evaluator_of(path), positions, conditions, size, optimism=optimism)
+    out = evaluate(evaluator_of(path), positions, conditions, size, optimism=optimism)
     for row, game in enumerate(games):
         expected = oracle(path, positions, conditions, row, game, optimism)
         for name, value in expected.items():
@@ -125,28 +125,28 @@ def test_answers_are_those_of_a_slow_oracle(path: Path, rules: str, optimism: fl
 @pytest.mark.parametrize(
     ("version", "misc", "known"), [("8", 4, False), ("9", 6, True), ("10", 6, True), ("15", 6, True)]
 )
-def test_versions_differ_in_what_they_know(tmp_path: Path, version: str, misc: int, known: bool) -> None:
+def test_old_versions_have_no_time_left_and_errors(tmp_path: Path, version: str, misc: int, known: bool) -> None:
     old = tiny_networks.v7_network(tmp_path / "old.onnx", policies=1, misc=misc, model_version=version)
     positions, conditions, _ = random_rows(2, 5)
-    out = ask(evaluator_of(old), positions, conditions, (5, 5))
+    out = evaluate(evaluator_of(old), positions, conditions, (5, 5))
     for field in (out.time_left, out.winloss_error, out.score_error):
         assert ((field > 0) if known else (field == -1)).all()
 
 
 def test_temperature_flattens_the_policy(path: Path) -> None:
     positions, conditions, _ = random_rows(3, 9)
-    sharp = ask(evaluator_of(path), positions, conditions, (9, 9)).policy
-    flat = ask(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, conditions, (9, 9)).policy
+    sharp = evaluate(evaluator_of(path), positions, conditions, (9, 9)).policy
+    flat = evaluate(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, conditions, (9, 9)).policy
     for row in range(3):
         legal = sharp[row] > 0
         ratio = np.sqrt(sharp[row][legal]) / flat[row][legal]
         assert ratio == pytest.approx(ratio[0], rel=1e-3)
 
 
-def test_passing_hacks_keep_other_moves_in_sight(path: Path) -> None:
+def test_passing_hacks_limit_the_probability_of_passing(path: Path) -> None:
     positions, conditions, _ = random_rows(1, 5)
     evaluator = evaluator_of(path, replace(PLAIN, policy_temperature=0.01))
-    found = ask(evaluator, positions, conditions._replace(passing_hacks=True), (5, 5)).policy
+    found = evaluate(evaluator, positions, conditions._replace(passing_hacks=True), (5, 5)).policy
     assert found[0, PASS] <= 0.95 + 1e-6
 
 
@@ -154,7 +154,7 @@ def test_passing_hacks_keep_other_moves_in_sight(path: Path) -> None:
 
 
 def mirrored(game: Game, symmetry: int) -> Game:
-    """Return the game as it looks in a symmetry of a square board."""
+    """Return the game in a symmetry of a square board."""
     other = Game(game.width, game.height, game.rules, game.komi)
     for move in game.moves:
         other.play(moved(move.point, symmetry, game.width), move.color)
@@ -174,9 +174,9 @@ def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
     game, evaluator = games[-1], evaluator_of(path)
     positions = new_positions(1, 5, 5)
     write_game(positions, 0, game)
-    shown = ask(evaluator, positions, conditions, (5, 5), symmetry=symmetry)
+    shown = evaluate(evaluator, positions, conditions, (5, 5), symmetry=symmetry)
     write_game(positions, 0, mirrored(game, symmetry))
-    expected = ask(evaluator, positions, conditions, (5, 5), symmetry=0)
+    expected = evaluate(evaluator, positions, conditions, (5, 5), symmetry=0)
     assert shown.win_black == pytest.approx(expected.win_black, abs=TOLERANCE)
     for point in [PASS, *(p for p in range(shown.policy.shape[1]) if game.board.color[p] != 3)]:
         there = moved(point, symmetry, 5)
@@ -188,8 +188,8 @@ def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
 def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: int) -> None:
     positions, conditions, _ = random_rows(3, *size)
     evaluator = evaluator_of(path)
-    single = [ask(evaluator, positions, conditions, size, symmetry=number) for number in range(count)]
-    found = ask(evaluator, positions, conditions, size, symmetry=ALL_SYMMETRIES)
+    single = [evaluate(evaluator, positions, conditions, size, symmetry=number) for number in range(count)]
+    found = evaluate(evaluator, positions, conditions, size, symmetry=ALL_SYMMETRIES)
     for name in Evaluation._fields:
         if name != "score_stdev":
             assert getattr(found, name) == pytest.approx(
@@ -202,18 +202,18 @@ def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: i
 def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
     positions, conditions, _ = random_rows(6, 5)
     evaluator = evaluator_of(path, replace(PLAIN, symmetry="any"))
-    found = ask(evaluator, positions, conditions, (5, 5), symmetry=ANY_SYMMETRY)
-    single = [ask(evaluator, positions, conditions, (5, 5), symmetry=number) for number in range(8)]
+    found = evaluate(evaluator, positions, conditions, (5, 5), symmetry=ANY_SYMMETRY)
+    single = [evaluate(evaluator, positions, conditions, (5, 5), symmetry=number) for number in range(8)]
     chosen = (positions.key % np.uint64(8)).tolist()
     for row, number in enumerate(chosen):
         assert np.array_equal(found.policy[row], single[number].policy[row])
     assert len(set(chosen)) > 1
 
 
-def test_the_configuration_says_what_any_means(path: Path) -> None:
+def test_the_configuration_sets_the_default_symmetry(path: Path) -> None:
     positions, conditions, _ = random_rows(2, 5)
-    everything = ask(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, conditions, (5, 5))
-    averaged = ask(evaluator_of(path), positions, conditions, (5, 5), symmetry=ALL_SYMMETRIES)
+    everything = evaluate(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, conditions, (5, 5))
+    averaged = evaluate(evaluator_of(path), positions, conditions, (5, 5), symmetry=ALL_SYMMETRIES)
     assert np.array_equal(everything.policy, averaged.policy)
 
 
@@ -230,57 +230,57 @@ class CountingModel(OnnxModel):
         return super().run(spatial, globals_)
 
 
-def test_remembered_answers_need_no_network(path: Path) -> None:
+def test_cached_evaluations_need_no_network(path: Path) -> None:
     model = CountingModel(path, CPU, batch=4)
     katago = Network(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
     positions, conditions, _ = random_rows(6, 7)
-    first = ask(evaluator, positions, conditions, (7, 7))
+    first = evaluate(evaluator, positions, conditions, (7, 7))
     assert model.rows == 6
-    again = ask(evaluator, positions, conditions, (7, 7))
+    again = evaluate(evaluator, positions, conditions, (7, 7))
     assert model.rows == 6
-    for field, remembered in zip(first, again, strict=True):
-        assert np.array_equal(field, remembered)
-    ask(evaluator, positions, conditions._replace(komi=0.5), (7, 7))
-    ask(evaluator, positions, conditions, (7, 7), optimism=0.5)
-    ask(evaluator, positions, conditions, (7, 7), symmetry=3)
+    for field, cached in zip(first, again, strict=True):
+        assert np.array_equal(field, cached)
+    evaluate(evaluator, positions, conditions._replace(komi=0.5), (7, 7))
+    evaluate(evaluator, positions, conditions, (7, 7), optimism=0.5)
+    evaluate(evaluator, positions, conditions, (7, 7), symmetry=3)
     assert model.rows == 24
     evaluator.clear_cache()
-    ask(evaluator, positions, conditions, (7, 7))
+    evaluate(evaluator, positions, conditions, (7, 7))
     assert model.rows == 30
 
 
-def test_only_what_is_missing_is_asked_and_lands_in_its_row(path: Path) -> None:
+def test_only_missing_rows_are_evaluated(path: Path) -> None:
     positions, conditions, _ = random_rows(7, 7)
     evaluator = evaluator_of(path, replace(PLAIN, cache_positions=100))
-    expected = ask(evaluator_of(path), positions, conditions, (7, 7))
+    expected = evaluate(evaluator_of(path), positions, conditions, (7, 7))
     some = Positions(*(field if name == "zobrist" else field[[1, 4, 5]] for name, field in positions._asdict().items()))
-    ask(evaluator, some, conditions, (7, 7))
-    found = ask(evaluator, positions, conditions, (7, 7))
+    evaluate(evaluator, some, conditions, (7, 7))
+    found = evaluate(evaluator, positions, conditions, (7, 7))
     for name in Evaluation._fields:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
 
 
-def test_answers_under_another_playout_doubling_advantage_are_remembered_apart(path: Path) -> None:
+def test_evaluations_under_another_playout_doubling_advantage_are_cached_separately(path: Path) -> None:
     evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
     positions, conditions, _ = random_rows(3, 7)
-    answers = {}
+    evaluations = {}
     for advantage in (0.0, 2.0, -2.0, 0.0, 2.0):
-        told = conditions._replace(playout_doubling_advantage_black=advantage)
-        found = ask(evaluator, positions, told, (7, 7))
-        assert np.array_equal(answers.setdefault(advantage, found).policy, found.policy)
-    assert not np.allclose(answers[2.0].win_black, answers[0.0].win_black)
-    assert not np.allclose(answers[2.0].win_black, answers[-2.0].win_black)
+        changed = conditions._replace(playout_doubling_advantage_black=advantage)
+        found = evaluate(evaluator, positions, changed, (7, 7))
+        assert np.array_equal(evaluations.setdefault(advantage, found).policy, found.policy)
+    assert not np.allclose(evaluations[2.0].win_black, evaluations[0.0].win_black)
+    assert not np.allclose(evaluations[2.0].win_black, evaluations[-2.0].win_black)
 
 
 def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
     evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
-    answers = {}
+    evaluations = {}
     for _ in range(2):
         for size in ((5, 5), (9, 7), (7, 9)):
             positions, conditions, _ = random_rows(2, *size)
-            out = ask(evaluator, positions, conditions, size)
-            assert np.array_equal(answers.setdefault(size, out).policy, out.policy)
+            out = evaluate(evaluator, positions, conditions, size)
+            assert np.array_equal(evaluations.setdefault(size, out).policy, out.policy)
 
 
 # --- Networks for one purpose each
@@ -288,17 +288,17 @@ def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
 
 def alphago(tmp_path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
     policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
-    value = network(tiny_networks.alphago_value(tmp_path / "value.onnx", name="judge", **{"pass": "none"}))
-    quick = tiny_networks.alphago_policy(tmp_path / "rollout.onnx", seed=5, kind="rollout", name="quick")
-    return NetworkEvaluator(policy, value, rollout=network(quick), config=config)
+    value = network(tiny_networks.alphago_value(tmp_path / "value.onnx", name="value", **{"pass": "none"}))
+    rollout = tiny_networks.alphago_policy(tmp_path / "rollout.onnx", seed=5, kind="rollout", name="fast")
+    return NetworkEvaluator(policy, value, rollout=network(rollout), config=config)
 
 
 def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
     positions, conditions, games = random_rows(4, 9)
-    out = ask(evaluator, positions, conditions, (9, 9))
+    out = evaluate(evaluator, positions, conditions, (9, 9))
     info = evaluator.info
-    assert (info.name, info.has_score, info.has_ownership) == ("tiny + judge + quick", False, False)
+    assert (info.name, info.has_score, info.has_ownership) == ("tiny + value + fast", False, False)
     assert info.has_rollout_policy and info.linear_policy is None
     assert out.win_black + out.loss_black == pytest.approx(1)
     assert not out.score_black.any() and not out.ownership_black.any()
@@ -308,8 +308,8 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
         assert set(np.flatnonzero(out.policy[row])) == {PASS, *game.legal_points()}
 
 
-def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
-    """Black's are 1, whoever moves, and in every orientation on the points that it means."""
+def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
+    """Black's points are 1 with either side to move, and in every orientation at their place."""
     path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
     policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
     evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
@@ -317,7 +317,7 @@ def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
     positions, conditions, _ = random_rows(6, 9)
     points = np.array(list(board_points(9, 9)))
     for symmetry in range(8):
-        out = ask(evaluator, positions, conditions, (9, 9), symmetry=symmetry)
+        out = evaluate(evaluator, positions, conditions, (9, 9), symmetry=symmetry)
         turned = np.full(6, symmetry, dtype=np.int32)
         raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, turned)
         assert raw.ownership is not None
@@ -331,23 +331,23 @@ def test_a_value_network_may_tell_owners(tmp_path: Path) -> None:
 def test_a_network_that_cannot_pass_gets_a_pass_prior(tmp_path: Path) -> None:
     positions, conditions, _ = random_rows(2, 9)
     evaluator = alphago(tmp_path, replace(PLAIN, pass_prior=0.25))
-    assert ask(evaluator, positions, conditions, (9, 9)).policy[:, PASS] == pytest.approx(0.25, abs=1e-5)
+    assert evaluate(evaluator, positions, conditions, (9, 9)).policy[:, PASS] == pytest.approx(0.25, abs=1e-5)
 
 
-def test_where_nothing_else_is_legal_it_passes(tmp_path: Path) -> None:
+def test_passing_has_probability_1_where_no_move_is_legal(tmp_path: Path) -> None:
     game = Game(2, 2, Rules.parse("chinese"))
     game.play("A1", BLACK)
     game.play("B2", BLACK)
     positions = new_positions(1, 2, 2)
     write_game(positions, 0, game, 2)
-    out = ask(alphago(tmp_path), positions, conditions_of(game), (2, 2))
+    out = evaluate(alphago(tmp_path), positions, conditions_of(game), (2, 2))
     assert out.policy[0, PASS] == pytest.approx(1)
 
 
-def test_the_value_is_turned_to_blacks_view(tmp_path: Path) -> None:
+def test_the_value_is_converted_to_blacks_view(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
     positions, conditions, _ = random_rows(6, 9)
-    out = ask(evaluator, positions, conditions, (9, 9))
+    out = evaluate(evaluator, positions, conditions, (9, 9))
     raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, np.zeros(6, dtype=np.int32))
     assert raw.value is not None
     sign = np.where(positions.to_play == BLACK, 1, -1)
@@ -357,10 +357,10 @@ def test_the_value_is_turned_to_blacks_view(tmp_path: Path) -> None:
 def test_the_rollout_network_has_a_policy_of_its_own(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
     positions, conditions, _ = random_rows(3, 9)
-    policy = np.full_like(ask(evaluator, positions, conditions, (9, 9)).policy, 5)
+    policy = np.full_like(evaluate(evaluator, positions, conditions, (9, 9)).policy, 5)
     evaluator.write_rollout_policy(positions, 3, conditions, policy)
     assert policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
-    assert not np.allclose(policy, ask(evaluator, positions, conditions, (9, 9)).policy)
+    assert not np.allclose(policy, evaluate(evaluator, positions, conditions, (9, 9)).policy)
 
 
 # --- What goes wrong
@@ -376,11 +376,11 @@ def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
     huge = tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e30)
     positions, conditions, _ = random_rows(1, 5)
     with pytest.raises(ModelError, match="returned NaN or infinity; try --precision float32"):
-        ask(evaluator_of(huge), positions, conditions, (5, 5))
+        evaluate(evaluator_of(huge), positions, conditions, (5, 5))
 
 
 def test_a_size_it_does_not_play_is_reported(tmp_path: Path) -> None:
     small = tiny_networks.v7_network(tmp_path / "small.onnx", sizes="9x9")
     positions, conditions, _ = random_rows(1, 7)
     with pytest.raises(ModelError, match="on a board of 7x7: expected boards of 9x9"):
-        ask(evaluator_of(small), positions, conditions, (7, 7))
+        evaluate(evaluator_of(small), positions, conditions, (7, 7))

@@ -44,7 +44,7 @@ def test_outputs_have_the_shapes_of_the_format(network: Path) -> None:
 
 
 @pytest.mark.parametrize("runtime", [CPU, FIXED], ids=["any batch", "sessions for each batch"])
-def test_a_row_is_answered_alike_in_every_batch(network: Path, runtime: Runtime) -> None:
+def test_a_row_has_the_same_outputs_in_every_batch(network: Path, runtime: Runtime) -> None:
     model = OnnxModel(network, runtime, batch=4)
     spatial, globals_ = inputs(7)
     whole = model.run(spatial, globals_)
@@ -53,17 +53,17 @@ def test_a_row_is_answered_alike_in_every_batch(network: Path, runtime: Runtime)
         assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)))
 
 
-def test_calls_are_filled_up_to_powers_of_two(network: Path) -> None:
+def test_calls_are_padded_to_powers_of_two(network: Path) -> None:
     model = OnnxModel(network, FIXED, batch=8)
     assert [model.session_rows(count) for count in (1, 2, 3, 5, 8, 9)] == [1, 2, 4, 8, 8, 16]
 
 
 def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[dict[str, int]] = []
+    created: list[dict[str, int]] = []
     real = onnx_model.new_session
 
     def counted(model: str | bytes, runtime: Runtime, dimensions: dict[str, int], *, threads: int = 0) -> object:
-        made.append(dimensions)
+        created.append(dimensions)
         return real(model, runtime, dimensions, threads=threads)
 
     monkeypatch.setattr(onnx_model, "new_session", counted)
@@ -71,7 +71,7 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     model.prepare(9, 7)
     for count in (1, 2, 3, 4):
         model.run(*inputs(count))
-    assert sorted(made, key=len) == [{"height": 7, "width": 9}, {"height": 7, "width": 9, "batch": 4}]
+    assert sorted(created, key=len) == [{"height": 7, "width": 9}, {"height": 7, "width": 9, "batch": 4}]
     for size in range(3, 3 + onnx_model.MAX_SESSIONS):
         model.run(*inputs(1, size, size))
     assert len(model._sessions) == onnx_model.MAX_SESSIONS
@@ -112,7 +112,7 @@ def test_damaged_files_are_reported(network: Path, tmp_path: Path, damage: objec
         ({"sizes": "13x13"}, r"network 'tiny' on a board of 9x9: expected boards of 13x13"),
     ],
 )
-def test_files_that_break_their_promise_are_reported(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+def test_files_unlike_their_metadata_are_reported(tmp_path: Path, changes: dict[str, str], message: str) -> None:
     odd = tiny_networks.v7_network(tmp_path / "odd.onnx", **changes)
     with pytest.raises(ModelError, match=message):
         OnnxModel(odd, CPU).prepare(9, 9)

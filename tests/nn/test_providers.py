@@ -36,7 +36,7 @@ def test_a_graphics_processor_comes_first() -> None:
     assert chosen(available=PLAIN, simd=["asimd", "bf16"]) == [("cpu", "float32")]
 
 
-def test_what_is_asked_for_is_taken_alone() -> None:
+def test_a_provider_that_is_named_is_the_only_choice() -> None:
     assert chosen("cpu") == [("cpu", "float32")]
     assert chosen("openvino", "float32") == [("openvino", "float32")]
     assert chosen("auto", "bfloat16") == [("openvino", "bfloat16")]
@@ -66,7 +66,7 @@ def test_quantized_networks_are_calculated_in_int8(precision: str) -> None:
         ({"available": []}, r"no provider is installed; run"),
     ],
 )
-def test_what_cannot_be_is_said_plainly(given: dict[str, object], message: str) -> None:
+def test_impossible_choices_are_reported(given: dict[str, object], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         chosen(**given)  # type: ignore[arg-type]
 

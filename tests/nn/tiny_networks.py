@@ -66,8 +66,8 @@ def v7_network(
     """
     graph = Graph(seed, scale)
     trunk = graph.convolution("spatial", PLANES, channels, 3)
-    told = graph.reshape(graph.linear("globals", GLOBALS, channels), [0, channels, 1, 1])
-    trunk = graph.node("Add", trunk, told)
+    from_globals = graph.reshape(graph.linear("globals", GLOBALS, channels), [0, channels, 1, 1])
+    trunk = graph.node("Add", trunk, from_globals)
     for _ in range(blocks):
         inner = graph.convolution(graph.node("Relu", trunk), channels, channels, 3)
         trunk = graph.node("Add", trunk, graph.convolution(graph.node("Relu", inner), channels, channels, 3))
@@ -98,7 +98,7 @@ def alphago_policy(path: Path, *, seed: int = 0, **changes: str) -> Path:
 
 
 def alphago_value(path: Path, *, seed: int = 0, **changes: str) -> Path:
-    """Write a value network with AlphaGo's 49 planes, which tells owners with `ownership="1"`."""
+    """Write a value network with AlphaGo's 49 planes, with an ownership output if `ownership="1"`."""
     graph = Graph(seed)
     trunk = graph.convolution("spatial", 49, 4, 3)
     graph.node("Tanh", graph.linear(graph.pooled(trunk), 4, 1), output="value")
@@ -127,7 +127,7 @@ def metadata(**changes: str) -> dict[str, str]:
         "precision": "float32",
         "model_version": "14",
         "pass": "policy",
-        "origin": "random weights made by a test",
+        "origin": "random weights created by a test",
         "license": "MIT",
     }
     return {f"tengen.{key}": text for key, text in (values | changes).items() if text}

@@ -15,7 +15,7 @@ MOVES = 60
 
 
 def assert_equal(found: Positions, row: int, expected: Positions) -> None:
-    """Assert that a row says what the first row of `expected` says, up to the boards' scratch parts."""
+    """Assert that a row equals the first row of `expected`, except for the boards' scratch parts."""
     assert found.key[row] == expected.key[0]
     for name in ("hash", "to_play", "points", "colors", "forbidden", "pass_ends", "button"):
         np.testing.assert_array_equal(getattr(found, name)[row], getattr(expected, name)[0], err_msg=name)
@@ -31,8 +31,8 @@ def random_move(game: Game, rng: np.random.Generator) -> Move:
 
 @pytest.mark.parametrize("rules", dict.fromkeys(PRESETS.values()))
 @pytest.mark.parametrize("size", [(3, 3), (5, 4)])
-def test_rows_that_follow_games_are_those_written_anew(size: tuple[int, int], rules: object) -> None:
-    """On so small boards there are kos, repetitions and suicide; passes end the games, which go on nevertheless."""
+def test_rows_that_follow_games_equal_rows_written_from_scratch(size: tuple[int, int], rules: object) -> None:
+    """On such small boards there are kos, repetitions and suicide; games continue after passes end them."""
     rng = np.random.default_rng(1)
     games = [Game(*size, rules, 6.5) for _ in range(3)]  # type: ignore[arg-type]
     positions, alone = new_positions(3, *size), new_positions(1, *size)
@@ -47,7 +47,7 @@ def test_rows_that_follow_games_are_those_written_anew(size: tuple[int, int], ru
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "chinese"])
 def test_moves_that_repeat_a_position_are_marked(rules: str) -> None:
-    """At least some of the games above come to a repetition or a ko; see that the marks are made in following rows."""
+    """Some of the games above reach a repetition or a ko; the marks must be in the following rows."""
     rng = np.random.default_rng(2)
     positions = new_positions(1, 3, 3)
     marked = 0
@@ -65,7 +65,7 @@ def test_moves_that_repeat_a_position_are_marked(rules: str) -> None:
     assert marked > 0
 
 
-def test_a_game_is_written_anew_only_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_is_written_from_scratch_only_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
 
     def write(positions: Positions, row: int, game: Game) -> None:

@@ -31,7 +31,7 @@ CHINESE = GamePlan(PRESETS["chinese"], 7.5)
 
 
 class ScriptedRows:
-    """Says of every position that Black wins with `win` and leads by `lead`; the policy is `weights`, {}: uniform."""
+    """Evaluates every position as `win` and `lead` for Black; the policy is `weights` ({}: uniform)."""
 
     name = "scripted"
 
@@ -127,11 +127,13 @@ def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
         ended = games.play()
         kept = [played for played in before if played not in ended]
         if len(games.playing) == len(before):
-            assert all(games.playing[before.index(played)] is played for played in kept), "others stay in their rows"
+            assert all(games.playing[before.index(played)] is played for played in kept), (
+                "games that continue stay in their rows"
+            )
     assert seen == set(range(20))
 
 
-def test_without_a_number_of_games_others_begin_for_ever() -> None:
+def test_without_a_limit_new_games_begin_for_ever() -> None:
     games = PolicyGames(UNIFORM, 3, 3, games=None, batch=2, rng=np.random.default_rng(1), numbers=iter(range(100, 999)))
     numbers = set()
     for _ in range(200):
@@ -142,7 +144,7 @@ def test_without_a_number_of_games_others_begin_for_ever() -> None:
     assert min(numbers) == 100 and len(numbers) > 10
 
 
-def test_rules_between_them_have_every_value() -> None:
+def test_the_rule_sets_cover_every_value_of_every_rule() -> None:
     chosen = [PRESETS[name] for name in RULES]
     assert {rules.ko for rules in chosen} == set(Ko)
     assert {rules.scoring for rules in chosen} == set(Scoring)
@@ -150,7 +152,7 @@ def test_rules_between_them_have_every_value() -> None:
     assert {rules.suicide for rules in chosen} == {False, True}
 
 
-def test_komi_lies_near_what_the_rules_suggest() -> None:
+def test_komi_is_near_the_usual_one_of_the_rules() -> None:
     rng = np.random.default_rng(1)
     plans = [plain_plan(rng, 19, 19) for _ in range(400)]
     deviations = [plan.komi - plan.rules.default_komi() for plan in plans]
@@ -175,7 +177,7 @@ def first_moves(temperatures: Temperatures, plan: GamePlan = CHINESE, games: int
     return Counter(played.game.moves[0].point - a1 for played in board.playing)
 
 
-def test_moves_have_the_policys_odds() -> None:
+def test_moves_are_drawn_with_the_policys_probabilities() -> None:
     drawn = first_moves(Temperatures())
     assert drawn.keys() == {0, 1}, "and nothing else is played"
     assert drawn[1] / 600 == pytest.approx(0.1, abs=0.03)
@@ -189,7 +191,7 @@ def test_moves_have_the_policys_odds() -> None:
         (Temperatures(hot=2.0, hot_share=1.0), CHINESE),
     ],
 )
-def test_a_temperature_of_two_takes_roots_of_the_odds(temperatures: Temperatures, plan: GamePlan) -> None:
+def test_a_temperature_of_two_takes_roots_of_the_probabilities(temperatures: Temperatures, plan: GamePlan) -> None:
     assert first_moves(temperatures, plan)[1] / 600 == pytest.approx(0.25, abs=0.05)  # 3 : 1
 
 
@@ -234,7 +236,7 @@ def test_games_may_stop_when_they_are_decided(win: float, stops: bool, length: i
 
 
 class NeverPassing(ScriptedRows):
-    """Plays on for ever, and says of every position that Black wins with `win`."""
+    """Never passes, and evaluates every position as a win of Black with probability `win`."""
 
     def __init__(self, win: float) -> None:
         super().__init__(win=win, weights={})

@@ -1,4 +1,4 @@
-"""Rows that are each under rules and komi of their own: in one call, and as if each had been judged alone."""
+"""Rows with their own rules and komi: evaluated in one call, with the same results as one by one."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def random_games(width: int, height: int) -> list[Game]:
     return games
 
 
-def test_rows_of_different_rules_are_judged_each_under_its_own() -> None:
+def test_rows_are_evaluated_under_their_own_rules() -> None:
     games = [
         Game(5, 5, PRESETS[rules], komi) for rules, komi in (("chinese", 7.5), ("japanese", 6.5), ("chinese", 7.5))
     ]
@@ -59,7 +59,7 @@ def test_rows_of_different_rules_are_judged_each_under_its_own() -> None:
 
 
 @pytest.mark.parametrize("size", [(7, 7), (6, 4)])
-def test_a_network_judges_mixed_rows_as_it_judges_each_alone(tmp_path: Path, size: tuple[int, int]) -> None:
+def test_a_network_evaluates_mixed_rows_as_it_evaluates_each_alone(tmp_path: Path, size: tuple[int, int]) -> None:
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2, misc=6, model_version="14")
     games = random_games(*size)
     positions, together, apart = (
@@ -80,19 +80,19 @@ def test_a_network_judges_mixed_rows_as_it_judges_each_alone(tmp_path: Path, siz
     assert len({conditions_.superko for conditions_ in conditions}) == 3
 
 
-def test_room_is_kept_for_each_board(tmp_path: Path) -> None:
+def test_there_is_a_workspace_for_each_board_size(tmp_path: Path) -> None:
     rows = NetworkRows(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", model_version="14")))
-    answers = []
+    policies = []
     for width, height in ((7, 7), (5, 5), (7, 7)):
         positions, out = new_positions(1, width, height), new_evaluation(1, width, height)
         write_game(positions, 0, Game(width, height))
         rows.evaluate_rows(positions, [conditions_of(Game(width, height))], out)
-        answers.append(out.policy.copy())
-    np.testing.assert_array_equal(answers[0], answers[2])
-    assert answers[0].shape != answers[1].shape
+        policies.append(out.policy.copy())
+    np.testing.assert_array_equal(policies[0], policies[2])
+    assert policies[0].shape != policies[1].shape
 
 
-def test_networks_that_say_nothing_about_the_score_are_refused(tmp_path: Path) -> None:
+def test_networks_without_score_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="expected policy\\+value and katago-v7"):
         NetworkRows(model(tiny_networks.alphago_policy(tmp_path / "policy.onnx")))
 

@@ -1,4 +1,4 @@
-"""The kernels behind `fakes`: answers about positions that are made of nothing but the positions' keys.
+"""The kernels of `fake_evaluators`: evaluations computed from nothing but the positions' keys.
 
 B is the number of rows, n the padded length of a board.
 """
@@ -15,7 +15,7 @@ from gtp_engine.go.board import EMPTY_COUNT, is_legal
 from gtp_engine.go.constants import PASS, WALL
 
 PASS_WEIGHT: Final = 0.01
-"""Weight of the pass in a fake policy, where the weights of other moves lie between 0 and 1."""
+"""Weight of the pass in a fake policy, in which other moves have weights between 0 and 1."""
 
 SCORE_RANGE: Final = 20.0
 """Fake scores lie between minus and plus this, points."""
@@ -31,7 +31,7 @@ _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 
 @inlined_kernel
 def _fraction(key: Any, stream: int) -> float:
-    """Return a number in [0, 1) that a key and the number of a stream decide: splitmix64's output."""
+    """Return a number in [0, 1) that depends on a key and the number of a stream: splitmix64's output."""
     x = np.uint64(key) + np.uint64(stream + 1) * _GOLDEN
     x = (x ^ (x >> np.uint64(30))) * _MIX_A
     x = (x ^ (x >> np.uint64(27))) * _MIX_B
@@ -43,8 +43,8 @@ def _fraction(key: Any, stream: int) -> float:
 def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int, policy: FloatArray) -> None:
     """Write a policy for each row into `policy` [B, n]; a negative `seed` makes it uniform.
 
-    Otherwise a legal move weighs the fourth power of a number that the row's key decides, so that a few moves stand
-    out as they do in real policies, and the pass `PASS_WEIGHT`.
+    Otherwise the weight of a legal move is the fourth power of a number that depends on the row's key, so that a few
+    moves stand out as in real policies; the pass has `PASS_WEIGHT`.
     """
     for row in range(count):
         board = board_of(positions, row, wide(0))
@@ -65,7 +65,7 @@ def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int
 
 @spliced_kernel
 def write_fake_results(positions: Positions, count: int, seed: int, out: Evaluation) -> None:
-    """Write winner, score, error of the result and ownership of each row, as its key decides them.
+    """Write result, score, error of the result and ownership of each row, which depend on its key.
 
     The score is spread evenly over `SCORE_RANGE` to both sides, winning follows from it, and ownership is a number in
     [−1, 1] for each point of the board, unrelated to the score.

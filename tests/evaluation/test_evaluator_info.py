@@ -1,0 +1,32 @@
+"""The boards of an evaluator: what several networks have in common, and which board games start on."""
+
+import pytest
+
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
+
+SQUARES_TO_13 = BoardSizes((2, 13), (2, 13))
+ONLY_9 = BoardSizes((9, 9), (9, 9))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (ANY_BOARD, SQUARES_TO_13, SQUARES_TO_13),
+        (SQUARES_TO_13, ONLY_9, ONLY_9),
+        (BoardSizes((5, 25), (5, 25)), SQUARES_TO_13, BoardSizes((5, 13), (5, 13))),
+    ],
+)
+def test_common_boards_are_those_of_both(first: BoardSizes, second: BoardSizes, expected: BoardSizes) -> None:
+    assert first.common(second) == second.common(first) == expected
+
+
+def test_networks_may_have_no_board_in_common() -> None:
+    common = ONLY_9.common(BoardSizes((13, 13), (13, 13)))
+    assert not any(common.include(width, width) for width in range(2, 26))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "board"), [(ANY_BOARD, (19, 19)), (SQUARES_TO_13, (13, 13)), (BoardSizes((21, 25), (5, 7)), (21, 7))]
+)
+def test_the_usual_board_is_the_nearest_to_19x19(sizes: BoardSizes, board: tuple[int, int]) -> None:
+    assert sizes.usual == board

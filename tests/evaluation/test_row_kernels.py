@@ -1,0 +1,47 @@
+"""Rows copied, moved on and finished; `selfplay/test_game_rows.py` compares rows that follow games."""
+
+import numpy as np
+import pytest
+
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import Positions, board_size, new_positions, put_row, take_rows, view_board
+from gtp_engine.evaluation.row_kernels import copy_row
+from gtp_engine.go.game import Game
+
+FIELDS = [name for name in Positions._fields if name != "zobrist"]
+
+
+def filled_rows(batch: int) -> Positions:
+    """Return rows in which no field is like that of another row or zero."""
+    positions = new_positions(batch, 5, 4)
+    game = Game(5, 4)
+    for row in range(batch):
+        game.play(game.legal_points()[row])
+        write_game(positions, row, game)
+        positions.forbidden[row] = row + 1
+        positions.pass_ends[row] = row + 1
+        positions.button[row] = row + 1
+    return positions
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_copies_have_every_field(field: str) -> None:
+    source = filled_rows(3)
+    by_kernel, by_python = new_positions(2, 5, 4), new_positions(2, 5, 4)
+    for target in (by_kernel, by_python):
+        write_game(target, 0, Game(5, 4))
+        write_game(target, 1, Game(5, 4))
+    copy_row(by_kernel, 1, source, 2)
+    put_row(by_python, 1, source, 2)
+    expected = getattr(source, field)[2]
+    for target in (by_kernel, by_python):
+        assert np.array_equal(getattr(target, field)[1], expected)
+        assert not np.array_equal(getattr(target, field)[0], expected)
+    assert np.array_equal(getattr(take_rows(source, [2, 0]), field)[0], expected)
+
+
+def test_boards_are_views() -> None:
+    positions = filled_rows(2)
+    assert board_size(positions) == (5, 4)
+    for ago in range(3):
+        assert np.shares_memory(view_board(positions, 1, ago).color, positions.storage[1, ago])
