@@ -1,9 +1,11 @@
 """Training networks.
 
-core          what every training run uses: optimizer, schedule, devices, gradients, checkpoints, log, curves, progress
+core          what every run uses: the training loop, settings of learning, devices, gradients, checkpoints, log, curves
 nets          KataGo's architectures as torch modules
-distillation  a network that learns from a teacher's games and evaluations
+distillation  a network that learns from a teacher's games and evaluations: `gtp-engine generate`, `gtp-engine train`
 alphago       the stages of AlphaGo: supervised policy, rollout policy, reinforcement, value network
 
-What needs PyTorch comes with the extra `train`; generating data with an ONNX teacher does not.
+The two tasks, `distillation` and `alphago`, stand on `core` and do not import each other.  Begin with `core.loop`: its
+`Task` is what a new kind of training has to provide.  PyTorch comes with the extra `train`; data can be generated with
+an ONNX teacher without it.
 """

@@ -11,7 +11,7 @@ from gtp_engine.selfplay.rows_evaluator import GroupedRows
 
 
 class BlackLeads:
-    """Says of every position that Black wins with 70 %, White with 20 %, that Black leads by 4 and owns the top row."""
+    """Evaluates every position alike: Black wins with 70 %, White with 20 %, Black leads by 4 and owns the top row."""
 
     name = "black leads"
     WIN, LOSS, SCORE, STDEV, LEAD, OWNERSHIP = 0.7, 0.2, 3.0, 9.0, 4.0, 0.5

@@ -1,4 +1,4 @@
-"""Torch modules calculate what the graphs of the same networks do, and give back what they were made of."""
+"""Torch modules compute what the graphs of the same networks do, and return their descriptions."""
 
 import dataclasses
 from typing import Any
@@ -79,7 +79,7 @@ def test_new_networks(activation: str) -> None:
 @pytest.mark.parametrize(
     "blocks", [("ordinary", "gpool", ("ordinary",)), ("attention-learned", "ffn", "attention")], ids=str
 )
-def test_a_module_describes_what_it_was_made_of(blocks: tuple[Any, ...]) -> None:
+def test_a_module_returns_its_description(blocks: tuple[Any, ...]) -> None:
     network = parse_network(NetworkFile(17, blocks, norm="rms").bytes())
     found = NetworkModule(network).describe()
     assert_equal(dataclasses.replace(found, parameters=network.parameters), network)
@@ -142,7 +142,7 @@ def test_every_third_block_pools() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"blocks": 0}, {"channels": 0}, {"pooled_channels": 96}, {"activation": "tanh"}])
-def test_sizes_that_make_no_network(wrong: dict[str, Any]) -> None:
+def test_invalid_sizes(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="expected"):
         Shape(**wrong)
 
@@ -162,11 +162,11 @@ def test_architectures_keep_everything_but_the_weights() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "Conv"}', '{"kind": "Scales"}', '{"kind": "no"}', "null"])
-def test_what_is_no_architecture(text: str) -> None:
+def test_invalid_architectures(text: str) -> None:
     with pytest.raises(ModelError, match="expected that of a network"):
         empty_network(text)
 
 
-def test_modules_are_made_for_any_board() -> None:
+def test_modules_run_on_any_board() -> None:
     for width, height in ((2, 2), (3, 7), (19, 19)):
         assert run(tiny_module(), width, height, count=1).policy.shape == (1, 1, width * height + 1)

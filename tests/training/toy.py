@@ -41,7 +41,7 @@ def tiny_module(seed: int = 1, **changes: Any) -> NetworkModule:
 
 
 def run(module: NetworkModule, width: int, height: int, *, count: int = 3, seed: int = 1) -> Outputs:
-    """Return what a module says about random positions."""
+    """Return the outputs of a module for random positions."""
     spatial, globals_ = random_positions(width, height, count, seed=seed)
     with torch.no_grad():
         outputs: Outputs = module(torch.from_numpy(spatial), torch.from_numpy(globals_))

@@ -1,9 +1,11 @@
-"""What every training run uses; knows neither what is learned nor from which data.
+"""What every training run uses; independent of what is learned and from which data.
 
-devices  data_parallel  gradients  where and in which precision torch computes, on how many threads
-optimizer  learning_rate  averaging  how weights change
-checkpoint_file  line_log  curves                what a run leaves behind and prints
-symmetries                 boards in all orientations, as arrays
+loop  learning             the training loop with its `Task`, and the settings of learning
+devices  data_parallel  gradients   where and in which precision torch computes, on how many threads
+optimizer  averaging       how weights change
+prefetch  symmetries  held_out      batches prepared in advance, in all orientations, and which games are held out
+observers  reporting  run_log  curves   what is reported about a run
+checkpoint  network_file  stopping      what a run leaves behind, and how it is interrupted
 command_chain              commands that build on each other, resumed where they were interrupted
 requirements               whether the extra `train` is installed
 """

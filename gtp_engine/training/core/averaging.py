@@ -1,4 +1,4 @@
-"""The average of a network's weights over the last steps: it plays better than the weights of any one step."""
+"""The average of a network's weights over the last steps, which plays better than the weights of any single step."""
 
 from copy import deepcopy
 from typing import Final, Generic, TypeVar
@@ -9,11 +9,11 @@ from torch import nn
 Module = TypeVar("Module", bound=nn.Module)
 
 _SHARE_AT_FIRST: Final = 10
-"""At step s the average covers s / 10 steps, until that is as many as it is to cover."""
+"""At step s the average covers s / 10 steps, up to its final number of steps."""
 
 
 class Average(Generic[Module]):
-    """An exponential moving average of a module's weights and statistics; `module` holds it."""
+    """An exponential moving average of a module's weights and statistics, held by `module`."""
 
     def __init__(self, module: Module, steps: int) -> None:
         self.module = deepcopy(module).eval().requires_grad_(False)
@@ -21,8 +21,8 @@ class Average(Generic[Module]):
 
     @torch.no_grad()
     def add(self, module: Module, step: int) -> None:
-        """Take in the weights after step number `step`, the first being 1."""
+        """Add the weights after step number `step`, counted from 1."""
         share = 1 / max(1.0, min(self._steps, step / _SHARE_AT_FIRST))
-        theirs = module.state_dict()
+        current = module.state_dict()
         for name, mean in self.module.state_dict().items():
-            mean.lerp_(theirs[name], share)
+            mean.lerp_(current[name], share)

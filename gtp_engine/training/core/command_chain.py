@@ -1,7 +1,7 @@
-"""Chains of commands, each of which makes what the next ones need.
+"""Chains of commands, each of which produces what the next ones need.
 
-A chain that was interrupted is given once more: what a command made is not made again, and commands without a product
-of their own (runs, matches) see for themselves how far they are.
+The same chain, given once more, continues after an interruption: a command whose product exists is skipped, and
+commands without a product (runs, matches) resume by themselves.
 """
 
 import shlex
@@ -17,12 +17,12 @@ ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
 
 _UNFINISHED: Final = 1
-"""Exit status of a command that ended in good order without its product: it was interrupted."""
+"""Exit status for a command that ended normally without its product: it was interrupted."""
 
 
 def shipped_teacher() -> Path:
-    """Return the file of the network that ships with the engine, in float32: who teaches where nobody else is named."""
-    from gtp_engine.nn.loading import find_networks  # here: it takes a while, and --help does without
+    """Return the file of the network that ships with the engine, in float32: the default teacher."""
+    from gtp_engine.nn.loading import find_networks  # imported here: it is slow, and --help does not need it
     from gtp_engine.nn.shipped import shipped_folder
 
     return find_networks(shipped_folder())["policy"][0]
@@ -34,7 +34,7 @@ class Step(NamedTuple):
     title: str
     command: tuple[object, ...]
     product: Path | None = None
-    """What the command makes and what makes it needless; None: the command itself sees what is done already."""
+    """What the command produces; it is skipped if that exists.  None: the command itself knows what is done."""
 
 
 def engine_command(*arguments: object) -> str:
@@ -43,22 +43,22 @@ def engine_command(*arguments: object) -> str:
 
 
 def carry_out(step: Step, number: str) -> int:
-    """Run a command unless its product is there, after saying so on stderr; return its exit status."""
+    """Run a command unless its product exists, and log it on stderr; return its exit status."""
     write_log(f"\n{number}  {step.title}")
     if step.product is not None and step.product.exists():
-        write_log(f"{step.product} is there already.")
+        write_log(f"{step.product} exists already.")
         return 0
     command = [str(part) for part in step.command]
     write_log(shlex.join(command))
     status = subprocess.run(command).returncode
     if status == 0 and step.product is not None and not step.product.exists():
-        write_log(f"{step.product} was not made. The same chain goes on.")
+        write_log(f"{step.product} is missing. The same command continues.")
         return _UNFINISHED
     return status
 
 
 def carry_out_all(steps: Sequence[Step]) -> int:
-    """Run the commands in their order up to the first that fails; return its exit status, 0 if none does."""
+    """Run the commands in order up to the first that fails; return its exit status, or 0."""
     for number, step in enumerate(steps, start=1):
         if status := carry_out(step, f"{number}/{len(steps)}"):
             return status

@@ -1,4 +1,4 @@
-"""What torch calculates on and with which numbers.
+"""The device that torch computes on, and the precision.
 
 Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloat16: 9×9 306 / 776, 13×13 146 / 403,
 19×19 70 / 200.  With instructions up to AVX512-BF16 only (`ONEDNN_MAX_CPU_ISA`), bfloat16 was slower than float32:
@@ -17,7 +17,7 @@ from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 _FAST_BFLOAT16: Final = "amx_bf16"
-"""The instruction set with which training in bfloat16 is faster than in float32."""
+"""The instruction set that makes training in bfloat16 faster than in float32."""
 
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -25,7 +25,7 @@ Module = TypeVar("Module", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Machine:
-    """A device and the number format of convolutions and products; weights and sums are float32 always."""
+    """A device and the number format of convolutions and products; weights and sums are always float32."""
 
     device: torch.device
     precision: str
@@ -38,13 +38,13 @@ class Machine:
         return f"{self.device} in {self.precision}"
 
     def use_threads(self, share: int = 1) -> None:
-        """Have torch use `threads / share` threads for what the calling thread asks of it."""
+        """Have torch use `threads / share` threads for operations of the calling thread."""
         torch.set_num_threads(max(1, self.threads // share))
 
     def autocast(self) -> AbstractContextManager[object]:
-        """Return the context in which a network is to be run; several threads may be in it."""
+        """Return the context in which a network is run; several threads may enter one."""
         is_on = self.precision == "bfloat16"
-        # torch's cache of converted weights is one for all threads, and each weight is used once anyway
+        # torch shares its cache of converted weights among threads, and each weight is used only once anyway
         return torch.autocast(self.device.type, torch.bfloat16, enabled=is_on, cache_enabled=False)
 
     def place(self, module: Module) -> Module:
@@ -62,15 +62,15 @@ class Machine:
         return outputs
 
     def as_input(self, planes: Tensor) -> Tensor:
-        """Return planes [N, P, H, W] of any type as the first convolution takes them."""
+        """Return planes [N, P, H, W] of any type as the first convolution expects them."""
         number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
         return planes.to(number, memory_format=torch.channels_last)
 
 
 def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
-    """Return what to calculate with, on `threads` threads (0: one for each core).
+    """Return the machine to compute on, with `threads` threads (0: one for each core).
 
-    Raises ConfigError for a device that is not there.
+    Raises ConfigError for a device that does not exist.
     """
     has_cuda = torch.cuda.is_available()
     if device == "cuda" and not has_cuda:

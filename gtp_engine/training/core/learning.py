@@ -20,7 +20,7 @@ _LEAST_RATE: Final = 1e-9
 class Learning(Section, name="learning"):
     """The settings of a run; it ends when `samples` or `minutes` are used up, whichever comes first.
 
-    Every field is an option (`config.option`), from which the command line makes its flags.  A task with other
+    Every field is an option (`config.option`), from which the command line generates its flags.  A task with other
     defaults derives a class with `with_default`.
     """
 

@@ -1,8 +1,8 @@
-"""What turns gradients into new weights: Muon for filters and matrices, Adam for everything else.
+"""The optimizer: Muon for filters and matrices, Adam for everything else.
 
-Muon's step is the nearest orthogonal matrix to the mean gradient, so that every direction of a layer learns alike
-(Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024); a filter counts as the matrix of its
-outputs and all that each output sums up.
+Muon's step is the orthogonal matrix nearest to the mean gradient, so that all directions of a layer learn equally fast
+(Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024); a filter counts as a matrix
+of its outputs by the inputs that each output sums.
 """
 
 from typing import Any, Final
@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 _BETAS: Final = (0.9, 0.99)
-"""Adam's averages: the second covers 100 steps, as a learning rate that changes all the time wants it."""
+"""Adam's averages: the second covers 100 steps, because the learning rate changes all the time."""
 
 
 class Optimizer:
-    """Steps of a module's weights along the gradients in its parameters; `kind` is one of `config.OPTIMIZERS`.
+    """Steps of a module's weights along the gradients in its parameters; `kind` is one of `learning.OPTIMIZERS`.
 
-    `weight_decay` is for what is multiplied, not for scales and biases.  The module has to be on its device already.
+    `weight_decay` applies to filters and matrices, not to scales and biases.  The module must be on its device already.
     """
 
     def __init__(self, module: nn.Module, kind: str, weight_decay: float) -> None:
@@ -30,8 +30,8 @@ class Optimizer:
         if kind == "muon":
             self._matrices = [(weight, nn.Parameter(_as_matrix(weight.data))) for weight in weights]
             matrices = [matrix for _, matrix in self._matrices]
-            assert all(weight.data_ptr() == matrix.data_ptr() for weight, matrix in self._matrices), "views, no copies"
-            # steps as large as Adam's, so that one learning rate is right for both
+            assert all(weight.data_ptr() == matrix.data_ptr() for weight, matrix in self._matrices), "views, not copies"
+            # steps as large as Adam's, so that one learning rate fits both
             muon = torch.optim.Muon(matrices, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
             self._parts.append(muon)
         else:
@@ -53,7 +53,7 @@ class Optimizer:
         return {type(part).__name__: part.state_dict() for part in self._parts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over a state that an optimizer of the same kind returned."""
+        """Restore a state that an optimizer of the same kind returned."""
         for part in self._parts:
             part.load_state_dict(state[type(part).__name__])
 

@@ -24,7 +24,7 @@ def run_and_report(
     panels: Callable[[Log], list[Panel]] = figure_panels,
     tensorboard: bool = False,
 ) -> bool:
-    """Run a training loop, see `TrainingLoop.run`; `panels` makes the curves of its log."""
+    """Run a training loop, see `TrainingLoop.run`; `panels` returns the curves of its log."""
     with RunLog(loop.folder, after=loop.steps, tensorboard=tensorboard) as log:
         return loop.run((log, _BarObserver(bar), _CurvesObserver(loop.folder, panels)), is_stopped)
 

@@ -1,4 +1,4 @@
-"""Whether what only training needs is installed.  Imports none of it."""
+"""Whether the packages that only training needs are installed.  Imports none of them."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Boards turned and mirrored: arrays of whole groups of positions, for training on positions in every orientation.
+"""Arrays of whole groups of positions, rotated and mirrored, for training in every orientation.
 
 Symmetries are those of `nn.symmetry`.  H rows, W columns, A = H·W points.
 """

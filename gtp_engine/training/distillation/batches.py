@@ -3,11 +3,11 @@
     Batch      N positions of one board size, unpacked, as torch tensors
     Batches    an endless stream of them, in an order that its seed and `state` fix
 
-Every board size has a stream of its own: its shards in random order, a few of them at a time put together and shuffled
-(a group), so that neighbours in a shard do not stay neighbours.  When a size has been through its shards, the folder is
-looked at again and new ones are taken in.  Which size comes next is drawn in proportion to the positions there are.
+Every board size has a stream of its own: its shards in random order, a few of them at a time joined and shuffled (a
+group), so that neighbours in a shard do not stay neighbours.  After an epoch the folder is read again, so that new
+shards are included.  The size of the next batch is drawn in proportion to the number of positions.
 
-Each batch shows its positions in all orientations of the board, an equal part in each.
+Each batch shows its positions in all orientations of the board, an equal share in each.
 """
 
 import zipfile
@@ -59,10 +59,10 @@ class Batch(NamedTuple):
         """Width and height."""
         return self.planes.shape[3], self.planes.shape[2]
 
-    def split(self, parts: int) -> list["Batch"]:
-        """Return the batch in up to `parts` parts of about the same size, none of them empty."""
-        parts = min(parts, len(self.planes))
-        return [Batch(*part) for part in zip(*(tensor.tensor_split(parts) for tensor in self), strict=True)]
+    def split(self, shares: int) -> list["Batch"]:
+        """Return the batch in up to `shares` shares of about the same size, none of them empty."""
+        shares = min(shares, len(self.planes))
+        return [Batch(*share) for share in zip(*(tensor.tensor_split(shares) for tensor in self), strict=True)]
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on `device`."""
@@ -71,26 +71,25 @@ class Batch(NamedTuple):
 
 @dataclass
 class _Place:
-    """Where the stream of one board size is."""
+    """The place in the stream of one board size."""
 
     epoch: int = -1
-    """How often it has begun anew, less one."""
+    """Number of the epoch, from 0 on; −1 before the first."""
     shards: list[str] = field(default_factory=list)
-    """Names of the epoch's shards in their order."""
+    """Names of the epoch's shards, in order."""
     first: int = 0
     """Index of the current group's first shard."""
     last: int = 0
-    """Index after its last."""
+    """Index after its last shard."""
     position: int = 0
-    """Positions of the group that have been given out."""
+    """Positions of the group that have been used."""
 
 
 class Batches:
     """An endless stream of batches of `size` positions from the shards in `folder`.
 
-    `shares` say how often a board size comes up, and that others do not; {} means in proportion to their positions.
-    Positions at the end of a group that fill no batch are left
-    out until the next epoch, where they have other neighbours.
+    `shares` are the frequencies of board sizes, and those without a share are left out; {} means in proportion to their
+    positions.  Positions at the end of a group that do not fill a batch wait for the next epoch.
 
     Raises ShardError if there are no shards, or one is damaged.
     """
@@ -124,7 +123,7 @@ class Batches:
         }
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Go on where `state` was; raises ShardError if shards of that epoch are gone."""
+        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing."""
         self._step = state["step"]
         self._places = {board: _Place(**place) for board, place in state["places"].items()}
         self._counts = dict(state["counts"])
@@ -159,7 +158,7 @@ class Batches:
             raise ShardError(problem(f"no shards in {shown_path(self._folder)}", expected=expected))
 
     def _take(self, board: Board) -> Samples:
-        """Return the next positions of one size."""
+        """Return the next positions of a board size."""
         place = self._places.setdefault(board, _Place())
         if board not in self._groups and place.shards:
             self._groups[board] = self._group(board, place)
@@ -172,7 +171,7 @@ class Batches:
         return Samples._make(array[rows] for array in group)
 
     def _next_group(self, board: Board, place: _Place) -> None:
-        """Go to the next group of a size, which may begin a new epoch."""
+        """Go to the next group of a board size, which may begin a new epoch."""
         if place.last >= len(place.shards):
             self._count()
             place.epoch += 1
@@ -198,7 +197,7 @@ class Batches:
 
 
 def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[np.int64] = (0,)) -> Batch:
-    """Return samples as a batch; equal parts of them, in their order, are shown in each of `symmetries`."""
+    """Return samples as a batch; equal parts of them, in order, are shown in each of `symmetries`."""
     width, height = board
     bits = np.unpackbits(samples.planes, axis=2, count=width * height).reshape(samples.count, -1, height, width)
     planes, policy, ownership = np.empty_like(bits), [], []
@@ -227,7 +226,7 @@ def count_positions(folder: Path) -> Counter[Board]:
 
 @lru_cache(maxsize=100_000)
 def shard_length(path: Path) -> int:
-    """Return the number of positions in a shard, from the head of one array; raises ShardError."""
+    """Return the number of positions in a shard, from the header of one array; raises ShardError."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open("game.npy") as file:
             np.lib.format.read_magic(file)

@@ -1,7 +1,7 @@
-"""Workers on a Ray cluster: actors that play and label, wherever Ray puts them.
+"""Workers on a Ray cluster: actors that play and label, on the machines that Ray chooses.
 
-Every machine needs Ray (the extra `ray`), in one version, and what this package depends on.  The package itself and the
-network's file are sent along.
+Every machine needs the same version of Ray (the extra `ray`) and the dependencies of this package.  The package itself
+and the network's file are sent along.
 https://docs.ray.io
 """
 
@@ -17,17 +17,17 @@ from gtp_engine.errors import TengenError, problem
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.teacher import Teacher
-from gtp_engine.training.distillation.workers import LOOK_INTERVAL, TeacherMaker, WorkerError
+from gtp_engine.training.distillation.workers import CHECK_INTERVAL, TeacherMaker, WorkerError
 
 LOCAL: Final = "local"
 """In place of an address: start a cluster on this machine, for this run."""
 
-_BLOCKS_ASKED: Final = 2
-"""Blocks asked of each actor in advance, so that it does not wait while one travels."""
+_BLOCKS_AHEAD: Final = 2
+"""Blocks requested from each actor in advance, so that it does not wait while one is transferred."""
 
 
 class SentTeacher:
-    """A teacher whose network file travels with it; where it is called, the file lasts as long as this object."""
+    """A teacher that carries its network file; where it is called, the file exists as long as this object."""
 
     def __init__(self, teacher: Teacher) -> None:
         self._teacher: Final = teacher
@@ -43,7 +43,7 @@ class SentTeacher:
 
 
 class _Worker:
-    """The actor: hands out one block after the other."""
+    """The actor: returns one block after the other."""
 
     def __init__(self, make_teacher: TeacherMaker, settings: SelfPlaySettings, number: int) -> None:
         self._make_teacher = make_teacher
@@ -65,9 +65,9 @@ class _Worker:
 def blocks_of_cluster(
     make_teacher: TeacherMaker, settings: SelfPlaySettings, workers: int, address: str, *, threads: int
 ) -> Iterator[Iterator[Block | None]]:
-    """Yield the blocks of `workers` actors on the cluster at `address` as they come, and None now and then.
+    """Yield the blocks of `workers` actors on the cluster at `address` as they arrive, and None from time to time.
 
-    `threads` is how many cores each of them takes; Ray waits until so many are free.  The actors end with the context.
+    `threads` is how many cores each of them takes; Ray waits until they are free.  The actors end with the context.
     Raises WorkerError where Ray is missing, cannot be reached, or an actor fails.
     """
     ray = _import_ray()
@@ -85,23 +85,23 @@ def blocks_of_cluster(
     try:
         make = ray.put(make_teacher)
         actor = ray.remote(num_cpus=threads)(_Worker)
-        yield _received(ray, [actor.remote(make, settings, number) for number in range(workers)])
+        yield _receive(ray, [actor.remote(make, settings, number) for number in range(workers)])
     finally:
         ray.shutdown()
 
 
-def _received(ray: Any, actors: list[Any]) -> Iterator[Block | None]:
+def _receive(ray: Any, actors: list[Any]) -> Iterator[Block | None]:
     """Yield blocks as they come, and None after an interval without any."""
-    asked = {actor.next_block.remote(): actor for _ in range(_BLOCKS_ASKED) for actor in actors}
+    pending = {actor.next_block.remote(): actor for _ in range(_BLOCKS_AHEAD) for actor in actors}
     while True:
-        done, _ = ray.wait(list(asked), num_returns=1, timeout=LOOK_INTERVAL)
+        done, _ = ray.wait(list(pending), num_returns=1, timeout=CHECK_INTERVAL)
         if not done:
             yield None
-        for answer in done:
-            actor = asked.pop(answer)
-            asked[actor.next_block.remote()] = actor
+        for reference in done:
+            actor = pending.pop(reference)
+            pending[actor.next_block.remote()] = actor
             try:
-                found: Block | str = ray.get(answer)
+                found: Block | str = ray.get(reference)
             except ray.exceptions.RayError as error:
                 reason = str(error).strip().splitlines()[-1]
                 raise WorkerError(f"a worker of the cluster failed: {reason}") from error

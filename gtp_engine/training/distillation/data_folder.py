@@ -1,10 +1,10 @@
-"""A folder of shards that grows: samples are split by game, freed of duplicates, shuffled and written.
+"""A growing folder of shards: samples are split by game, freed of duplicates, shuffled and written.
 
     <folder>/train/<W>x<H>-<seed>-<number>.npz      layout: `shards`
     <folder>/held-out/…
 
-Nothing is ever overwritten, but only one run at a time may write into a folder.  A folder can be continued: its shards
-say which seeds were used and which inputs are there.
+Nothing is ever overwritten, but only one run at a time may write into a folder.  A later run can continue it: the used
+seeds and the inputs are read from its shards.
 """
 
 from collections import Counter
@@ -35,20 +35,20 @@ from gtp_engine.training.distillation.shards import (
 from gtp_engine.training.distillation.teacher import TeacherInfo
 
 SHARD_POSITIONS: Final = 8192
-"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader may hold several."""
+"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several."""
 HELD_OUT_POSITIONS: Final = 1024
 """Positions of a shard that is held out: few, so that validation can begin early."""
 BUFFER_SHARDS: Final = 2
-"""A shard is drawn from the samples of this many, so that it has samples of more games than are played at a time."""
+"""A shard is drawn from the samples of this many, so that it has samples of more games than run at a time."""
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
-"""Keys kept in a set before they are sorted into the array: sorting then takes little of the time."""
+"""Keys collected in a set before they are sorted into the array, so that sorting takes little of the time."""
 _Place = tuple[str, Board]
 
 
 class SeenKeys:
-    """Keys that have been there: eight bytes each, the latest ones more."""
+    """The keys of all samples so far: eight bytes each, the latest ones more."""
 
     def __init__(self) -> None:
         self._sorted = np.zeros(0, dtype=np.uint64)
@@ -71,7 +71,7 @@ class SeenKeys:
 
 
 def input_keys(samples: Samples) -> NDArray[np.uint64]:
-    """Return a key of what a network would see for each sample: board, last moves, rules and komi."""
+    """Return a key of the network's inputs for each sample: board, last moves, rules and komi."""
     digests = [
         blake2b(planes.tobytes() + values.tobytes(), digest_size=_KEY_BYTES).digest()
         for planes, values in zip(samples.planes, samples.globals, strict=True)
@@ -92,8 +92,8 @@ class FolderSettings:
 class DataFolder:
     """Takes blocks and writes shards; `close` writes what is left.
 
-    `seed` is the first that no shard of the folder has, and not below `least_seed`.  `kept` counts the positions of
-    each board, those found at the beginning included; `duplicates` the samples left out.
+    `seed` is the first unused one from `least_seed` on.  `kept` counts the positions of each board, those found at the
+    beginning included; `duplicates` counts the samples left out.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class DataFolder:
 
     @property
     def positions(self) -> int:
-        """The number of positions there are, those not yet written included."""
+        """The number of positions, those not yet written included."""
         return self.kept.total()
 
     def add(self, block: Block) -> int:
-        """Take samples, and write shards if there are enough; return how many were new."""
+        """Add samples, and write shards when there are enough; return how many were new."""
         samples = block.samples.take(self._seen.add(input_keys(block.samples)))
         self.duplicates += block.samples.count - samples.count
         self.kept[block.board] += samples.count
@@ -128,13 +128,13 @@ class DataFolder:
         return samples.count
 
     def close(self) -> None:
-        """Write all samples that wait for more."""
+        """Write all samples that wait for a full shard."""
         for place in self._waiting:
             while self._waiting_at(place):
                 self._write_one(place)
 
     def _read(self) -> int:
-        """Take note of the shards that are there; return the highest seed among them, −1 if there are none."""
+        """Read the shards in the folder; return the highest seed among them, or −1."""
         seeds = [-1]
         for split in (TRAIN, HELD_OUT):
             folder = self._folder / split

@@ -1,4 +1,4 @@
-"""From a trained module to a network file: the same graph as that of an imported network, checked before it is kept."""
+"""From a trained module to a network file: the graph of an imported network, compared with the module."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,9 +32,8 @@ Floats = NDArray[np.float32]
 def export_network(module: NetworkModule, target: Path, *, name: str, origin: str, terms: str) -> None:
     """Write `module` (on the CPU, in evaluation) to `target`, an ONNX file; `terms` is the licence of the weights.
 
-    A file at `target` is replaced once the new one is complete and has answered like the module.
-
-    Raises ModelError, with the numbers, if it has not.
+    A file at `target` is replaced once the new one is complete and agrees with the module.  Raises ModelError, with the
+    difference, if it does not.
     """
     model = model_of(module.describe(), name=name, origin=origin, terms=terms)
     write_checked(model, target, lambda path: check_file(path, module))
@@ -49,14 +48,14 @@ def model_of(network: Network, *, name: str, origin: str, terms: str) -> Any:
 
 
 def check_file(path: Path, module: NetworkModule) -> None:
-    """Raise ModelError if the network file does not answer like `module` about random positions."""
+    """Raise ModelError if the outputs of the network file and of `module` differ on random positions."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
     for width, height in _CHECKED_BOARDS:
         spatial, globals_ = random_positions(width, height, _CHECKED_POSITIONS, seed=_SEED)
         with torch.no_grad():
             expected = module.float()(torch.from_numpy(spatial), torch.from_numpy(globals_))
         for name, found, wanted in zip(expected._fields, model.run(spatial, globals_), expected, strict=True):
-            assert found is not None, "a network of KataGo's kind has all outputs"
+            assert found is not None, "KataGo's networks have all outputs"
             check_output(found, wanted.numpy(), f"network's {name} on {width}×{height}")
     model.close()
 

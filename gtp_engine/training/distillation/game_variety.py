@@ -1,6 +1,6 @@
-"""Games as various as those a student will be asked about: boards, rules, komi, handicap.
+"""The variety of training games: boards, rules, komi, handicap.
 
-Shares are of games; every number here was chosen, not measured, unless it names a source.
+Shares are of games.  Numbers without a source were chosen, not measured.
 """
 
 import re
@@ -38,7 +38,7 @@ RULE_WEIGHTS: Final[Mapping[str, float]] = {
     "ancient-territory": 0.5,
     "aga-button": 0.5,
 }
-"""How often a rule set is played: all of the presets, those that people use most most often."""
+"""Relative frequency of each rule set: all presets, the common ones most often."""
 
 WIDE_KOMI_SHARE: Final = 0.1
 WIDE_KOMI_DEVIATION: Final = 0.6
@@ -46,20 +46,20 @@ WIDE_KOMI_DEVIATION: Final = 0.6
 19×19.  KataGo's self-play has 6 % of games with 12 points (`komiBigStdev`)."""
 
 EVEN_SHARE: Final = 0.5
-"""Share of games whose komi makes up for the handicap, or for what happened in the varied opening.  Without, four of
-ten positions on 9×9 were of games decided by 98 %."""
+"""Share of games whose komi makes up for the handicap, or for what happened in the varied opening.  Without it,
+four of ten positions on 9×9 were of games decided by 98 %."""
 
 HANDICAP_SHARE: Final = 0.08
 MOST_STONES: Final = 5
 POINTS_PER_STONE: Final = 25
-"""Share of games with handicap; 2 to 5 stones, but no more than one for each 25 points of the board: 3 on 9×9, where 5
-decide a game whatever is played."""
+"""Share of games with handicap; 2 to 5 stones, but at most one for each 25 points of the board: 3 on 9×9, where 5
+alone decide a game."""
 FREELY_PLACED_SHARE: Final = 0.5
 """Share of the handicap games with stones on the usual points; in the others the policy places them."""
 
 STOPPED_SHARE: Final = 0.75
-"""Share of games that stop once they are decided.  Most endgames of decided games teach nothing new; the rest goes on
-to the passes, so that a student learns to finish a game whatever the score."""
+"""Share of games that stop once they are decided.  Most endgames of decided games teach nothing new; the rest is
+played to the passes, so that a student learns to finish a game at any score."""
 
 TEMPERATURES: Final = Temperatures(
     rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share

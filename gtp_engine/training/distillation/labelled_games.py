@@ -1,6 +1,6 @@
-"""Labelled samples without end, from games that a teacher plays by sampling its policy: what one worker does.
+"""One worker: an endless stream of labelled samples, from games that a teacher plays by sampling its policy.
 
-Each board size has a batch of games of its own, which wait while another size has its turn.
+Each board size has a batch of games of its own, which wait while another size is played.
 """
 
 import time
@@ -19,13 +19,13 @@ from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import Samples, join
 
 BLOCK_MOVES: Final = 16
-"""Moves of every game whose samples are handed on together: a few hundred samples, some seconds of work."""
+"""Moves of every game in a block: a few hundred samples, some seconds of work."""
 STINT_BLOCKS: Final = 8
-"""Blocks of one size before another has its turn: the network has to be prepared again (half a second for a small one)
-for sizes that have not been played lately, which the work between should outweigh tenfold."""
+"""Blocks of one size in a row.  The network must be prepared again (half a second for a small one) for a size that has
+not been played lately, and the work between should outweigh that tenfold."""
 
 _GAMES_OF_A_WORKER: Final = 1 << 32
-"""The number of a game, an int64, is made of seed, worker and the game's number there."""
+"""The number of a game, an int64, combines seed, worker and the game's number there."""
 
 
 class Block(NamedTuple):
@@ -33,12 +33,12 @@ class Block(NamedTuple):
 
     board: Board
     samples: Samples
-    seconds: float  # that it took to make them
+    seconds: float  # that playing and labelling took
 
 
 @dataclass(frozen=True)
 class SelfPlaySettings:
-    """What games a worker plays; `batch` side by side."""
+    """The games that a worker plays, `batch` side by side."""
 
     sizes: Mapping[Board, float]
     """Share of positions on each board, summing to 1."""
@@ -54,29 +54,29 @@ def first_game(seed: int, worker: int) -> int:
 
 
 def play_blocks(teacher: RowsEvaluator, settings: SelfPlaySettings, worker: int = 0) -> Iterator[Block]:
-    """Yield blocks without end; seed and worker decide all of them.
+    """Yield blocks without end; they depend on seed and worker only.
 
     In the long run the shares of positions are those of `settings.sizes`.
     """
     rng = np.random.default_rng([settings.seed, worker])
     numbers = count(first_game(settings.seed, worker))
     tables: dict[Board, _Table] = {}
-    made = dict.fromkeys(settings.sizes, 0)
+    labelled = dict.fromkeys(settings.sizes, 0)
     while True:
-        board = _next_board(settings.sizes, made)
+        board = _next_board(settings.sizes, labelled)
         if board not in tables:
             tables[board] = _Table(teacher, board, settings, rng, numbers)
         for _ in range(STINT_BLOCKS):
             began = time.perf_counter()
             samples = tables[board].play_block()
-            made[board] += samples.count
+            labelled[board] += samples.count
             yield Block(board, samples, time.perf_counter() - began)
 
 
-def _next_board(shares: Mapping[Board, float], made: Mapping[Board, int]) -> Board:
+def _next_board(shares: Mapping[Board, float], labelled: Mapping[Board, int]) -> Board:
     """Return the board that lags furthest behind its share."""
-    total = sum(made.values())
-    return max(shares, key=lambda board: shares[board] * (total + 1) - made[board])
+    total = sum(labelled.values())
+    return max(shares, key=lambda board: shares[board] * (total + 1) - labelled[board])
 
 
 class _Table:

@@ -20,10 +20,9 @@ from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, Samples
 
 
 class Labeller:
-    """Makes samples of positions on boards of one size, at most `batch` at a time.
+    """Builds samples of positions on boards of one size, at most `batch` at a time.
 
-    Planes are those of networks that take areas as the rules say (`NetworkInfo.suicide_area` False), whatever the
-    teacher looks at.
+    Planes follow the rules for areas (`NetworkInfo.suicide_area` False), even if the teacher's own inputs do not.
     """
 
     def __init__(self, batch: int, width: int, height: int) -> None:
@@ -41,7 +40,7 @@ class Labeller:
         evaluation: Evaluation,
         games: Sequence[int],
     ) -> Samples:
-        """Return a sample for each of the first K rows, of which `games` are the numbers of the games."""
+        """Return a sample for each of the first K rows, which belong to the games with the numbers `games`."""
         count = len(conditions)
         for row, of_row in enumerate(conditions):
             self._encoder.encode(positions, range(row, row + 1), of_row, self._symmetries, self._inputs)

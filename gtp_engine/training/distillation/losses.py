@@ -1,4 +1,4 @@
-"""The loss: how far a network's outputs are from a teacher's, a number for each head and their weighted sum.
+"""The loss: the distance of a network's outputs from a teacher's, for each head, and their weighted sum.
 
 All of it is in float32 and for the side to move; letters as in `batches`.
 """
@@ -14,15 +14,15 @@ from gtp_engine.training.distillation.batches import Batch
 from gtp_engine.training.distillation.train_config import LossWeights
 from gtp_engine.training.nets.network_module import Outputs
 
-_IMPOSSIBLE_PLANES: Final = (1, 2, 6)
-"""Planes of KataGo's inputs where nothing may be played: own stones, opponent's stones, ko (`nn.katago_planes`)."""
+_ILLEGAL_PLANES: Final = (1, 2, 6)
+"""Planes of KataGo's inputs that mark illegal moves: own stones, opponent's stones, ko (`nn.katago_planes`)."""
 
-_IMPOSSIBLE: Final = -1e4
-"""Logit of moves that cannot be played: their probability is 0, and finite, so that 0 times it is 0."""
+_ILLEGAL_LOGIT: Final = -1e4
+"""Logit of illegal moves: their probability is 0, and finite, so that 0 times it is 0."""
 
 
 _SCORE_TURN: Final = 6.0
-"""Points of error from which on a score's loss grows in proportion: positions decided by 50 points count as decided."""
+"""Points of error beyond which a score's loss grows linearly, so that lost games of 50 points do not dominate it."""
 
 
 class Losses(NamedTuple):
@@ -40,10 +40,10 @@ class Losses(NamedTuple):
         return torch.stack([loss * getattr(weights, name) for name, loss in self._asdict().items()]).sum()
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """A network's outputs in the units of a batch."""
 
-    log_policy: Tensor  # [N, A + 1] logarithms of probabilities; about −10⁴ where no move is possible
+    log_policy: Tensor  # [N, A + 1] logarithms of probabilities; about −10⁴ for illegal moves
     log_value: Tensor  # [N, 3]
     score: Tensor  # [N, 3] mean, standard deviation, lead; points
     ownership: Tensor  # [N, A] before tanh
@@ -51,28 +51,28 @@ class Answers(NamedTuple):
 
 def losses_of(outputs: Outputs, batch: Batch, scales: Scales) -> Losses:
     """Return the losses of a network's outputs for `batch`."""
-    answers = answers_of(outputs, batch, scales)
+    predictions = predictions_of(outputs, batch, scales)
     mean, stdev, lead = (
-        F.huber_loss(answers.score[:, i], batch.score[:, i], delta=_SCORE_TURN) / _SCORE_TURN for i in range(3)
+        F.huber_loss(predictions.score[:, i], batch.score[:, i], delta=_SCORE_TURN) / _SCORE_TURN for i in range(3)
     )
     return Losses(
-        policy=-(batch.policy * answers.log_policy).sum(dim=1).mean(),
-        value=-(batch.value * answers.log_value).sum(dim=1).mean(),
-        # tanh is 2 · sigmoid(2x) − 1, so that this is the cross-entropy of who owns a point
-        ownership=F.binary_cross_entropy_with_logits(2 * answers.ownership, (batch.ownership + 1) / 2),
+        policy=-(batch.policy * predictions.log_policy).sum(dim=1).mean(),
+        value=-(batch.value * predictions.log_value).sum(dim=1).mean(),
+        # tanh is 2 · sigmoid(2x) − 1, so this is the cross-entropy of ownership
+        ownership=F.binary_cross_entropy_with_logits(2 * predictions.ownership, (batch.ownership + 1) / 2),
         score_mean=mean,
         score_stdev=stdev,
         lead=lead,
     )
 
 
-def answers_of(outputs: Outputs, batch: Batch, scales: Scales) -> Answers:
-    """Return what a network's outputs mean, as `nn.decode` takes them; only moves that may be possible are counted."""
+def predictions_of(outputs: Outputs, batch: Batch, scales: Scales) -> Predictions:
+    """Return a network's outputs decoded as by `nn.decode`; moves that are certainly illegal are masked."""
     planes = batch.planes.flatten(2)
-    is_impossible = planes[:, _IMPOSSIBLE_PLANES].amax(dim=1).bool()
+    is_illegal = planes[:, _ILLEGAL_PLANES].amax(dim=1).bool()
     logits = outputs.policy[:, 0]
-    points = logits[:, :-1].masked_fill(is_impossible, _IMPOSSIBLE)
+    points = logits[:, :-1].masked_fill(is_illegal, _ILLEGAL_LOGIT)
     log_policy = torch.cat([points, logits[:, -1:]], dim=1).log_softmax(dim=1)
     mean, raw_stdev, lead = outputs.misc[:, :3].unbind(dim=1)
     score = [mean * scales.score_mean, F.softplus(raw_stdev) * scales.score_stdev, lead * scales.lead]
-    return Answers(log_policy, outputs.value.log_softmax(dim=1), torch.stack(score, dim=1), outputs.ownership)
+    return Predictions(log_policy, outputs.value.log_softmax(dim=1), torch.stack(score, dim=1), outputs.ownership)

@@ -1,8 +1,8 @@
-"""Labelled samples of games that others have played: a folder of SGF files.
+"""Labelled samples of recorded games: a folder of SGF files.
 
-Every position of the main line becomes a sample, labelled by the teacher as those of its own games are.  Left out are
-positions before the last change of the board in the middle of a record (`sgf.playback`), those where the record lets a
-side move that is not to move, and what comes after the passes that end a game.
+Every position of the main line becomes a sample, labelled like those of the teacher's own games.  Left out are
+positions before the last change of the board in the middle of a record (`sgf.playback`), those in which the record has
+the wrong side move, and those after the passes that end a game.
 """
 
 import time
@@ -23,7 +23,7 @@ from gtp_engine.training.distillation.labels import Labeller
 
 
 def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed: int, log: Log) -> Iterator[Block]:
-    """Yield the samples of all `.sgf` files in a folder and the folders in it, in the order of their names.
+    """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
     A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The numbers of the games follow
     from `seed`.  Raises SgfError if there is no usable file.
@@ -39,7 +39,7 @@ def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed:
 
 
 class _Queue:
-    """Positions on boards of one size that wait until there are enough for a call of the teacher."""
+    """Positions on boards of one size that wait until they fill a batch of the teacher."""
 
     def __init__(self, teacher: RowsEvaluator, board: Board, batch: int) -> None:
         self._teacher: Final = teacher
@@ -52,7 +52,7 @@ class _Queue:
         self._games: list[int] = []
 
     def add_game(self, record: Game, number: int) -> Iterator[Block]:
-        """Add the positions of a game, and yield the blocks that become full."""
+        """Add the positions of a game; yield the blocks that become full."""
         game = Game(record.width, record.height, record.rules, record.komi)
         game.set_up(record.setup_stones, record.first_player)
         rows = GameRows(self._latest)
@@ -65,7 +65,7 @@ class _Queue:
         yield from self._add(rows, game, number)
 
     def flush(self) -> Iterator[Block]:
-        """Yield a block of what waits, if anything does."""
+        """Yield a block of the waiting positions, if there are any."""
         if not self._games:
             return
         began = time.perf_counter()

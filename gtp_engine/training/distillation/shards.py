@@ -1,4 +1,4 @@
-"""Shards: files of labelled positions, what training reads.
+"""Shards: the files of labelled positions that training reads.
 
 A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A = H·W points):
 
@@ -37,15 +37,15 @@ TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
 OWNERSHIP_UNIT: Final = 127
-"""What ownership, −1 to 1, is multiplied by."""
+"""Factor of ownership, −1 to 1."""
 
 _NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
 _UNFINISHED: Final = ".part"
-"""What the name of a shard that is being written ends in."""
+"""Suffix of a shard that is being written."""
 
 
 class ShardError(TengenError, ValueError):
-    """A shard that cannot be read, or is not what its name or metadata say."""
+    """A shard that cannot be read, or does not match its name or metadata."""
 
 
 class Samples(NamedTuple):
@@ -60,18 +60,18 @@ class Samples(NamedTuple):
     game: NDArray[np.int64]
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # a tuple's method of that name is of no use here
+    def count(self) -> int:  # type: ignore[override]  # hides a tuple's method
         """The number of positions, N."""
         return len(self.game)
 
     def take(self, rows: NDArray[Any]) -> "Samples":
-        """Return copies of some positions: their numbers in any order, or a mask."""
+        """Return copies of some positions, by index or by a mask."""
         return Samples._make(array[rows] for array in self)
 
 
 @dataclass(frozen=True)
 class ShardMeta:
-    """Where the positions of a shard come from."""
+    """The origin of a shard's positions."""
 
     width: int
     height: int
@@ -82,11 +82,11 @@ class ShardMeta:
     licence: str
     """Its licence, for people."""
     seed: int
-    """Seed of the run that made them."""
+    """Seed of the run that generated them."""
 
 
 class ShardName(NamedTuple):
-    """What the name of a shard says."""
+    """The parts of a shard's name."""
 
     width: int
     height: int
@@ -98,7 +98,7 @@ class ShardName(NamedTuple):
 
 
 def parse_name(path: Path) -> ShardName:
-    """Return what a shard's name says; raises ShardError for other names."""
+    """Return the parts of a shard's name; raises ShardError for other names."""
     found = _NAME.fullmatch(path.name)
     if found is None:
         raise ShardError(problem(f"file {shown(path.name)}", expected="a shard's name, such as 19x19-1-00000.npz"))
@@ -106,25 +106,25 @@ def parse_name(path: Path) -> ShardName:
 
 
 def shard_paths(folder: Path) -> list[Path]:
-    """Return the shards in a folder, sorted by board, seed and number; raises ShardError if it is no folder."""
+    """Return the shards in a folder, sorted by board, seed and number; raises ShardError if it is not a folder."""
     if not folder.is_dir():
         raise ShardError(problem(f"no folder {shown_path(folder)}", expected="a folder of shards"))
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
 
 
 def join(parts: Sequence[Samples]) -> Samples:
-    """Return the positions of all parts, at least one, one after the other."""
+    """Return the positions of all parts, of which there is at least one."""
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
 def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
-    """Write a shard, which bears its name only when it is complete.
+    """Write a shard, under its name only once it is complete.
 
-    Raises ShardError for arrays of other shapes, and for a shard that is there already.
+    Raises ShardError for arrays of other shapes, and for a shard that exists already.
     """
     _check(path, samples, meta)
     if path.exists():
-        raise ShardError(problem(f"shard {shown_path(path)} is there already", advice="use another seed"))
+        raise ShardError(problem(f"shard {shown_path(path)} exists already", advice="use another seed"))
     unfinished = path.with_name(path.name + _UNFINISHED)
     text = json.dumps({"format": FORMAT, **asdict(meta)})
     with open(unfinished, "wb") as file:
@@ -133,7 +133,7 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
 
 
 def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
-    """Return the positions of a shard and where they come from; raises ShardError, saying what is wrong."""
+    """Return the positions of a shard and their origin; raises ShardError."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             values: dict[str, Any] = json.loads(str(file["meta"]))

@@ -1,4 +1,4 @@
-"""The teacher: the network whose policy plays the games and whose answers label them."""
+"""The teacher: the network whose policy plays the games and whose evaluations label them."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 
 
 class TeacherInfo(NamedTuple):
-    """What shards say about their teacher."""
+    """The teacher as shards record it."""
 
     name: str
     sha256: str
@@ -20,7 +20,7 @@ class TeacherInfo(NamedTuple):
 
 
 class Teacher(Protocol):
-    """A network file and how it is run, a dataclass; called, it returns the evaluator.  Workers get it by pickling."""
+    """A network file and how it is run, a dataclass; called, it returns the evaluator.  It is pickled for workers."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -32,7 +32,7 @@ class Teacher(Protocol):
         ...
 
     def info(self) -> TeacherInfo:
-        """Return what the file says about itself; the hash is that of the file it was converted from, if it says so."""
+        """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
         ...
 
 
@@ -40,7 +40,7 @@ class Teacher(Protocol):
 class OnnxTeacher:
     """A network file that ONNX Runtime runs, see `Teacher`.
 
-    `batch` is how many positions it is given together, `threads` 0 means all cores.
+    `batch` is the number of positions of a call; `threads` 0 means all cores.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class OnnxTeacher:
         return NetworkRows(OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch))
 
     def info(self) -> TeacherInfo:
-        """Return what the file says about itself; see `Teacher`."""
+        """Return the metadata of the file; see `Teacher`."""
         info = read_info(self.path)
         sha256 = info.source_sha256 or hashlib.sha256(self.path.read_bytes()).hexdigest()
         return TeacherInfo(info.name, sha256, info.license)

@@ -1,7 +1,7 @@
-"""A network run by torch: a teacher on a graphics processor that needs no ONNX Runtime made for it.
+"""A network run by torch: a teacher on a GPU without an ONNX Runtime that supports it.
 
 TorchModel     the network of a file as `selfplay.rows_evaluator.RawModel`
-TorchTeacher   makes an evaluator of it, as `teacher.OnnxTeacher` does
+TorchTeacher   returns an evaluator of it, like `teacher.OnnxTeacher`
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from gtp_engine.training.nets.network_module import NetworkModule
 class TorchModel:
     """The network of a file (`start.module_of_file`) on a device; one thread uses it at a time.
 
-    Raises ModelError if the file cannot be used, ConfigError for a device that is not there.
+    Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
     """
 
     def __init__(self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0) -> None:
@@ -46,7 +46,7 @@ class TorchModel:
 
 @dataclass(frozen=True)
 class TorchTeacher:
-    """A network file and how torch runs it; called, it returns the evaluator.  Workers get it by pickling."""
+    """A network file and how torch runs it; called, it returns the evaluator.  It is pickled for workers."""
 
     path: Path
     device: str = "auto"
@@ -58,13 +58,13 @@ class TorchTeacher:
         return NetworkRows(TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads))
 
     def info(self) -> TeacherInfo:
-        """Return what shards say about their teacher."""
+        """Return the teacher as shards record it."""
         info = _info(self.path, module_of_file(self.path))
         return TeacherInfo(info.name, info.source_sha256, info.license)
 
 
 def _info(path: Path, module: NetworkModule) -> NetworkInfo:
-    """Return what is known about the network in a file, with the file's hash unless it names its source's."""
+    """Return the metadata of the network in a file, with the file's hash unless that of its source is recorded."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".onnx":
         info = read_info(path)

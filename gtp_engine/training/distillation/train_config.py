@@ -1,7 +1,7 @@
 """What a distillation run is: frozen dataclasses, recorded in every checkpoint.  Needs no torch.
 
 DistillationLearning   how the network learns
-LossWeights            what counts how much
+LossWeights            the weights of the losses
 TrainConfig            the run
 """
 
@@ -26,7 +26,7 @@ class DistillationLearning(Learning, name="learning"):
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for what makes no run."""
+        """Raise ConfigError for settings that are out of bounds."""
         super().__post_init__()
         if self.batch < 2:
             raise ConfigError(problem(f"batches of {self.batch}", expected="at least 2 positions"))
@@ -34,7 +34,7 @@ class DistillationLearning(Learning, name="learning"):
 
 @dataclass(frozen=True)
 class LossWeights:
-    """What each head's loss is multiplied by.
+    """The weight of each head's loss.
 
     Policy and value choose the moves.  Ownership has a target for each point and teaches the trunk which stones live;
     scores are in points, whose square counts up to a few points and whose absolute value beyond (Huber), and small

@@ -12,7 +12,7 @@ from gtp_engine.errors import problem, shown_path
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.distillation.batches import Batch, Board, unpack
-from gtp_engine.training.distillation.losses import Answers, answers_of
+from gtp_engine.training.distillation.losses import Predictions, predictions_of
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     Samples,
@@ -39,7 +39,7 @@ class Agreement:
     policy_loss: float
     """Cross-entropy with the teacher's policy, nats."""
     policy_kl: float
-    """That less the entropy of the teacher's policy: what the network has not learned."""
+    """That less the entropy of the teacher's policy: 0 for a network that has learned everything."""
     same_first_move: float
     """Share of positions whose most likely move is the teacher's."""
     winrate_error: float
@@ -53,7 +53,7 @@ class Agreement:
 
 
 class HeldOut:
-    """Up to `positions` held-out positions of each board size, kept in memory; a folder that has none gives none.
+    """Up to `positions` held-out positions of each board size, in memory; a folder without any gives none.
 
     While there are fewer, each validation takes positions of new shards.
     """
@@ -109,27 +109,27 @@ def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[Batch]
     for batch in batches:
         there = batch.to(machine.device)
         outputs = machine.run(module, there.planes, there.globals)
-        rows.append(_figures(answers_of(outputs, there, _scales(module)), there))
+        rows.append(_figures(predictions_of(outputs, there, _scales(module)), there))
     figures = torch.cat(rows, dim=1)
     return Agreement(figures.shape[1], *figures.double().mean(dim=1).tolist())
 
 
-def _figures(answers: Answers, batch: Batch) -> Tensor:
-    """Return the figures of a verdict for each position of a batch, [7, N]."""
-    policy_loss = -(batch.policy * answers.log_policy).sum(dim=1)
+def _figures(predictions: Predictions, batch: Batch) -> Tensor:
+    """Return the figures of `Agreement` for each position of a batch, [7, N]."""
+    policy_loss = -(batch.policy * predictions.log_policy).sum(dim=1)
     entropy = -(batch.policy * (batch.policy + _EPSILON).log()).sum(dim=1)
-    value = answers.log_value.exp()
+    value = predictions.log_value.exp()
     winrate, teachers = (each[:, 0] + each[:, 2] / 2 for each in (value, batch.value))
-    score = (answers.score - batch.score).abs()
+    score = (predictions.score - batch.score).abs()
     return torch.stack(
         [
             policy_loss,
             policy_loss - entropy,
-            (answers.log_policy.argmax(dim=1) == batch.policy.argmax(dim=1)).float(),
+            (predictions.log_policy.argmax(dim=1) == batch.policy.argmax(dim=1)).float(),
             (winrate - teachers).abs(),
             score[:, 2],
             score[:, 0],
-            (answers.ownership.tanh() - batch.ownership).abs().mean(dim=1),
+            (predictions.ownership.tanh() - batch.ownership).abs().mean(dim=1),
         ]
     )
 

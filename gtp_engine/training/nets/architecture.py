@@ -1,6 +1,6 @@
-"""The architecture of a network: its description as JSON, with the sizes of arrays in place of their numbers.
+"""The architecture of a network: its description as JSON, with the sizes of arrays in place of their values.
 
-An exported file and a checkpoint hold it, so that a module to put the weights into can be made of them.  Every
+It is stored in exported files and checkpoints, so that a module can be built before it takes their weights.  Every
 dataclass of `networks.katago_format.description` becomes an object with its name as "kind", every array {"sizes": […]}.
 """
 
@@ -17,7 +17,7 @@ from gtp_engine.networks.katago_format import description
 from gtp_engine.networks.katago_format.description import Activation, Network
 
 PROPERTY: Final = "tengen.architecture"
-"""Metadata property of exported ONNX files that holds it."""
+"""Metadata property of exported ONNX files."""
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str, ...]
@@ -37,7 +37,7 @@ def architecture_of(network: Network) -> str:
 
 
 def network_of(architecture: str, fill: Fill) -> Network:
-    """Return the network of an architecture with the arrays that `fill` gives; raises ModelError if it is none."""
+    """Return the network of an architecture with the arrays that `fill` gives; raises ModelError if it is invalid."""
     try:
         network = _decode(json.loads(architecture), (), fill)
         if not isinstance(network, Network):

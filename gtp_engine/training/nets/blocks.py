@@ -30,7 +30,7 @@ class OrdinaryLayers(nn.Module):
         self.second = NormActConvLayer(block.second)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the block's answer to `x`."""
+        """Return the block's output for `x`."""
         change: Tensor = self.second(self.first(x))
         return x + change
 
@@ -40,7 +40,7 @@ class OrdinaryLayers(nn.Module):
 
 
 class GlobalPoolingLayers(nn.Module):
-    """An ordinary block whose first convolution is joined by a bias made from what `pool` sees on the whole board."""
+    """An ordinary block whose first convolution gets a bias computed by `pool` from the whole board."""
 
     def __init__(self, block: GlobalPoolingBlock) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class GlobalPoolingLayers(nn.Module):
         self.second = NormActConvLayer(block.second)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the block's answer to `x`."""
+        """Return the block's output for `x`."""
         active = activate(self.first.norm(x), self.first.activation)
         hidden = self.first.conv(active)
         bias = self.pool_to_bias(pool_for_trunk(self.pool(active)))
@@ -74,7 +74,7 @@ class BottleneckLayers(nn.Module):
         self.widen = NormActConvLayer(block.widen)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the block's answer to `x`."""
+        """Return the block's output for `x`."""
         change: Tensor = self.widen(self.blocks(self.narrow(x)))
         return x + change
 
@@ -84,14 +84,14 @@ class BottleneckLayers(nn.Module):
 
 
 class BlockStack(nn.Module):
-    """Blocks one after the other."""
+    """Blocks in sequence."""
 
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         super().__init__()
         self.layers = nn.ModuleList(_layers_of(block) for block in blocks)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the last block's answer."""
+        """Return the output of the last block."""
         for layers in self.layers:
             x = layers(x)
         return x

@@ -1,4 +1,4 @@
-"""The layers of KataGo's networks as torch modules: each is made of its description and can write itself back.
+"""The layers of KataGo's networks as torch modules: each is built from its description and can return it.
 
 Twins of the dataclasses in `networks.katago_format.description`, with the same shapes; `describe` returns such a
 dataclass with float32 copies of the weights as they are now.
@@ -26,8 +26,8 @@ from gtp_engine.networks.katago_format.description import (
 )
 
 STATISTICS_MOMENTUM: Final = 0.02
-"""Share of a batch in the running statistics of a norm: they cover about 50 batches, so that every board size has
-its share in them although a batch has only one."""
+"""Weight of a batch in the running statistics of a norm: they cover about 50 batches, so that every board size
+contributes although a batch has only one."""
 
 _EPSILON: Final = 1e-5
 """Added to variances; small beside those of He-initialised layers, which are about 1."""
@@ -37,12 +37,12 @@ _MIDDLE_WIDTH: Final = 14.0
 
 
 def parameter(array: Floats) -> nn.Parameter:
-    """Return a learned copy of `array`."""
+    """Return a trainable copy of `array`."""
     return nn.Parameter(torch.from_numpy(np.array(array, dtype=np.float32)))
 
 
 def floats(tensor: Tensor) -> Floats:
-    """Return a float32 copy of a tensor, wherever it lies."""
+    """Return a float32 copy of a tensor on any device."""
     return np.ascontiguousarray(tensor.detach().cpu().float().numpy()).copy()
 
 
@@ -95,10 +95,10 @@ class MatrixLayer(nn.Module):
 
 
 class NormLayer(nn.Module):
-    """A batch norm, which begins with the statistics that make it `x * scale + bias`.
+    """A batch norm, which begins with the statistics that reduce it to `x * scale + bias`.
 
-    Where `counts` is set, training takes mean and variance from the batch and keeps their running averages; elsewhere,
-    and in evaluation, those averages are used as they are.
+    If `counts` is set, training uses mean and variance of the batch and updates their running averages; otherwise, and
+    in evaluation, the running averages are used.
     """
 
     mean: Tensor
@@ -148,7 +148,7 @@ class RmsNormLayer(nn.Module):
 
 
 class NormActConvLayer(nn.Module):
-    """Norm, activation, convolution; the norm may be called with something added to its input."""
+    """Norm, activation, convolution; a caller may add something to the norm's input."""
 
     def __init__(self, layer: NormActConv) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class NormActConvLayer(nn.Module):
         self.conv = ConvLayer(layer.conv)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the layer's answer to `x` [B, I, H, W]: [B, O, H, W]."""
+        """Return the layer's output for `x` [B, I, H, W]: [B, O, H, W]."""
         y: Tensor = self.conv(activate(self.norm(x), self.activation))
         return y
 
@@ -176,7 +176,7 @@ class PoolBranchLayer(nn.Module):
         self.activation = branch.activation
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return what is to be pooled, [B, O, H, W]."""
+        """Return the features to pool, [B, O, H, W]."""
         return activate(self.norm(self.conv(x)), self.activation)
 
     def describe(self) -> PoolBranch:

@@ -1,7 +1,7 @@
 """A whole network as a torch module: trunk, policy head, value head.
 
-The module's outputs are the raw ones of `nn.metadata`, for the side to move: what a network file of the same
-description answers.
+The module's outputs are the raw ones of `nn.metadata`, for the side to move: the same as those of a
+network file of the same description.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from gtp_engine.training.nets.transformer import to_board, to_points
 
 
 class Outputs(NamedTuple):
-    """What a network says about B positions, as `nn.metadata` describes it."""
+    """A network's outputs for B positions, as `nn.metadata` describes them."""
 
     policy: Tensor  # [B, P, H·W + 1] logits
     value: Tensor  # [B, 3] logits of win, loss, no result
@@ -40,9 +40,9 @@ class Outputs(NamedTuple):
 
 
 class NetworkModule(nn.Module):
-    """The network of a description, to be run, trained and described again.
+    """The network of a description, which can be run, trained and described again.
 
-    Norms are `x * scale + bias` until `count_statistics` makes batch norms of them.
+    Norms are `x * scale + bias` until `count_statistics` turns them into batch norms.
     """
 
     def __init__(self, network: Network) -> None:
@@ -60,11 +60,11 @@ class NetworkModule(nn.Module):
 
     @property
     def network(self) -> Network:
-        """The description that the module was made of: its version and scales hold, its weights are old."""
+        """The description that the module was built from: its version and scales are valid, its weights are old."""
         return self._network
 
     def describe(self) -> Network:
-        """Return the network with the weights of now."""
+        """Return the network with the current weights."""
         return replace(
             self._network,
             trunk=self.trunk.describe(),
@@ -83,7 +83,7 @@ class NetworkModule(nn.Module):
         return any(norm.counts for norm in self.norms())
 
     def count_statistics(self, counts: bool) -> None:
-        """Have training take the norms' statistics from each batch, or leave them as they are."""
+        """Have training take the norms' statistics from each batch, or leave them unchanged."""
         for norm in self.norms():
             norm.counts = counts
 

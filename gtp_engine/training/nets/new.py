@@ -1,8 +1,8 @@
-"""Networks that have learned nothing yet: descriptions with random weights.
+"""Descriptions of new networks, with random weights.
 
 A residual trunk in pre-activation order (He et al., "Identity Mappings in Deep Residual Networks", 2016) in which some
-blocks pool over the whole board, and the heads of KataGo's model version 8: the one with the fewest outputs, all of
-which our teachers can label.
+blocks pool over the whole board, and the heads of KataGo's model version 8: it has the fewest outputs, and our
+teachers can label all of them.
 """
 
 from typing import Final
@@ -35,12 +35,12 @@ VERSION: Final = 8
 MISC_OUTPUTS: Final = 4
 
 _VALUES_POOLED: Final = 3
-"""Values that pooling makes of a channel."""
+"""Values that pooling computes from a channel."""
 
 _POOLED_GAIN: Final = 0.3
-"""Share of full variance's deviation with which pooled values enter: a start at which the board's points differ."""
+"""Factor of the deviation with which pooled values enter, so that at the start the board's points still differ."""
 _OUTPUT_GAIN: Final = 0.1
-"""The same for outputs: training begins with an even policy and an open game."""
+"""The same for outputs: training begins with a nearly uniform policy and an even game."""
 
 
 def new_network(shape: Shape, *, name: str, seed: int) -> Network:
@@ -67,13 +67,13 @@ class _Maker:
             trunk=self._trunk(),
             policy=self._policy_head(),
             value=self._value_head(),
-            parameters=0,  # the module that is trained counts them
+            parameters=0,  # the trained module counts them
         )
 
     # Layers
 
     def _conv(self, inputs: int, outputs: int, size: int, gain: float = 1.0) -> Conv:
-        """Return a convolution that keeps the variance of what a ReLU let through (He et al., 2015), times `gain`²."""
+        """Return a convolution that preserves variance after a ReLU (He et al., 2015), times `gain`²."""
         deviation = gain * np.sqrt(2 / (inputs * size * size))
         return Conv(self._normal(deviation, outputs, inputs, size, size), (1, 1))
 
@@ -99,7 +99,7 @@ class _Maker:
         return Trunk(conv, from_globals, blocks, _norm(shape.channels), self._activation)
 
     def _block(self, number: int) -> Block:
-        """Return block `number` from 1 on; its last convolution is small, so that all together add one variance."""
+        """Return block `number` from 1 on; its last convolution is small: all blocks together add a variance of 1."""
         shape = self._shape
         channels, gain = shape.channels, shape.blocks**-0.5
         if not shape.pooling_every or number % shape.pooling_every:

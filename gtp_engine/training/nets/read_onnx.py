@@ -1,10 +1,11 @@
 """The description in an ONNX file that `training.distillation.export` wrote: its weights, read back exactly.
 
-The graph of an architecture is always built in the same way.  So a graph is built of the same architecture with marks
-for weights: each a number of its own.  Where a mark is found in that graph, there the weight is in the file's.
+The graph of an architecture is always built in the same way.  So a second graph is built from the same architecture
+with a distinct number, a mark, for every weight: the position of a mark in that graph is the position of the weight in
+the file.
 
-Norms that follow a convolution were folded into it; they come back as a scale of 1 and a bias, so that the network
-calculates the same and would be written as the same file.
+Norms after a convolution were folded into it; they are read back as a scale of 1 and a bias, so that the network
+computes the same and would be exported as the same file.
 """
 
 import math
@@ -20,10 +21,10 @@ from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.training.nets.architecture import PROPERTY, Path, network_of
 
 _FIRST_MARK: Final = 1000
-"""Above all numbers that graphs contain for other reasons (`networks.onnx_export.board_shape`)."""
+"""Larger than any other number in a graph (`networks.onnx_export.board_shape`)."""
 
 _LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
-"""Parts of a network whose own norm comes first, so that it is not folded into anything."""
+"""Parts of a network that begin with their norm, which is therefore not folded into a convolution."""
 
 
 def read_onnx(path: FilePath) -> Network:
@@ -33,9 +34,9 @@ def read_onnx(path: FilePath) -> Network:
     if PROPERTY not in properties:
         raise ModelError(
             problem(
-                f"{shown(path.name)} does not say how it is built",
+                f"{shown(path.name)} has no recorded architecture",
                 expected="a network that `gtp-engine train export` wrote",
-                advice="of an imported network, give the .bin.gz file",
+                advice="for an imported network, give the .bin.gz file",
             )
         )
     network = _read(properties[PROPERTY], model, path.name)
@@ -52,12 +53,12 @@ def _load(path: FilePath) -> Any:
         return onnx.load(path)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
-    except Exception as error:  # protobuf's own kinds, which have changed between its versions
+    except Exception as error:  # protobuf's own kinds, which differ between its versions
         raise ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file")) from error
 
 
 def _read(architecture: str, model: Any, name: str) -> Network:
-    """Return the network with the weights that stand in `model` where the marks stand in a graph of its own."""
+    """Return the network with the weights of `model` at the positions of the marks."""
     marks = _Marks()
     marked = network_of(architecture, marks.fill)
     graph = build_model(marked, info_of_network(marked, origin="", terms="", sha256="")).graph
@@ -80,13 +81,13 @@ def _foreign(name: str) -> ModelError:
 
 
 class _Marks:
-    """Gives every weight a number; scales that are folded into other weights are 1 and get none."""
+    """Numbers every weight; scales that are folded into other weights are 1 and get no number."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def fill(self, path: Path, sizes: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the next marks; in double precision, which tells them all apart."""
+        """Return the next marks, in double precision, which represents all of them exactly."""
         if _is_folded(path):
             return np.ones(sizes)
         begin = _FIRST_MARK + self.count
@@ -94,7 +95,7 @@ class _Marks:
         return np.arange(begin, _FIRST_MARK + self.count, dtype=np.float64).reshape(sizes)
 
     def reader(self, weights: NDArray[np.float64]) -> Any:
-        """Return what fills a network with `weights`, in the order of the marks."""
+        """Return a function that fills a network with `weights`, in the order of the marks."""
         position = 0
 
         def fill(path: Path, sizes: tuple[int, ...]) -> NDArray[np.float32]:

@@ -30,7 +30,7 @@ class FeedForwardLayers(nn.Module):
         self.up, self.gate, self.down = (MatrixLayer(matrix) for matrix in (block.up, block.gate, block.down))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the block's answer to `x`."""
+        """Return the block's output for `x`."""
         normed = self.norm(to_points(x))
         return x + to_board(self.down(F.silu(self.up(normed)) * self.gate(normed)), x)
 
@@ -53,7 +53,7 @@ class AttentionLayers(nn.Module):
         self.frequencies = None if block.frequencies is None else parameter(block.frequencies)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the block's answer to `x`."""
+        """Return the block's output for `x`."""
         normed = self.norm(to_points(x))
         queries = self._rotated(_by_head(self.query(normed), self._heads), x)
         keys = self._rotated(_by_head(self.key(normed), self._kv_heads), x)
@@ -80,7 +80,7 @@ class AttentionLayers(nn.Module):
         )
 
     def _rotated(self, columns: Tensor, board: Tensor) -> Tensor:
-        """Return `columns` [B, N, S, D] with channels 2p and 2p + 1 turned by the angle of their point."""
+        """Return `columns` [B, N, S, D] with channels 2p and 2p + 1 rotated by the angle of their point."""
         if self.frequencies is None:
             return columns
         height, width = board.shape[2:]

@@ -1,4 +1,4 @@
-"""Chains of commands: what is there is not made again, and a command that fails is the last."""
+"""Chains of commands: existing products are not produced again, and a command that fails is the last."""
 
 import shlex
 import sys
@@ -13,7 +13,7 @@ def writes(path: Path, text: str) -> tuple[object, ...]:
     return sys.executable, "-c", f"open({str(path)!r}, 'a').write({text!r})"
 
 
-def test_commands_run_in_order_and_products_are_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_commands_run_in_order_and_products_are_built_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     product, log = tmp_path / "product", tmp_path / "log"
     steps = [Step("Make it", writes(product, "x"), product), Step("Go on", writes(log, "y"))]
     assert carry_out_all(steps) == 0
@@ -22,7 +22,7 @@ def test_commands_run_in_order_and_products_are_made_once(tmp_path: Path, capfd:
     second = capfd.readouterr().err
     assert (product.read_text(), log.read_text()) == ("x", "yy")
     assert "1/2  Make it\n" in first and shlex.join(map(str, steps[0].command)) in first
-    assert f"1/2  Make it\n{product} is there already.\n" in second
+    assert f"1/2  Make it\n{product} exists already.\n" in second
 
 
 def test_a_command_that_fails_ends_the_chain(tmp_path: Path) -> None:
@@ -32,13 +32,11 @@ def test_a_command_that_fails_ends_the_chain(tmp_path: Path) -> None:
     assert not after.exists()
 
 
-def test_a_command_that_was_interrupted_in_good_order_ends_it_too(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_without_its_product_ends_the_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     product = tmp_path / "product"
     assert carry_out_all([Step("Nothing", (sys.executable, "-c", ""), product)] * 2) == 1
     said = capfd.readouterr().err
-    assert f"{product} was not made" in said and "2/2" not in said
+    assert f"{product} is missing" in said and "2/2" not in said
 
 
 def test_the_engine_as_a_player_of_matches() -> None:

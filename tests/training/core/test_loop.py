@@ -102,7 +102,7 @@ def test_a_stopped_run_is_not_done(tmp_path: Path) -> None:
     assert len(diary.progress) == 3
 
 
-def test_checkpoints_are_written_now_and_then(tmp_path: Path) -> None:
+def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, checkpoint_minutes=0.0, samples=3 * 16)
     steps = []
 
@@ -259,7 +259,7 @@ def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
     assert diary.validations[-1] == {}
 
 
-def test_held_out_positions_that_come_later_are_taken_in(tmp_path: Path) -> None:
+def test_held_out_positions_that_come_later_are_used(tmp_path: Path) -> None:
     machine, module = choose_machine("cpu", "float32", threads=1), tiny_module()
     write_data(tmp_path, (5, 5), count=10)
     held_out = HeldOut(tmp_path / "held-out", 25)
@@ -284,13 +284,13 @@ def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
         ({"device": "tpu"}, "expected auto or cpu or cuda"),
     ],
 )
-def test_what_makes_no_run(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_settings_out_of_bounds(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         tiny_config(tmp_path, **changes)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_device(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="expected a CUDA device"):
         new_loop(tiny_config(tmp_path, device="cuda"))
 
@@ -313,7 +313,7 @@ def test_damaged_checkpoints(tmp_path: Path, damage: str) -> None:
         read_checkpoint(path)
 
 
-def test_a_checkpoint_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"cannot read checkpoint .*: No such file"):
         read_checkpoint(tmp_path / "none.pt")
 

@@ -1,4 +1,4 @@
-"""What training needs beside the engine is asked for in a sentence."""
+"""What training needs beside the engine is named in one sentence."""
 
 import sys
 
@@ -8,7 +8,7 @@ from gtp_engine.errors import ConfigError
 from gtp_engine.training.core.requirements import check_torch
 
 
-def test_without_torch_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ConfigError, match=r'^training needs PyTorch; install it: pip install "gtp-engine\[train\]"$'):
         check_torch()

@@ -1,4 +1,4 @@
-"""Turned samples are what the encoder makes of the position in that orientation."""
+"""Rotated and mirrored samples equal what the encoder writes in that orientation."""
 
 import numpy as np
 import pytest

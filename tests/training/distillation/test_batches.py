@@ -31,7 +31,7 @@ def stream(folder: Path, size: int = 8, **changes: object) -> Batches:
 
 
 def scores(batch: Batch) -> list[float]:
-    """Return what tells the positions of `numbered` apart."""
+    """Return the numbers of the positions of `numbered`."""
     return batch.score[:, 0].tolist()
 
 
@@ -81,7 +81,7 @@ def test_board_sizes_come_as_often_as_they_have_positions(tmp_path: Path) -> Non
         stream(tmp_path, shares={(9, 9): 1})
 
 
-def test_new_shards_are_taken_in_when_an_epoch_begins(tmp_path: Path) -> None:
+def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path) -> None:
     numbered(tmp_path, 5, 5, 16)
     batches = stream(tmp_path)
     next(batches)
@@ -100,7 +100,7 @@ def test_the_same_seed_gives_the_same_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 20])
-def test_a_stream_goes_on_where_its_state_was(tmp_path: Path, steps: int) -> None:
+def test_a_stream_continues_at_its_state(tmp_path: Path, steps: int) -> None:
     write_data(tmp_path, (5, 5), (4, 3))
     batches, again = stream(tmp_path), stream(tmp_path)
     for _ in range(steps):
@@ -119,7 +119,7 @@ def test_prefetched_batches_are_those_of_the_stream_with_its_states(tmp_path: Pa
     assert same(next(again), next(batches))
 
 
-def test_prefetching_hands_on_errors(tmp_path: Path) -> None:
+def test_prefetching_passes_errors_on(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5), shards=1)
     batches = stream(tmp_path)
     (path,) = shard_paths(tmp_path / "train")
@@ -155,7 +155,7 @@ def test_unpacked_samples_are_what_was_packed() -> None:
     assert all(tensor.dtype == torch.float32 for tensor in batch[1:])
 
 
-def test_a_batch_splits_into_parts() -> None:
+def test_a_batch_splits_into_shares() -> None:
     batch = unpack(count_stones(4, 3, 5, seed=2), (4, 3))
     parts = batch.split(3)
     assert [len(part.planes) for part in parts] == [2, 2, 1]
@@ -177,7 +177,7 @@ def test_damaged_shards_are_named(tmp_path: Path, content: bytes) -> None:
         stream(tmp_path)
 
 
-def test_a_folder_without_shards_says_so(tmp_path: Path) -> None:
+def test_a_folder_without_shards(tmp_path: Path) -> None:
     (tmp_path / "train").mkdir()
     with pytest.raises(ShardError, match="no shards in"):
         stream(tmp_path)

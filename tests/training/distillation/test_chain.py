@@ -27,7 +27,7 @@ def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "| 9×9 |" in capfd.readouterr().out, "the table of agreement"
 
     assert carry_out(steps[2], "") == 0
-    assert "trained.onnx is there already" in capfd.readouterr().err
+    assert "trained.onnx exists already" in capfd.readouterr().err
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
     rate, games = won_games(steps[-1])
     assert 0 <= rate <= 1 and games == 2

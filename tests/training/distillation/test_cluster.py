@@ -52,7 +52,7 @@ def test_workers_on_two_nodes_play_games_of_their_own(address: str) -> None:
 
 @needs_ray
 @pytest.mark.filterwarnings("ignore")
-def test_an_error_of_a_worker_is_told_in_its_words(address: str, tmp_path: Path) -> None:
+def test_an_error_of_a_worker_is_raised_with_its_text(address: str, tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
     teacher = SentTeacher(OnnxTeacher(path, 2))
@@ -64,7 +64,7 @@ def test_an_error_of_a_worker_is_told_in_its_words(address: str, tmp_path: Path)
 
 
 @pytest.mark.skipif(HAS_RAY, reason="Ray is installed")
-def test_without_ray_one_is_told_how_to_get_it() -> None:
+def test_without_ray_the_error_names_the_extra() -> None:
     with (
         pytest.raises(WorkerError, match=r"pip install 'gtp-engine\[ray\]'"),
         blocks_of_cluster(FAKE, SETTINGS, 1, LOCAL, threads=1),
@@ -72,6 +72,6 @@ def test_without_ray_one_is_told_how_to_get_it() -> None:
         pass
 
 
-def test_numbers_of_games_tell_seed_and_worker() -> None:
+def test_numbers_of_games_contain_seed_and_worker() -> None:
     assert first_game(7, 1) - first_game(7, 0) == 1 << 32
     assert first_game(8, 0) == first_game(7, MOST_WORKERS)

@@ -69,7 +69,7 @@ def test_the_split_has_the_share_it_should_have() -> None:
     assert np.mean(in_order[1:] == in_order[:-1]) == pytest.approx(0.5, abs=0.01), "neighbours are independent"
 
 
-def test_shards_have_the_size_that_was_asked_for_and_say_where_they_come_from(tmp_path: Path) -> None:
+def test_shards_have_the_requested_size_and_record_their_origin(tmp_path: Path) -> None:
     folder = filled(tmp_path, 30)
     paths = [path for path in shard_paths(tmp_path / TRAIN) if path.name.startswith("4x4")]
     counts = [read_shard(path)[0].count for path in paths]

@@ -1,4 +1,4 @@
-"""Exported files: they answer like the module, play in the engine, and give their weights back exactly."""
+"""Exported files: they agree with the module, play in the engine, and give their weights back exactly."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def exported(tmp_path: Path, module: NetworkModule | None = None) -> Path:
     return path
 
 
-def test_files_say_what_they_are(tmp_path: Path) -> None:
+def test_files_have_metadata(tmp_path: Path) -> None:
     path = exported(tmp_path)
     onnx.checker.check_model(onnx.load(path), full_check=True)
     info = read_info(path)
@@ -48,7 +48,7 @@ def test_files_say_what_they_are(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["net.onnx"]
 
 
-def test_a_file_that_answers_otherwise_is_not_kept(tmp_path: Path) -> None:
+def test_a_file_with_other_outputs_is_not_kept(tmp_path: Path) -> None:
     path = exported(tmp_path, tiny_module(seed=1))
     with pytest.raises(ModelError, match=r"exported network's policy on 9×9 differs by [\d.e+-]+: expected at most"):
         check_file(path, tiny_module(seed=2))
@@ -60,7 +60,7 @@ def test_imported_networks_pass_the_check(tmp_path: Path) -> None:
     check_file(tmp_path / "net.onnx", module_of_file(source).eval())
 
 
-def test_a_network_agrees_with_what_it_says_in_the_engine(tmp_path: Path) -> None:
+def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path) -> None:
     """Positions of both colours go through the evaluator, the labels and the metrics, and come out without a change."""
     module = tiny_module()
     network = NetworkConfig(model=str(exported(tmp_path, module)), provider="cpu", precision="float32", symmetry="none")
@@ -150,7 +150,7 @@ def test_transformers_cannot_be_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"junk" * 100])
-def test_what_is_no_onnx_file(tmp_path: Path, content: bytes) -> None:
+def test_files_that_are_not_onnx(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "net.onnx"
     path.write_bytes(content)
     with pytest.raises(ModelError, match=r"'net.onnx' (is damaged|does not say)"):
@@ -164,7 +164,7 @@ def test_what_training_can_begin_with(tmp_path: Path) -> None:
         module_of_file(tmp_path / "net.onnx")
 
 
-def test_random_positions_are_as_many_as_asked_for() -> None:
+def test_random_positions_have_the_requested_number() -> None:
     spatial, globals_ = random_positions(3, 2, 5, seed=1)
     assert spatial.shape == (5, 22, 2, 3) and globals_.shape == (5, 19)
     assert spatial[:, 0].all() and len(np.unique(spatial.reshape(5, -1), axis=0)) > 1

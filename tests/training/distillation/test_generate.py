@@ -57,7 +57,7 @@ def test_it_ends_with_the_blocks(tmp_path: Path) -> None:
     assert not tally.stopped
 
 
-def test_a_stop_writes_what_there_is(tmp_path: Path) -> None:
+def test_a_stop_writes_the_samples_so_far(tmp_path: Path) -> None:
     asked: list[None] = []
 
     def progress(folder: DataFolder, tally: Tally) -> None:
@@ -91,7 +91,7 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
     assert written(tmp_path) > 48
 
 
-def test_the_first_signal_asks_and_the_second_one_interrupts() -> None:
+def test_the_first_signal_stops_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:
         assert not is_stopped()
@@ -115,7 +115,7 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
     assert last.endswith(f"{folder.duplicates:,} duplicates left out")
 
 
-def test_progress_without_a_terminal_is_a_line_now_and_then(
+def test_progress_without_a_terminal_is_a_line_each_minute(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.05)

@@ -1,4 +1,4 @@
-"""What a worker does: blocks of samples, sizes by turns."""
+"""Blocks of samples of a worker, board sizes in turn."""
 
 from collections import Counter
 from itertools import islice
@@ -47,7 +47,7 @@ def test_a_stint_is_of_one_size() -> None:
         assert len(set(boards[begin : begin + STINT_BLOCKS])) == 1
 
 
-def test_games_go_on_where_their_size_had_its_last_turn() -> None:
+def test_games_continue_at_the_next_turn_of_their_size() -> None:
     """A game's number is in blocks of one size only, and games do not begin anew with every stint."""
     found = blocks(6 * STINT_BLOCKS, {(7, 7): 0.5, (7, 6): 0.5})
     boards: dict[int, set[Board]] = {}

@@ -92,7 +92,7 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
     assert black > 20, "both sides were to move"
 
 
-def test_samples_do_not_change_when_others_are_made() -> None:
+def test_samples_do_not_change_when_later_ones_are_built() -> None:
     positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
     labeller, game = Labeller(1, 5, 5), Game(5, 5, Rules.parse("japanese"), 3.5)
     made = []

@@ -1,4 +1,4 @@
-"""The loss: least where a network says what its teacher says, in the terms in which the engine reads a network."""
+"""The loss: least where a network agrees with its teacher, in the units in which the engine decodes a network."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ from training.toy import count_stones
 
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import Batch, unpack
-from gtp_engine.training.distillation.losses import Losses, answers_of, losses_of
+from gtp_engine.training.distillation.losses import Losses, losses_of, predictions_of
 from gtp_engine.training.distillation.train_config import LossWeights
 from gtp_engine.training.nets.network_module import Outputs
 
@@ -47,12 +47,12 @@ def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
         assert losses_of(worse, batch, SCALES).total(LossWeights()) > found.total(LossWeights()), name
 
 
-def test_answers_are_in_the_units_of_a_batch(batch: Batch) -> None:
-    answers = answers_of(perfect(batch), batch, SCALES)
-    torch.testing.assert_close(answers.log_policy.exp(), batch.policy, atol=1e-3, rtol=0)
-    torch.testing.assert_close(answers.log_value.exp(), batch.value, atol=1e-3, rtol=0)
-    torch.testing.assert_close(answers.score, batch.score, atol=1e-4, rtol=0)
-    torch.testing.assert_close(answers.ownership.tanh(), batch.ownership, atol=1e-3, rtol=0)
+def test_predictions_are_in_the_units_of_a_batch(batch: Batch) -> None:
+    predictions = predictions_of(perfect(batch), batch, SCALES)
+    torch.testing.assert_close(predictions.log_policy.exp(), batch.policy, atol=1e-3, rtol=0)
+    torch.testing.assert_close(predictions.log_value.exp(), batch.value, atol=1e-3, rtol=0)
+    torch.testing.assert_close(predictions.score, batch.score, atol=1e-4, rtol=0)
+    torch.testing.assert_close(predictions.ownership.tanh(), batch.ownership, atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize("plane", [1, 2, 6])
@@ -62,7 +62,7 @@ def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
     outputs = perfect(batch)
     outputs.policy[:] = 0.0
     outputs.policy[:, :, 6] = 50.0
-    probabilities = answers_of(outputs, batch, SCALES).log_policy.exp()
+    probabilities = predictions_of(outputs, batch, SCALES).log_policy.exp()
     assert probabilities[:, 6].max() == 0.0
     torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(6))
     assert probabilities[:, -1].min() == pytest.approx(1 / 12), "the pass and eleven points share alike"

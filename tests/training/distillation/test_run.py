@@ -72,7 +72,7 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     assert figures.keys() == {"5x5", "4x3"} and "policy_kl" in figures["5x5"]
 
 
-def test_a_log_that_was_cut_off_is_read_up_to_there(tmp_path: Path) -> None:
+def test_an_incomplete_line_of_a_log_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"steps": 1}\n{"steps": 2}\n{"ste', encoding="utf-8")
     assert read_log(path) == [{"steps": 1}, {"steps": 2}]

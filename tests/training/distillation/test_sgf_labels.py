@@ -96,12 +96,12 @@ def test_positions_where_the_wrong_side_moves_are_left_out(tmp_path: Path) -> No
     assert samples.count == 3, "not the one after C3, where Black moves again"
 
 
-def test_later_changes_of_the_board_begin_anew(tmp_path: Path) -> None:
+def test_later_changes_of_the_board_begin_a_new_game(tmp_path: Path) -> None:
     write(tmp_path, "game.sgf", "(;SZ[5];B[cc];AW[ab]PL[W];W[bb];B[dd])")
     assert samples_of(tmp_path)[5, 5].count == 3
 
 
-def test_files_that_cannot_be_read_are_told_and_left_out(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_logged_and_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.sgf", "no record")
     write(tmp_path, "b.sgf", "(;SZ[5];B[cc];W[cc])")
     write(tmp_path, "c.sgf", "(;SZ[5];B[cc])")
@@ -110,6 +110,6 @@ def test_files_that_cannot_be_read_are_told_and_left_out(tmp_path: Path) -> None
     assert [line.split(": ")[0] for line in errors] == [str(tmp_path / "a.sgf"), str(tmp_path / "b.sgf")]
 
 
-def test_a_folder_without_records_is_a_mistake(tmp_path: Path) -> None:
+def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SgfError, match=r"0 files in .*: expected readable game records whose names end in \.sgf"):
         samples_of(tmp_path)

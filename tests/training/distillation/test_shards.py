@@ -1,4 +1,4 @@
-"""Shards: what is written is read again, and what is damaged is told apart."""
+"""Shards: what is written is read again, and damage is detected."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_what_is_written_is_read_again(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name], "nothing unfinished is left"
 
 
-def test_the_file_is_what_the_contract_says(path: Path) -> None:
+def test_the_file_has_the_documented_arrays(path: Path) -> None:
     with np.load(path) as file:
         assert set(file) == {*Samples._fields, "meta"}
         assert json.loads(str(file["meta"])) == {
@@ -78,7 +78,7 @@ def test_the_file_is_what_the_contract_says(path: Path) -> None:
 
 
 def test_a_shard_is_never_overwritten(path: Path) -> None:
-    with pytest.raises(ShardError, match="is there already"):
+    with pytest.raises(ShardError, match="exists already"):
         write_shard(path, some_samples(3), META)
     assert read_shard(path)[0].count == 6
 
@@ -105,7 +105,7 @@ def test_a_changed_byte_is_damage(path: Path) -> None:
         read_shard(path)
 
 
-def test_text_is_no_shard(path: Path) -> None:
+def test_text_is_not_a_shard(path: Path) -> None:
     path.write_text("hello")
     with pytest.raises(ShardError, match="is damaged"):
         read_shard(path)
@@ -123,7 +123,7 @@ def test_wrong_types_are_damage(path: Path) -> None:
         read_shard(path)
 
 
-def test_another_format_is_told(path: Path) -> None:
+def test_another_format_is_reported(path: Path) -> None:
     with np.load(path) as file:
         meta = json.loads(str(file["meta"]))
     rewrite(path, meta=np.array(json.dumps(meta | {"format": 2})))
@@ -131,7 +131,7 @@ def test_another_format_is_told(path: Path) -> None:
         read_shard(path)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ShardError, match=r"cannot read shard .*No such file"):
         read_shard(tmp_path / "5x4-1-00000.npz")
 
@@ -147,7 +147,7 @@ def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
     assert parse_name(tmp_path / found[-1]) == (9, 9, 10, 0)
 
 
-def test_names_and_folders_that_are_none(tmp_path: Path) -> None:
+def test_invalid_names_and_folders(tmp_path: Path) -> None:
     with pytest.raises(ShardError, match="expected a shard's name"):
         parse_name(Path("shard.npz"))
     with pytest.raises(ShardError, match="expected a folder of shards"):

@@ -1,4 +1,4 @@
-"""A teacher that torch runs says what ONNX Runtime says."""
+"""A teacher run by torch agrees with one run by ONNX Runtime."""
 
 import pickle
 from pathlib import Path
@@ -22,7 +22,7 @@ from gtp_engine.training.distillation.torch_evaluator import TorchTeacher
 
 
 def answers(evaluator: RowsEvaluator) -> Evaluation:
-    """Return what is said about two games, one with White to play."""
+    """Return the evaluations of two games, one with White to play."""
     positions, evaluation = new_positions(3, 5, 4), new_evaluation(3, 5, 4)
     games = [Game(5, 4, Rules.parse("japanese")), Game(5, 4, Rules.parse("tromp-taylor"), 3.5)]
     games[0].play("C3")

@@ -17,7 +17,7 @@ FAKE = partial(GroupedRows, FakeEvaluator())
 
 
 def test_two_workers_play_games_of_their_own() -> None:
-    """Each sends what it would have made alone, in its own order."""
+    """Each sends the blocks it would generate alone, in the same order."""
     wanted = {first_game(3, worker) >> 32: worker for worker in (0, 1)}
     found: dict[int, list[list[int]]] = {0: [], 1: []}
     with blocks_of_workers(FAKE, SETTINGS, 2) as blocks:
@@ -39,7 +39,7 @@ def test_one_worker_is_this_process() -> None:
         assert not multiprocessing.active_children()
 
 
-def test_an_error_of_a_worker_is_told_in_its_words(tmp_path: Path) -> None:
+def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
     with (
@@ -51,10 +51,10 @@ def test_an_error_of_a_worker_is_told_in_its_words(tmp_path: Path) -> None:
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_that_dies_is_missed() -> None:
+def test_a_worker_that_dies_is_reported() -> None:
     with (
         blocks_of_workers(FAKE, SETTINGS, 2) as blocks,
-        pytest.raises(WorkerError, match=r"^a worker came to a sudden end"),
+        pytest.raises(WorkerError, match=r"^a worker ended unexpectedly"),
     ):
         for block in blocks:
             if block is not None:
