@@ -162,7 +162,7 @@ def test_bad_gtp_time_settings_are_refused(words: str) -> None:
         TimeSettings.parse_gtp(words.split())
 
 
-# --- A clock of its own
+# --- Counting
 
 
 def test_unlimited_clock_stands_still() -> None:
@@ -235,7 +235,7 @@ def test_reset_starts_again_and_forgets_what_time_left_implied() -> None:
 
 
 @given(settings=any_settings(), moves=st.lists(SECONDS, max_size=20))
-def test_clock_never_shows_nonsense(settings: TimeSettings, moves: list[float]) -> None:
+def test_a_clock_stays_within_its_bounds(settings: TimeSettings, moves: list[float]) -> None:
     clock = Clock(settings, drift=0.01)
     for seconds in moves:
         clock.spend(seconds)
@@ -259,13 +259,15 @@ def test_a_longer_move_never_leaves_more_time(
 
 
 @given(settings=st.builds(TimeSettings.absolute, SECONDS), split=st.floats(0, 1), seconds=SECONDS)
-def test_absolute_time_does_not_care_how_it_is_divided(settings: TimeSettings, split: float, seconds: float) -> None:
+def test_absolute_time_does_not_depend_on_how_it_is_divided(
+    settings: TimeSettings, split: float, seconds: float
+) -> None:
     whole = _clock_after(settings, seconds)
     parts = _clock_after(settings, seconds * split, seconds * (1 - split))
     assert parts.main == pytest.approx(whole.main, abs=1e-6)
 
 
-# --- The controller's word
+# --- Times reported by the controller
 
 
 @pytest.mark.parametrize(
@@ -302,7 +304,7 @@ def test_time_left_sets_the_clock(settings: TimeSettings, seconds: float, stones
     assert clock.settings == settings
 
 
-def test_time_left_sets_a_clock_that_had_run_out_going_again() -> None:
+def test_time_left_restarts_a_clock_that_had_run_out() -> None:
     clock = Clock(ABSOLUTE)
     clock.spend(1000)
     clock.set_time_left(10, 0)
@@ -324,7 +326,7 @@ def test_time_left_without_settings_is_a_limit() -> None:
 @pytest.mark.parametrize(
     ("seconds", "stones"), [(math.nan, 0), (math.inf, 0), (-math.inf, 1), (10, -1), (10, 1_000_001)]
 )
-def test_time_left_refuses_what_is_no_time(seconds: float, stones: int) -> None:
+def test_time_left_refuses_invalid_times(seconds: float, stones: int) -> None:
     for clock in (Clock(CANADIAN), Clock(NONE)):
         clock.spend(10)
         before = clock.left

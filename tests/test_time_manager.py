@@ -148,7 +148,7 @@ def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
 def test_a_controller_that_never_sends_time_left_does_not_see_the_clock_run_out_either(
     time_settings: TimeSettings, config: Config, side: int, seed: int
 ) -> None:
-    """Up to `drift` seconds a move pass unseen; our own count never shows more than the controller's clock."""
+    """Up to `drift` seconds per move are not measured; our own count never shows more than the controller's clock."""
     game = Game(time_settings, config, side * side)
     rng = random.Random(seed)
     for _ in range(OWN_MOVES):
@@ -173,7 +173,7 @@ def test_a_controller_that_never_sends_time_left_does_not_see_the_clock_run_out_
         "canadian 0 30 1",
     ],
 )
-def test_the_whole_lag_is_kept_back_where_there_is_time(words: str) -> None:
+def test_the_whole_lag_is_held_back_where_there_is_time(words: str) -> None:
     game = Game(TimeSettings.parse(words.split()))
     assert game.budget().lag >= DEFAULT.time.lag
     game.move(0.0)
@@ -229,7 +229,7 @@ def test_byoyomi_uses_the_whole_period_less_the_lag() -> None:
     assert game.theirs.left.periods == 3
 
 
-def test_the_last_period_keeps_back_twice_the_lag() -> None:
+def test_the_last_period_holds_back_twice_the_lag() -> None:
     assert Game(TimeSettings.byoyomi(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
     assert Game(TimeSettings.canadian(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
 
@@ -255,14 +255,14 @@ def test_a_period_nearly_gone_is_given_up() -> None:
     clock = Clock(TimeSettings.byoyomi(0, 30, 3))
     clock.set_time_left(0.2, 3)
     assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).target == pytest.approx(29.7)
-    # The next one is the last then, and keeps back twice the lag.
+    # The next one is the last then, and holds back twice the lag.
     clock.set_time_left(0.2, 2)
     assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).target == pytest.approx(29.2)
     clock.set_time_left(0.2, 1)
     assert budget(clock, moves_played=80, area=AREA_19, config=DEFAULT).maximum == pytest.approx(0.1)
 
 
-def test_periods_shorter_than_the_lag_are_not_burnt() -> None:
+def test_periods_shorter_than_the_lag_are_not_lost() -> None:
     game = Game(TimeSettings.byoyomi(0, 0.6, 5))
     assert game.play(20) == pytest.approx([0.3] * 20)
     assert game.theirs.left.periods == 5

@@ -1,4 +1,4 @@
-"""A client of the analysis protocol: sends queries, sorts the responses by what they answer."""
+"""A client of the analysis protocol: sends queries and reads the responses."""
 
 import json
 import os

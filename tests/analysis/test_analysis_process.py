@@ -171,7 +171,7 @@ def test_a_controller_that_dies_ends_an_endless_search() -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    """Return whether a process that is no child of ours still runs."""
+    """Return whether a process that is not our child is still running."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
@@ -179,7 +179,7 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def test_a_network_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+def test_the_error_for_a_bad_network_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "net.bin.gz").write_bytes(b"nothing")
     with AnalysisProcess("-model", str(tmp_path / "net.bin.gz")) as server:
         status, errors = server.end()
@@ -223,7 +223,9 @@ class TestCommandLine:
         assert "ignored: homeDataDir, numSearchThreads" in result.stderr
         assert "human.bin.gz is ignored" in result.stderr
 
-    def test_flags_win_over_overrides_and_those_over_the_file(self, served: list[Any], tmp_path: Path) -> None:
+    def test_flags_take_precedence_over_overrides_and_those_over_the_file(
+        self, served: list[Any], tmp_path: Path
+    ) -> None:
         file = tmp_path / "a.cfg"
         file.write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\n")
         overrides = ("--override-config", "maxTime=2,analysisPVLen=2")
@@ -249,7 +251,7 @@ class TestCommandLine:
             (("-no-such-flag",), "No such option"),
         ],
     )
-    def test_mistakes_are_one_sentence(self, served: list[Any], arguments: tuple[str, ...], message: str) -> None:
+    def test_errors_are_one_sentence(self, served: list[Any], arguments: tuple[str, ...], message: str) -> None:
         result = self.invoke(*arguments)
         assert (result.exit_code, served) == (2, [])
         assert message in result.stderr

@@ -1,4 +1,4 @@
-"""Sessions with a search that is a fake: what is answered, in which order, and how a session ends."""
+"""Sessions with a fake search: responses, their order, and the end of a session."""
 
 import io
 import threading
@@ -221,7 +221,7 @@ class TestActions:
 
 
 class TestMistakes:
-    """Nothing that is sent ends a session."""
+    """No input but its end ends a session."""
 
     @pytest.mark.parametrize(
         "line",
@@ -263,7 +263,7 @@ class TestMistakes:
             assert client.receive()["field"] == "maxVisit"
             assert client.receive()["rootInfo"]["visits"] == 500
 
-    def test_a_search_that_fails_is_an_error_of_its_query(self) -> None:
+    def test_an_internal_error_of_a_search_is_reported_for_its_query(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query())
@@ -275,7 +275,7 @@ class TestMistakes:
         assert "Traceback" in client.log[0]
         assert backend.opened[0].is_closed
 
-    def test_what_a_search_cannot_do_is_an_error_of_its_query(self) -> None:
+    def test_a_request_that_a_search_cannot_fulfil_is_an_error_of_its_query(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query())
@@ -311,7 +311,7 @@ class TestEnd:
             client.wait()
             assert time.monotonic() - started < 2
 
-    def test_a_controller_that_reads_no_more_ends_the_session(self) -> None:
+    def test_a_controller_that_stops_reading_ends_the_session(self) -> None:
         class Broken(io.RawIOBase):
             def writable(self) -> bool:
                 return True

@@ -26,7 +26,7 @@ numAnalysisThreads = 2
 
 
 @pytest.mark.parametrize("name", ANALYSIS_OPTIONS)
-def test_every_name_stands_for_an_option(name: str) -> None:
+def test_every_name_is_an_option_of_ours(name: str) -> None:
     option = next(option for option in Config.options() if option.key == ANALYSIS_OPTIONS[name])
     value = option.default if option.default is not None else option.low
     config, unknown = with_katago_settings(Config(), {name: value})
@@ -34,14 +34,14 @@ def test_every_name_stands_for_an_option(name: str) -> None:
     assert config.value(option.key) == value
 
 
-def test_names_stand_for_different_options() -> None:
+def test_different_names_are_different_options() -> None:
     assert len(set(GTP_OPTIONS.values())) == len(GTP_OPTIONS)
     twice = {"wideRootNoise", "analysisWideRootNoise"}  # KataGo's name in its analysis server, and in GTP
     others = [key for name, key in ANALYSIS_OPTIONS.items() if name not in twice]
     assert len(set(others)) == len(others)
 
 
-def test_names_that_mean_the_same_everywhere_stand_for_the_same_option() -> None:
+def test_names_of_both_protocols_are_the_same_option() -> None:
     """Only limits and the perspective are the game's own in GTP and a query's in an analysis."""
     differ = {name for name in GTP_OPTIONS.keys() & ANALYSIS_OPTIONS if GTP_OPTIONS[name] != ANALYSIS_OPTIONS[name]}
     assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs"}
@@ -73,7 +73,7 @@ def test_unknown_names_are_returned() -> None:
     assert (config.analysis.analysis_visits, unknown) == (9, ("antiMirror", "homeDataDir"))
 
 
-def test_a_value_that_cannot_be_used_is_named() -> None:
+def test_a_bad_value_is_named() -> None:
     with pytest.raises(
         ConfigError, match=r"^maxVisits: option analysis\.analysis_visits = 'many': expected an integer"
     ):

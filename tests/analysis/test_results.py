@@ -152,7 +152,7 @@ class TestHashes:
     def test_rectangles_turn_too(self) -> None:
         assert self.hashes("A1", width=5, height=7)[1] == self.hashes("G5", width=7, height=5)[1]
 
-    def test_side_to_play_matters_and_the_way_does_not(self) -> None:
+    def test_the_side_to_play_matters_and_the_order_of_moves_does_not(self) -> None:
         assert self.hashes("C4", "D6", "E5") == self.hashes("E5", "D6", "C4")
         assert self.hashes("C4") != self.hashes("C4", "pass")
 

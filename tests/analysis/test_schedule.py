@@ -24,7 +24,7 @@ def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
 
 
 def next_job(schedule: Schedule, seconds: float = 0.0) -> Job:
-    """Return the next job, which then has been searched for so long."""
+    """Return the next job after it has been searched for this long."""
     job = schedule.next()
     assert isinstance(job, Job)
     job.searched += seconds
@@ -42,7 +42,7 @@ def test_a_short_job_is_served_until_it_is_long() -> None:
     assert slices(schedule, 6) == "bababa"
 
 
-def test_a_short_job_that_is_over_makes_room() -> None:
+def test_a_finished_short_job_gives_way() -> None:
     schedule = schedule_of("a", "b", "c", c=1)
     for name in "cab":
         job = next_job(schedule)
@@ -72,7 +72,7 @@ def test_a_short_job_above_all_long_ones_goes_first() -> None:
     assert slices(schedule, 4, PATIENCE) in ("xaxa", "axax")
 
 
-def test_no_more_jobs_are_begun_than_there_is_room_for() -> None:
+def test_no_more_jobs_are_begun_than_allowed() -> None:
     schedule = schedule_of("x", "y", "a", parallel=2)
     jobs = [next_job(schedule, PATIENCE) for _ in range(2)]
     schedule.add(asked("urgent", priority=5))
@@ -107,7 +107,7 @@ def test_errands_go_before_everything() -> None:
 
 
 def test_terminated_jobs() -> None:
-    """What waits is taken off, what has begun is brought to an end before anything else."""
+    """Waiting jobs are removed, begun ones are ended before anything else."""
     schedule = schedule_of("a", "b", "c")
     begun = next_job(schedule, PATIENCE)
     other = next_job(schedule)

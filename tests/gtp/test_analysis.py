@@ -35,7 +35,7 @@ ATTEMPTS = 5
 
 
 class Session:
-    """A session of an engine in this process, on pipes; a thread takes what it sends, line by line."""
+    """A session of an engine in this process, on pipes; a thread reads its output line by line."""
 
     def __init__(self, output: BinaryIO, input: BinaryIO) -> None:
         self._input = input
@@ -202,7 +202,7 @@ def test_the_end_of_the_input_ends_an_analysis() -> None:
     engine.close()
 
 
-def test_a_line_for_programs_without_pipes() -> None:
+def test_an_analysis_without_pipes() -> None:
     """`handle_line` ends an analysis after its first report."""
     engine = make(FakeEvaluator())
     reply = GtpServer(engine.config, lambda: engine, print).handle_line("3 lz-analyze 10")
@@ -240,7 +240,7 @@ def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
     engine.close()
 
 
-def test_settings_reach_the_network_in_the_words_of_katago() -> None:
+def test_settings_by_katagos_names_reach_the_network() -> None:
     engine = make(FakeEvaluator())
     server = GtpServer(engine.config, lambda: engine, print)
     assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"

@@ -1,4 +1,4 @@
-"""What a search found in the words of lz-analyze, kata-analyze and kata-raw-nn, for every perspective."""
+"""Reports in the formats of lz-analyze, kata-analyze and kata-raw-nn, from every perspective."""
 
 from dataclasses import replace
 
@@ -106,7 +106,7 @@ def test_further_moves_follow_in_order() -> None:
     assert "isSymmetryOf A1 order 1 pv B2" in second
 
 
-def test_everything_that_may_be_asked_for_in_katagos_order() -> None:
+def test_all_options_in_katagos_order() -> None:
     flags = ("rootInfo", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits")
     text = line(REPORT, *flags, "pvEdgeVisits", "noResultValue", max_moves=1)
     assert " noResultValue 0.125 prior " in text
@@ -130,7 +130,7 @@ def test_everything_that_may_be_asked_for_in_katagos_order() -> None:
     ],
 )
 def test_perspectives(report: SearchReport, perspective: str, is_turned: bool) -> None:
-    """The bounds are those of the side that plays, as lower ones in its own eyes and upper ones in the other's."""
+    """The bounds belong to the side to play: lower ones from its own view, upper ones from the opponent's."""
     text = line(report, "rootInfo", "ownership", max_moves=1, perspective=perspective)
     fields = dict(zip(text.split()[1::2], text.split()[2::2], strict=False))
     sign = -1 if is_turned else 1

@@ -1,4 +1,4 @@
-"""Words of commands: what is taken, what is refused and with which words."""
+"""Words of commands: accepted values, and the errors for refused ones."""
 
 import math
 
@@ -22,7 +22,7 @@ def test_integers(word: str, value: int) -> None:
 @pytest.mark.parametrize(
     "word", ["", "x", "9.0", "9,0", "1e3", "0x9", "1_0", "9" * 19, "9" * 5000, "--1", "²", "٣", "nan", "9\n"]
 )
-def test_words_that_are_no_integers(word: str) -> None:
+def test_words_that_are_not_integers(word: str) -> None:
     with pytest.raises(GtpError, match=r"^boardsize not an integer: got '"):
         parse_integer(word, failure="boardsize not an integer")
 
@@ -69,7 +69,7 @@ def test_numbers(word: str, value: float) -> None:
         "9" * 5000,
     ],
 )
-def test_words_that_are_no_numbers(word: str) -> None:
+def test_words_that_are_not_numbers(word: str) -> None:
     with pytest.raises(GtpError, match=r"^komi not a float: got '"):
         parse_number(word, failure="komi not a float")
 
@@ -122,7 +122,7 @@ def test_broken_lists_of_stones(words: str, message: str) -> None:
         parse_stones(words.split(), width=9, height=9)
 
 
-def test_pass_is_no_point() -> None:
+def test_a_pass_is_not_a_point() -> None:
     with pytest.raises(GtpError, match=r"^invalid coordinate 'pass'"):
         parse_point("PASS", width=9, height=9)
 

@@ -153,7 +153,7 @@ def test_interrupt_ends_a_long_search() -> None:
         assert engine.ask(b"2 name\n") == b"=2 Tengen\n\n"
 
 
-def test_quit_does_not_wait_for_an_engine_that_takes_for_ever() -> None:
+def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
     program = (
         "import sys, time\n"
         "from gtp_engine.config import Config\n"
@@ -187,7 +187,7 @@ def test_what_libraries_print_does_not_reach_the_controller() -> None:
 @pytest.mark.parametrize(
     "content", [None, b"", b"no network at all", bytes(1000)], ids=["missing", "empty", "text", "zeros"]
 )
-def test_a_model_that_cannot_be_used_ends_the_process_with_one_sentence(content: bytes | None, tmp_path: Path) -> None:
+def test_a_bad_model_ends_the_process_with_one_sentence(content: bytes | None, tmp_path: Path) -> None:
     """The handshake is answered meanwhile, and the process ends without further input."""
     model = tmp_path / "model.onnx"
     if content is not None:
@@ -221,7 +221,7 @@ def test_the_network_that_comes_with_the_engine_plays() -> None:
 
 @pytest.mark.parametrize("share", ["0", "0.5", "1"])
 def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
-    """From the empty board to the passes, which its networks do not know, with every mixture."""
+    """From the empty board to the passes, which its networks cannot predict, with every mixture."""
     with GtpProcess("--model", "alphago-9x9", "--rollout-share", share, "--visits", "8", "--no-resign") as engine:
         assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
         moves: list[bytes] = []
@@ -241,7 +241,7 @@ FINISHED = """
 
 
 @pytest.mark.parametrize("share", ["0", "0.5", "1"])
-def test_alphagos_set_knows_the_dead_stones(share: str, tmp_path: Path) -> None:
+def test_alphagos_set_finds_the_dead_stones(share: str, tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text(FINISHED, encoding="utf-8")
     with GtpProcess("--model", "alphago-9x9", "--rollout-share", share) as engine:
         engine.ask(f"loadsgf {tmp_path / 'game.sgf'}\n".encode())

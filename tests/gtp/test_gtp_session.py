@@ -103,7 +103,7 @@ def test_a_stream_that_fails_has_ended() -> None:
     assert list(read_lines(cast(BinaryIO, BrokenInput(b"name\nvers")))) == [b"name", b"vers"]
 
 
-def test_the_end_of_an_endless_line_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_an_overlong_line_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MAX_LINE_BYTES", 1000)
     lines = list(read_lines(io.BytesIO(b"1 " + b"x" * 500_000 + b"\nname\n" + b"y" * 1000 + b"\n")))
     assert [len(line) for line in lines] == [1001, 4, 1000]
@@ -267,7 +267,7 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status:
 
 
 def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    """A model that cannot be used: nothing is to be gained by going on, and a shell waits for the exit status."""
+    """With a bad model the session cannot do anything useful, and a shell waits for the exit status."""
     reader, writer = pipe
     asked = threading.Event()
 

@@ -25,7 +25,7 @@ TOLERANCES = {
     "policyPass": 1e-4,
     "whiteOwnership": 2e-4,
 }
-"""Differences that rounding explains: KataGo prints six digits of a probability and three of a score."""
+"""Differences within rounding: KataGo prints six digits of a probability and three of a score."""
 
 SQUARE_TOLERANCE = 1e-3
 """The same for the mean square of the score, as a share of it."""
@@ -94,7 +94,7 @@ def test_evaluations_agree_with_katagos(server: GtpServer) -> None:
         assert abs(square - 1) <= SQUARE_TOLERANCE, record["id"]
 
 
-def test_every_orientation_is_a_block_of_its_own(server: GtpServer) -> None:
+def test_every_symmetry_has_its_own_block(server: GtpServer) -> None:
     for size, count in (("9", 8), ("9 7", 4)):
         server.handle_line(f"boardsize {size}")
         reply = server.handle_line("kata-raw-nn all")

@@ -24,7 +24,7 @@ class ConfiguredEngine(FakeEngine):
 
 @pytest.mark.parametrize("name", GTP_OPTIONS)
 def test_katagos_names_are_options_of_ours(name: str) -> None:
-    """Every default survives being shown in KataGo's form and read again."""
+    """Every default is unchanged after it is shown in KataGo's form and read again."""
     config = Config()
     text = format_value(get_value(config, name))
     assert config.with_values(to_options({name: text})) == config
@@ -74,13 +74,13 @@ def test_several_settings_are_set_together_or_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("name", ["nonsense", "game.komi", "network.model", "gtp.name", "maxvisits"])
-def test_what_cannot_be_changed_is_unknown(name: str) -> None:
+def test_options_that_cannot_be_changed_are_unknown(name: str) -> None:
     with pytest.raises(GtpError, match="unknown parameter"):
         to_options({name: "1"})
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
-def test_constants_may_be_set_to_what_they_are(name: str) -> None:
+def test_constants_may_be_set_to_their_value(name: str) -> None:
     shown = format_value(get_value(Config(), name))
     assert to_options({name: shown}) == to_options({name: None}) == {}
     with pytest.raises(GtpError, match="expected"):

@@ -77,7 +77,7 @@ def test_response_is_one_block(response: Response, expected: str) -> None:
 
 
 @given(st.text(), st.booleans(), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
-def test_any_text_makes_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
+def test_any_text_gives_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
     reply = Response(text, ok, identifier).format()
     first, *others = reply.removesuffix("\n\n").split("\n")
     assert reply.endswith("\n\n")
@@ -116,5 +116,5 @@ def test_interrupt_is_recognized(raw: bytes) -> None:
 @pytest.mark.parametrize(
     "raw", [b"", b"interrupt", b"name # interrupt", b"# interrupts", b"# no interrupt", b"# Interrupt"]
 )
-def test_other_lines_are_no_interrupt(raw: bytes) -> None:
+def test_other_lines_are_not_interrupts(raw: bytes) -> None:
     assert not is_interrupt(raw)

@@ -138,7 +138,7 @@ def test_a_comment_or_blanks_get_no_reply_however_long(line: bytes) -> None:
     assert make_server(no_engine).handle_bytes(line + b"#" + b"x" * MAX_LINE_BYTES) == b""
 
 
-def test_an_unknown_exception_is_an_internal_error_and_the_session_lives_on() -> None:
+def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -> None:
     log: list[str] = []
     server = make_server(log=log)
     assert server.handle_line("5 clear_cache") == "?5 internal error: ZeroDivisionError: 'a bug?in two lines'\n\n"
@@ -170,7 +170,7 @@ def test_needs_engine_is_right_for_every_command(spec: CommandSpec) -> None:
     assert (reply == "? asked for the engine\n\n") == spec.needs_engine, reply
 
 
-def test_the_readme_table_lists_every_command_once() -> None:
+def test_the_table_lists_every_command_once() -> None:
     table = markdown_table()
     for spec in all_commands():
         assert table.count(f"| `{spec.call}` | {spec.summary}") == 1

@@ -1,4 +1,4 @@
-"""What each front end sends, replayed against the engine: every byte of the replies is compared."""
+"""The commands of each front end, replayed against the engine: every byte of the replies is compared."""
 
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,6 @@ def test_transcript(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         "> name\n=Tengen\n",
     ],
 )
-def test_a_wrong_transcript_is_noticed(text: str) -> None:
+def test_a_wrong_transcript_fails(text: str) -> None:
     with pytest.raises(AssertionError, match=r"expected|more output"):
         replay(read_transcript(text), make_engine)

@@ -1,4 +1,4 @@
-"""Replays GTP transcripts: files with what a controller sends and exactly what the engine answers.
+"""Replays GTP transcripts: files with the lines of a controller and the exact replies of the engine.
 
     ; GoGui sets up a position                a comment
     ;set search.visits=10                     sets an option of the configuration

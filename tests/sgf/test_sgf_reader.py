@@ -42,7 +42,7 @@ def test_a_record_with_everything() -> None:
     assert record.notes == ()
 
 
-def test_what_cannot_be_used_is_ignored_and_noted() -> None:
+def test_invalid_values_are_ignored_and_noted() -> None:
     record = parse("(;KM[many]RU[house rules]HA[x];B[aa])")
     assert (record.komi, record.rules, record.handicap) == (None, None, 0)
     assert sorted(record.notes) == [
@@ -154,7 +154,7 @@ def test_no_handicap(handicap: str) -> None:
     assert parse(f"(;HA[{handicap}];B[dd])").handicap == 0
 
 
-def test_a_position_with_both_colours_is_no_handicap() -> None:
+def test_a_position_with_both_colours_is_not_a_handicap() -> None:
     record = parse_sgf((DATA / "gnugo-position-9x9.sgf").read_bytes())
     assert (record.handicap, record.first_player, record.komi) == (0, WHITE, -2.5)
     assert record.notes == ("handicap 3 does not fit the 40 stones set up; the stones count",)
