@@ -103,9 +103,9 @@ def examples_of(
     `for_value` as in `ExampleStream`.
     """
     replayer = Replayer(store, size, player_color=for_value)
-    for begin in range(0, len(refs.games), size):
-        part = refs.take(np.arange(begin, min(begin + size, len(refs.games))))
-        yield _examples(store, replayer, part, np.full(len(part.games), symmetry, dtype=np.int32), for_value=for_value)
+    for batch in refs.batches(size):
+        symmetries = np.full(len(batch.games), symmetry, dtype=np.int32)
+        yield _examples(store, replayer, batch, symmetries, for_value=for_value)
 
 
 def _examples(

@@ -7,7 +7,7 @@
 Letters: G games, K positions, A = H·W points of a board.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -40,6 +40,11 @@ class PositionRefs(NamedTuple):
     def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
         """Return the references at `rows`."""
         return PositionRefs._make(array[rows] for array in self)
+
+    def batches(self, size: int) -> Iterator["PositionRefs"]:
+        """Yield the references in order, up to `size` at a time."""
+        for begin in range(0, len(self.games), size):
+            yield PositionRefs._make(array[begin : begin + size] for array in self)
 
 
 class GameStore:

@@ -197,8 +197,7 @@ def learner_moves(collector: Collector) -> list[Examples]:
     refs = store.move_refs()
     refs = refs.take(np.flatnonzero((refs.to_play == learners[refs.games]) & (store.winners[refs.games] != 0)))
     replayer, batches = Replayer(store, _BATCH), []
-    for begin in range(0, len(refs.games), _BATCH):
-        batch = refs.take(np.arange(begin, min(begin + _BATCH, len(refs.games))))
+    for batch in refs.batches(_BATCH):
         symmetries = replayer.played_symmetries(batch)
         actions = transform_actions(store.actions(batch), symmetries, store.width, store.height)
         batches.append(

@@ -18,7 +18,7 @@ from gtp_engine.training.alphago.examples import Examples, ExampleStream, exampl
 from gtp_engine.training.alphago.experience import Episode
 from gtp_engine.training.alphago.game_positions import GameStore, PositionRefs
 from gtp_engine.training.alphago.game_records import split_named
-from gtp_engine.training.alphago.nets import ValueNet, new_net
+from gtp_engine.training.alphago.nets import PolicyNet, ValueNet, new_net
 from gtp_engine.training.alphago.stage_loop import Evaluate, train
 from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import GameSettings, ValueLearning, ValueSettings
@@ -89,18 +89,25 @@ def run_value(
 
     `supervised` and `reinforced` are the folders of the runs whose policies play.
     """
-    episodes = _play(supervised, reinforced, settings, game, learning, run)
+    policy = read_policy(supervised)
+    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+    players = [torch_player(machine.place(net).eval(), machine, net.KIND) for net in (policy, read_policy(reinforced))]
+    board = (policy.shape.width, policy.shape.height)
+    episodes = fill_folder(
+        run.out / GAMES,
+        settings.games,
+        lambda rng: value_games(players[0], players[1], board, game, rng),
+        seed=learning.seed,
+        bar=run.bar,
+        is_stopped=run.is_stopped,
+    )
     if len(episodes) < settings.games:
         return None
     train_games, test_games = split_episodes(episodes, settings.test_share)
     stream = ExampleStream(*samples_of(train_games), learning.batch, seed=learning.seed, for_value=True)
     objective = ValueObjective(*samples_of(test_games), settings.owners_weight)
-    policy = read_policy(supervised)
-    shape = replace(policy.shape, layers=settings.layers or policy.shape.layers, hidden=settings.hidden)
-    net = new_net(ValueNet, shape, seed=learning.seed)
-    if not settings.from_scratch:
-        net.copy_trunk(policy)
-    facts = {"stage": "value network", "shape": shape.to_json(), "games": settings.games}
+    net = _new_value_net(policy, settings, learning.seed)
+    facts = {"stage": "value network", "shape": net.shape.to_json(), "games": settings.games}
     facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
     run.bar.log(f"{len(train_games):,} games to train on, {len(test_games):,} to test on")
     if not train(net, objective, stream, learning, run, facts):
@@ -109,25 +116,10 @@ def run_value(
     return export_run(run, FILE_NAME, default_name="value", origin=origin)
 
 
-def _play(
-    supervised: Path,
-    reinforced: Path,
-    settings: ValueSettings,
-    game: GameSettings,
-    learning: ValueLearning,
-    run: StageRun,
-) -> list[Episode]:
-    """Return the games of a run, after playing those that its folder lacks."""
-    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    first, second = read_policy(supervised), read_policy(reinforced)
-    board = (first.shape.width, first.shape.height)
-    opening = torch_player(machine.place(first).eval(), machine, "supervised")
-    rest = torch_player(machine.place(second).eval(), machine, "reinforced")
-    return fill_folder(
-        run.out / GAMES,
-        settings.games,
-        lambda rng: value_games(opening, rest, board, game, rng),
-        seed=learning.seed,
-        bar=run.bar,
-        is_stopped=run.is_stopped,
-    )
+def _new_value_net(policy: PolicyNet, settings: ValueSettings, seed: int) -> ValueNet:
+    """Return the untrained network, with the policy's filters unless it starts from scratch."""
+    shape = replace(policy.shape, layers=settings.layers or policy.shape.layers, hidden=settings.hidden)
+    net = new_net(ValueNet, shape, seed=seed)
+    if not settings.from_scratch:
+        net.copy_trunk(policy)
+    return net

@@ -188,11 +188,8 @@ def _average_estimator(new_player: PlayerFactory, rollouts: int) -> ValueEstimat
 
     def estimate(store: GameStore, refs: PositionRefs) -> FloatArray:
         player, replayer = new_player(store.width, store.height), Replayer(store, _BATCH)
-        batches = []
-        for begin in range(0, len(refs.games), _BATCH):
-            batch = refs.take(np.arange(begin, min(begin + _BATCH, len(refs.games))))
-            batches.append(_averages(store, batch, player, replayer, rollouts))
-        return np.concatenate(batches)
+        batches = refs.batches(_BATCH)
+        return np.concatenate([_averages(store, batch, player, replayer, rollouts) for batch in batches])
 
     return estimate
 
