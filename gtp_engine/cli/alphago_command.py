@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.training.alphago.stage_settings import (
     GameSettings,
@@ -25,11 +26,6 @@ from gtp_engine.training.alphago.stage_settings import (
 if TYPE_CHECKING:
     from gtp_engine.training.alphago.stage_run import StageRun
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-
-_INTERRUPTED = 130
-"""Exit status of a run that was interrupted."""
 
 _GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
 
@@ -56,8 +52,8 @@ def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @alphago_command.command("records", cls=ConfigCommand)
-@click.argument("net", type=_FILE)
-@click.argument("folder", type=_FOLDER)
+@click.argument("net", type=FILE)
+@click.argument("folder", type=FOLDER)
 @settings_options(RecordSettings)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Least seed; used ones are skipped.")
 @click.option("--threads", default=0, type=click.IntRange(0), help="Threads of the network. [default: all cores]")
@@ -84,8 +80,8 @@ def records_command(
 
 
 @alphago_command.command("policy", cls=ConfigCommand)
-@click.argument("records", type=_FOLDER)
-@click.argument("run", type=_FOLDER)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
 @settings_options(PolicySettings)
 @settings_options(PolicyLearning)
 @_file_options
@@ -103,8 +99,8 @@ def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any
 
 
 @alphago_command.command("rollout-policy", cls=ConfigCommand)
-@click.argument("records", type=_FOLDER)
-@click.argument("run", type=_FOLDER)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
 @settings_options(RolloutSettings)
 @settings_options(RolloutReport)
 @_file_options
@@ -128,8 +124,8 @@ def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **fl
 
 
 @alphago_command.command("reinforce", cls=ConfigCommand)
-@click.argument("supervised", type=_FOLDER)
-@click.argument("run", type=_FOLDER)
+@click.argument("supervised", type=FOLDER)
+@click.argument("run", type=FOLDER)
 @settings_options(ReinforceSettings)
 @settings_options(GameSettings)
 @_file_options
@@ -147,9 +143,9 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
 
 
 @alphago_command.command("value", cls=ConfigCommand)
-@click.argument("supervised", type=_FOLDER)
-@click.argument("reinforced", type=_FOLDER)
-@click.argument("run", type=_FOLDER)
+@click.argument("supervised", type=FOLDER)
+@click.argument("reinforced", type=FOLDER)
+@click.argument("run", type=FOLDER)
 @settings_options(ValueSettings)
 @settings_options(GameSettings)
 @settings_options(ValueLearning)
@@ -161,7 +157,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
     type=click.IntRange(0),
     help="Rollouts of each position in the comparison at the end; 0: no comparison.",
 )
-@click.option("--linear", type=_FILE, help="A file of `rollout-policy`, for the comparison.")
+@click.option("--linear", type=FILE, help="A file of `rollout-policy`, for the comparison.")
 def value_command(
     supervised: Path,
     reinforced: Path,
@@ -190,9 +186,9 @@ def value_command(
 
 
 @alphago_command.command("chain")
-@click.argument("folder", type=_FOLDER)
+@click.argument("folder", type=FOLDER)
 @click.option("--mini", is_flag=True, help="In miniature: 12 minutes on two cores instead of some hours.")
-@click.option("--teacher", type=_FILE, help="Network that plays the records. [default: the one that ships]")
+@click.option("--teacher", type=FILE, help="Network that plays the records. [default: the one that ships]")
 @click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
 def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) -> None:
     """Train all networks of the chain and compare them in a round robin.
@@ -228,4 +224,4 @@ def _report_end(target: Path | None) -> None:
     """Exit if a run was interrupted and left no file."""
     if target is None:
         click.echo("Interrupted. The same command resumes.", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)

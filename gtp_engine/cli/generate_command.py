@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.settings_options import given_settings, settings_options
+from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 
 _HELP = """Generate labelled positions for training, as shards in FOLDER.
@@ -37,7 +37,7 @@ The format of a shard is described in gtp_engine/training/distillation/shards.py
 @settings_options(GenerateSettings)
 def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any) -> None:
     """Generate the data and print what was done."""
-    settings = GenerateSettings(**given_settings(GenerateSettings, flags))
+    settings = settings_of(GenerateSettings, flags)
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.stopping import stop_on_signals
     from gtp_engine.training.distillation.generate import generate

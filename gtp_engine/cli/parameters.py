@@ -2,9 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
+
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+"""Paths of a file and of a folder, which need not exist."""
+
+INTERRUPTED: Final = 130
+"""Exit status of a command that was interrupted."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,6 +23,6 @@ def out_option(default: str) -> Callable[[F], F]:
         "--out",
         "target",
         metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE,
         help=f"File to write. [default: {default}]",
     )

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.settings_options import given_settings, settings_options
+from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
+from gtp_engine.cli.settings_options import given_settings, settings_of, settings_options
 from gtp_engine.training.core.requirements import check_torch
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.shape import Shape
 
 if TYPE_CHECKING:
     from gtp_engine.training.core.checkpoint import Checkpoint
-
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_INTERRUPTED = 130
-"""Exit status of a run that was interrupted."""
 
 _GROUP_HELP = """Train networks (needs PyTorch: pip install "gtp-engine[train]").
 
@@ -44,10 +40,10 @@ def train_command() -> None:  # noqa: D103
 
 
 @train_command.command("run", cls=ConfigCommand)
-@click.option("--data", required=True, type=_FOLDER, help="Folder that `gtp-engine generate` filled.")
-@click.option("--out", required=True, type=_FOLDER, help="Folder of the run: checkpoint, log, curves, network.")
+@click.option("--data", required=True, type=FOLDER, help="Folder that `gtp-engine generate` filled.")
+@click.option("--out", required=True, type=FOLDER, help="Folder of the run: checkpoint, log, curves, network.")
 @click.option("--name", default="", help="Name of the network. [default: its size, such as b6c96, or that of --init]")
-@click.option("--init", type=_FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
+@click.option("--init", type=FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
 @click.option("--tensorboard", is_flag=True, help="Write a log for TensorBoard too, to OUT/tensorboard.")
 @settings_options(DistillationLearning)
@@ -57,14 +53,14 @@ def run_command(boards: str | None, **flags: Any) -> None:
     check_torch()
     from gtp_engine.training.distillation.game_variety import parse_sizes
 
-    learning = DistillationLearning(**given_settings(DistillationLearning, flags))
-    shape = Shape(**given_settings(Shape, flags))
+    learning = settings_of(DistillationLearning, flags)
+    shape = settings_of(Shape, flags)
     shares = tuple((*board, share) for board, share in parse_sizes(boards).items()) if boards else ()
     _train(TrainConfig(learning=learning, shape=shape, board_shares=shares, **flags))
 
 
 @train_command.command("resume", cls=ConfigCommand)
-@click.argument("folder", metavar="RUN", type=_FOLDER)
+@click.argument("folder", metavar="RUN", type=FOLDER)
 @settings_options(DistillationLearning, only=("minutes", "samples", "threads"), show_defaults=False)
 def resume_command(folder: Path, **flags: Any) -> None:
     """Resume a run from its checkpoint, with another length or number of threads if they are given."""
@@ -79,7 +75,7 @@ def resume_command(folder: Path, **flags: Any) -> None:
 
 
 @train_command.command("new", cls=ConfigCommand)
-@click.option("-o", "--out", required=True, type=_FILE, help="File to write.")
+@click.option("-o", "--out", required=True, type=FILE, help="File to write.")
 @settings_options(Shape)
 @settings_options(DistillationLearning, only=("seed",))
 def new_command(out: Path, **flags: Any) -> None:
@@ -88,12 +84,12 @@ def new_command(out: Path, **flags: Any) -> None:
     from gtp_engine.training.distillation.run import export_new
 
     seed = given_settings(DistillationLearning, flags).get("seed", DistillationLearning.seed)
-    click.echo(f"Written: {export_new(Shape(**given_settings(Shape, flags)), out, seed=seed)}")
+    click.echo(f"Written: {export_new(settings_of(Shape, flags), out, seed=seed)}")
 
 
 @train_command.command("export")
-@click.argument("folder", metavar="RUN", type=_FOLDER)
-@click.option("-o", "--out", type=_FILE, help="File to write. [default: NAME.onnx in RUN]")
+@click.argument("folder", metavar="RUN", type=FOLDER)
+@click.option("-o", "--out", type=FILE, help="File to write. [default: NAME.onnx in RUN]")
 @click.option("--name", default="", help="Name of the network. [default: the run's]")
 @click.option("--license", "terms", default="", help="Licence of the weights, to be written into the file.")
 @click.option("--origin", help="Where the weights are from. [default: how they were trained]")
@@ -106,8 +102,8 @@ def export_command(folder: Path, out: Path | None, name: str, terms: str, origin
 
 
 @train_command.command("validate")
-@click.argument("network", type=_FILE)
-@click.argument("data", type=_FOLDER)
+@click.argument("network", type=FILE)
+@click.argument("data", type=FOLDER)
 @click.option("--positions", default=100_000, show_default=True, help="Most positions of each board size.")
 @settings_options(DistillationLearning, only=("device",))
 def validate_command(network: Path, data: Path, positions: int, **flags: Any) -> None:
@@ -131,7 +127,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
 
 
 @train_command.command("chain")
-@click.argument("folder", type=_FOLDER)
+@click.argument("folder", type=FOLDER)
 @click.option("--tiny", is_flag=True, help="In miniature: a small network for 9×9, in less than ten minutes.")
 @click.option(
     "--teacher",
@@ -167,4 +163,4 @@ def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
         is_done = run_training(config, bar, is_stopped, checkpoint)
     if not is_done:
         click.echo(f"Interrupted. To continue: gtp-engine train resume {config.out}", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
