@@ -1,0 +1,25 @@
+"""Source, scripts and documents use the field's words (docs/vocabulary.md)."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+NOT_USED = re.compile(r"judg|foretell|foretold|somebody|nobody|whoever", re.IGNORECASE)
+"""Words for which the field has usual ones, and pronouns for parties that have names."""
+
+FOLDERS = ("gtp_engine", "scripts", "docs", "models", ".ci")
+SUFFIXES = ("", ".py", ".md", ".toml", ".yaml")
+FILES = sorted(
+    path
+    for path in [*ROOT.glob("*.*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
+    if path.is_file() and path.suffix in SUFFIXES
+)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_usual_words_are_used(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [f"{number}: {line.strip()}" for number, line in enumerate(lines, 1) if NOT_USED.search(line)] == []
