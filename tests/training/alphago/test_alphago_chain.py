@@ -7,10 +7,12 @@ import pytest
 from nn.tiny_networks import v7_network
 from training.needs_torch import torch
 
+from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago import chain
 from gtp_engine.training.alphago.round_robin import MatchTerms, Player, match_steps, players_of
+from gtp_engine.training.core.command_chain import ENGINE
 
 assert torch
 
@@ -61,6 +63,14 @@ def test_every_stage_of_a_short_chain(
     products = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "reinforced/policy.onnx", "value/value.onnx")
     assert all(f"{out / product} " in again for product in products), "nothing is trained again"
     assert (out / "table.md").read_text("utf-8") == table
+
+
+@pytest.mark.parametrize("plan", [chain.FULL, chain.MINI], ids=["full", "mini"])
+def test_the_flags_of_a_plan_exist(plan: chain.Plan, tmp_path: Path) -> None:
+    for step in chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
+        group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
+        assert group == "alphago"
+        assert alphago_command.commands[stage].make_context(stage, arguments).params
 
 
 def test_all_pairs_play(tmp_path: Path) -> None:
