@@ -10,7 +10,6 @@
     generate_command  `gtp-engine generate`
     train_command     `gtp-engine train`
     alphago_command   `gtp-engine alphago`
-    settings_options  flags generated from the settings of a training task
     parameters        parameters that several commands share
     tools             `benchmark`, `doctor`, `warmup`, `config`
 
