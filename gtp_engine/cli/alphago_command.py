@@ -196,7 +196,7 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
     interruption the same command resumes.
     """
-    from gtp_engine.training.alphago.chain import FULL, MINI, TABLE, run_chain
+    from gtp_engine.training.alphago.stage_chain import FULL, MINI, TABLE, run_chain
     from gtp_engine.training.core.command_chain import shipped_teacher
     from gtp_engine.training.core.requirements import check_torch
 

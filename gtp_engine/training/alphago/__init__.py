@@ -8,7 +8,7 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is 
     rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `rollout_report`)
     reinforce       the policy network, improved by games against its earlier versions (`reinforce`)
     value           a value network, trained on games of the reinforced policy (`value`, `value_comparison`)
-    chain           all stages, and a round robin with an Elo table (`chain`, `round_robin`)
+    chain           all stages, and a round robin with an Elo table (`stage_chain`, `round_robin`)
 
 Games are read as `game_records.RecordedGame` or `experience.Episode`; a `game_positions.GameStore` holds them, from
 which positions are replayed and encoded when they are needed (`examples`).  `nets` has the networks and `net_export`

@@ -10,7 +10,7 @@ from training.needs_torch import torch
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.alphago import chain
+from gtp_engine.training.alphago import stage_chain
 from gtp_engine.training.alphago.round_robin import MatchTerms, Player, match_steps, players_of
 from gtp_engine.training.core.command_chain import ENGINE
 
@@ -18,7 +18,7 @@ assert torch
 
 _NET = ("--layers", 2, "--channels", 4)
 _LEARNING = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
-SMALLEST = chain.Plan(
+SMALLEST = stage_chain.Plan(
     size=5,
     records=("--games", 24, "--parallel-games", 24),
     policy=(*_NET, *_LEARNING, "--test-share", 0.3),
@@ -39,9 +39,9 @@ def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Player
 def test_every_stage_of_a_short_chain(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain, "players_of", few_players)
+    monkeypatch.setattr(stage_chain, "players_of", few_players)
     teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"
-    assert chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
+    assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
     log = capfd.readouterr().err
     assert "5/5  Value network" in log
     assert "3/3  policy network alone – rollouts alone (RAVE)" in log
@@ -58,16 +58,16 @@ def test_every_stage_of_a_short_chain(
     assert [row[0] for row in rows] == ["| 1", "| 2", "| 3"] and {row[3] for row in rows} == {"2"}
     assert all(re.fullmatch(r"[+-]\d+ ± \d+", row[2]) for row in rows)
 
-    assert chain.run_chain(SMALLEST, out, teacher) == 0
+    assert stage_chain.run_chain(SMALLEST, out, teacher) == 0
     again = capfd.readouterr().err
     products = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "reinforced/policy.onnx", "value/value.onnx")
     assert all(f"{out / product} " in again for product in products), "nothing is trained again"
     assert (out / "table.md").read_text("utf-8") == table
 
 
-@pytest.mark.parametrize("plan", [chain.FULL, chain.MINI], ids=["full", "mini"])
-def test_the_flags_of_a_plan_exist(plan: chain.Plan, tmp_path: Path) -> None:
-    for step in chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
+@pytest.mark.parametrize("plan", [stage_chain.FULL, stage_chain.MINI], ids=["full", "mini"])
+def test_the_flags_of_a_plan_exist(plan: stage_chain.Plan, tmp_path: Path) -> None:
+    for step in stage_chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
         group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
         assert group == "alphago"
         assert alphago_command.commands[stage].make_context(stage, arguments).params
