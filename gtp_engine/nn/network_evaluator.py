@@ -79,12 +79,12 @@ class NetworkEvaluator:
         config: NetworkConfig,
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys([policy, value, *([] if rollout is None else [rollout])]))
-        infos, info = [network.model.info for network in self.networks], value.model.info
+        infos, of_value = [network.model.info for network in self.networks], value.model.info
         self.info: Final = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
-            has_score=info.encoder == "katago-v7",
-            has_ownership=info.has_ownership,
+            has_score=of_value.encoder == "katago-v7",
+            has_ownership=of_value.has_ownership,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
@@ -94,7 +94,7 @@ class NetworkEvaluator:
         self._value = value
         self._rollout = rollout
         self._config = config
-        self._scales = np.array(astuple(info.scales), dtype=np.float32)
+        self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
         self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
         self._workspace: _Workspace | None = None
 

@@ -21,16 +21,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluat
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size, take_rows
 from gtp_engine.go.board import IntArray
-from gtp_engine.nn.decode import (
-    EncodedRows,
-    KatagoOutputs,
-    PolicyOptions,
-    clear_rows,
-    decode_katago_value,
-    decode_ownership,
-    decode_policy,
-    finish_rows,
-)
+from gtp_engine.nn import decode
 from gtp_engine.nn.encoded_network import InputBuffers
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import RawOutputs
@@ -116,9 +107,9 @@ class NetworkRows:
             encoder.encode(positions, range(row, row + 1), of_row, space.symmetries, inputs)
         raw = self._model.run(inputs.spatial[:count], inputs.globals_[:count])
         rows = np.arange(count, dtype=np.int32)
-        clear_rows(rows, out)
+        decode.clear_rows(rows, out)
         self._decode(space, positions, conditions, raw, out)
-        if finish_rows(rows, out):
+        if decode.finish_rows(rows, out):
             raise ModelError(
                 problem(f"network {shown(self.name)} returned NaN or infinity", advice="try precision float32")
             )
@@ -138,15 +129,15 @@ class NetworkRows:
         assert raw.policy is not None and raw.value is not None, "a network of KataGo's kind has both"
         assert raw.misc is not None and raw.ownership is not None, "and these"
         rows = np.arange(len(conditions), dtype=np.int32)
-        encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
+        encoded = decode.EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
         for suicide, chosen in _rows_by([of_row.suicide for of_row in conditions]):
-            part, options = encoded._replace(rows=chosen), PolicyOptions(suicide)
-            decode_policy(positions, part, options, raw.policy[chosen], out.policy)
+            part, options = encoded._replace(rows=chosen), decode.PolicyOptions(suicide)
+            decode.decode_policy(positions, part, options, raw.policy[chosen], out.policy)
         version = self._model.info.model_version
         for can_be_void, chosen in _rows_by([of.superko == SIMPLE_KO or of.territory for of in conditions]):
-            part, outputs = encoded._replace(rows=chosen), KatagoOutputs(self._scales, version, can_be_void)
-            decode_katago_value(positions.to_play, part, outputs, raw.value[chosen], raw.misc[chosen], out)
-        decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
+            part, outputs = encoded._replace(rows=chosen), decode.KatagoOutputs(self._scales, version, can_be_void)
+            decode.decode_katago_value(positions.to_play, part, outputs, raw.value[chosen], raw.misc[chosen], out)
+        decode.decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
 
     def _workspace_for(self, positions: Positions) -> _Workspace:
         """Return the workspace for the boards and number of rows of `positions`."""
