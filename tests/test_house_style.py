@@ -1,28 +1,14 @@
-"""Rules of the house that are read from the sources: attributes of classes, names of modules, words."""
+"""Rules of the house that are read from the sources: attributes of classes, names of modules."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "gtp_engine"
+PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-TEXTS = sorted(
-    {
-        *SOURCES,
-        *(path for path in (ROOT / "scripts").rglob("*") if path.is_file() and path.suffix != ".pyc"),
-        *(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)),
-        *(path for folder in (".", "docs", "models", "models/*") for path in ROOT.glob(f"{folder}/*.md")),
-    }
-)
-"""Sources, scripts, tests and documents."""
-
-REPLACED_WORDS = re.compile("judg|foretell|somebody|nobody|whoever", re.IGNORECASE)
-"""Words for which the project has others (docs/vocabulary.md): evaluate, score, validate; predict; the caller."""
 
 MOST_REPEATED_NAMES = 8
 """How many module names may occur in more than one package: those where the package makes the meaning plain, such as
@@ -139,13 +125,3 @@ def test_a_module_name_means_one_thing() -> None:
     names = Counter(path.stem for path in SOURCES if not path.stem.startswith("__"))
     repeated = sorted(name for name, count in names.items() if count > 1)
     assert len(repeated) <= MOST_REPEATED_NAMES, repeated
-
-
-def test_each_thing_has_its_word() -> None:
-    lines = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in TEXTS
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if REPLACED_WORDS.search(line)
-    ]
-    assert lines == []

@@ -1,4 +1,4 @@
-"""Source, scripts and documents use the field's words (docs/vocabulary.md)."""
+"""Source, scripts, tests and documents use the field's words (docs/vocabulary.md)."""
 
 import re
 from pathlib import Path
@@ -10,12 +10,12 @@ ROOT = Path(__file__).parent.parent
 NOT_USED = re.compile(r"judg|foretell|foretold|somebody|nobody|whoever", re.IGNORECASE)
 """Words for which the field has usual ones, and pronouns for parties that have names."""
 
-FOLDERS = ("gtp_engine", "scripts", "docs", "models", ".ci")
+FOLDERS = ("gtp_engine", "scripts", "tests", "docs", "models", ".ci")
 SUFFIXES = ("", ".py", ".md", ".toml", ".yaml")
 FILES = sorted(
     path
     for path in [*ROOT.glob("*.*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
-    if path.is_file() and path.suffix in SUFFIXES
+    if path.is_file() and path.suffix in SUFFIXES and path != Path(__file__)
 )
 
 
