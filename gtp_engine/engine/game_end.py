@@ -1,4 +1,4 @@
-"""Whether the engine may pass because the game can end here: by agreement, or out of a repetition that it has won."""
+"""Whether the engine may pass because the game can end here: by agreement, or by ending a repetition in a won game."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the network alone returns for a position of a game, as KataGo's `kata-raw-nn` defines it; no search."""
+"""The network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""When the engine gives a game up: after several lost moves in a row, and not too early."""
+"""When the engine resigns: after several lost moves in a row, but not too early in the game."""
 
 from gtp_engine.config import PlayConfig
 from gtp_engine.go.constants import BLACK, WHITE

@@ -1,4 +1,4 @@
-"""Which of the moves that a search found are worth playing: legal ones that change something."""
+"""The moves of a search that are worth playing: legal ones that change something."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Compiling or loading every kernel that play and scoring need, before the first command needs them."""
+"""Compiles or loads every kernel for play and scoring before the first command needs it."""
 
 import time
 from collections.abc import Callable
