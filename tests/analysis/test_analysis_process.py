@@ -220,7 +220,7 @@ class TestCommandLine:
         assert config.analysis.perspective == "white"
         assert options["quit_without_waiting"]
         assert options["version"] == __version__
-        assert "ignored: homeDataDir, numSearchThreads" in result.stderr
+        assert "not supported here: homeDataDir, numSearchThreads" in result.stderr
         assert "human.bin.gz is ignored" in result.stderr
 
     def test_flags_take_precedence_over_overrides_and_those_over_the_file(
