@@ -114,7 +114,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     from 0 to 1, of leads in points, of ownership from -1 to 1.
     """
     check_torch()
-    from gtp_engine.training.distillation.validation import validate_file
+    from gtp_engine.training.distillation.run import validate_file
 
     device = given_settings(DistillationLearning, flags).get("device", DistillationLearning.device)
     agreements = validate_file(network, data, positions=positions, device=device)

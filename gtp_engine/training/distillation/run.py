@@ -1,4 +1,4 @@
-"""A whole distillation run: training with log and curves, and the network file at its end."""
+"""A whole distillation run: training with log and curves, the network file at its end, and its validation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,14 +6,16 @@ from pathlib import Path
 from gtp_engine.errors import problem, shown_path
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
+from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.reporting import run_and_report
-from gtp_engine.training.distillation.batches import count_positions
+from gtp_engine.training.distillation.batches import Board, count_positions
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.shards import TRAIN
-from gtp_engine.training.distillation.start import module_of_checkpoint, untrained_module
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError
+from gtp_engine.training.distillation.start import module_of_checkpoint, module_of_file, untrained_module
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import TrainConfig
+from gtp_engine.training.distillation.validation import Agreement, HeldOut
 from gtp_engine.training.nets.shape import Shape
 
 
@@ -58,6 +60,18 @@ def export_run(
     origin = origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}"
     export_network(module, target, name=name, origin=origin, terms=terms)
     return target
+
+
+def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[Board, Agreement]:
+    """Return the agreement of the network in a file (`start.module_of_file`), in float32, on each board size.
+
+    `data` is a folder of data, `positions` the most of each board size.  Raises ShardError if none are held out there.
+    """
+    machine = choose_machine(device, "float32")
+    agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)), machine)
+    if not agreements:
+        raise ShardError(problem(f"no positions in {shown_path(data / HELD_OUT)}", advice="generate some"))
+    return agreements
 
 
 def export_new(shape: Shape, target: Path, *, seed: int) -> Path:

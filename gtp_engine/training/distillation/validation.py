@@ -8,21 +8,11 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import problem, shown_path
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.batches import Batch, Board, unpack
 from gtp_engine.training.distillation.losses import Predictions, predictions_of
-from gtp_engine.training.distillation.shards import (
-    HELD_OUT,
-    Samples,
-    ShardError,
-    join,
-    parse_name,
-    read_shard,
-    shard_paths,
-)
-from gtp_engine.training.distillation.start import module_of_file
+from gtp_engine.training.distillation.shards import Samples, join, parse_name, read_shard, shard_paths
 from gtp_engine.training.nets.network_module import NetworkModule
 
 _ROWS: Final = 256
@@ -89,18 +79,6 @@ class HeldOut:
         samples = self._samples[board]
         for begin in range(0, samples.count, _ROWS):
             yield unpack(Samples._make(array[begin : begin + _ROWS] for array in samples), board)
-
-
-def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[Board, Agreement]:
-    """Return the agreement of the network in a file (`start.module_of_file`), in float32, on each board size.
-
-    `data` is a folder of data, `positions` the most of each board size.  Raises ShardError if none are held out there.
-    """
-    machine = choose_machine(device, "float32")
-    agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)), machine)
-    if not agreements:
-        raise ShardError(problem(f"no positions in {shown_path(data / HELD_OUT)}", advice="generate some"))
-    return agreements
 
 
 @torch.no_grad()
