@@ -157,7 +157,7 @@ def store_of(searcher: PuctSearch) -> TreeStore:
 def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
     """Assert what always holds: no playout is under way, visits add up, the first untried edge has the largest prior.
 
-    Nodes without moves of their own are visited again and again; so may others be when the tree is full (`repeats`).
+    Leaves without edges are revisited; so are other nodes when the tree is full, which is allowed with `repeats`.
     """
     tree = store_of(searcher).tree
     nodes = int(tree.info[0])

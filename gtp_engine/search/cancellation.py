@@ -9,8 +9,8 @@ from typing import Final
 class CancelToken:
     """Once cancelled, cancelled for good.  Any thread may use it.
 
-    The caller creates a token for a command and puts it into the limits of every search that the command needs, so a
-    cancellation that comes before or between the searches ends them as surely as one that comes while they run.
+    The caller creates a token for a command and puts it into the limits of every search that the command needs.  So a
+    cancellation is never lost, even if it comes before the first search or between two.
     """
 
     def __init__(self) -> None:

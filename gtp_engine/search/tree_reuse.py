@@ -1,6 +1,6 @@
-"""Keeping a tree from move to move: where in it the position to search now can be found.
+"""Reusing the tree of the last search: where in it the position to search now is found.
 
-A game that was played on since its last search leads down the tree, move by move, to the new root.
+If the game continued since the last search, its moves lead down the tree to the new root.
 """
 
 from dataclasses import dataclass
@@ -39,8 +39,7 @@ class Children(Protocol):
 def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
     """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
 
-    A tree that was searched with another advantage or with other moves left out has other values, so nothing of it
-    fits.
+    A tree searched with another advantage or with other moves left out is not reused: its values would be different.
     """
     if root is None or (root.restrictions, root.advantage_black) != (wanted.restrictions, wanted.advantage_black):
         return None

@@ -39,13 +39,13 @@ class ReusableTree:
             config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng
         )
         self.ownership = new_ownership(width, height, with_moves=False)
-        """Sums of the ownership at the leaves, since the root is the root."""
+        """Sums of the ownership at the leaves since the root was last moved."""
         self.raw: RawEvaluation | None = None
-        """What the network returned for the root; None until the root has been evaluated as a root."""
+        """The network's evaluation of the root; None until it has been evaluated as a root."""
         self._position: RootPosition | None = None
 
     def move_root(self, position: RootPosition) -> None:
-        """Make `position` the root: down the tree if the game was played on there, otherwise of an empty tree."""
+        """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree."""
         if not self._follow(position):
             self.store.clear()
             self._forget_root()

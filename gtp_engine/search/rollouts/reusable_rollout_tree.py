@@ -56,9 +56,9 @@ class ReusableRolloutTree:
         self._position: RootPosition | None = None
 
     def move_root(self, position: RootPosition) -> None:
-        """Make `position` the root: down the tree if the game was played on there, otherwise of an empty tree.
+        """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
 
-        Ownership is that of a single search: its sums start at 0 again.
+        The sums of ownership start at 0 again, so they are those of a single search.
         """
         node = find_position(self.store, self._position, position)
         if node is None:
