@@ -12,10 +12,12 @@ NOT_USED = re.compile(r"judg|foretell|foretold|somebody|nobody|whoever", re.IGNO
 
 FOLDERS = ("gtp_engine", "scripts", "tests", "docs", "models", ".ci")
 SUFFIXES = ("", ".py", ".md", ".toml", ".yaml")
+INSTALLED = {"node_modules", "wheels"}
+"""Folders of other projects' files, which tests install beside their own."""
 FILES = sorted(
     path
     for path in [*ROOT.glob("*.*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
-    if path.is_file() and path.suffix in SUFFIXES and path != Path(__file__)
+    if path.is_file() and path.suffix in SUFFIXES and path != Path(__file__) and not INSTALLED & {*path.parts}
 )
 
 
