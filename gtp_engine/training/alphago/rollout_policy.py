@@ -4,21 +4,18 @@ The loss is the cross-entropy of the moves played, with a normal prior on the we
 Hazan and Singer 2011), which suits sparse features, of which few are common and most are rare; a step takes all
 positions of a few games.  One core is enough: a million positions take some seconds.
 
-A run is a folder with `checkpoint.npz`, log, curves and, at the end, `rollout-policy.npz`.
+A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-policy.npz`.
 """
 
-import json
-import os
 import time
-import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
@@ -41,6 +38,7 @@ from gtp_engine.training.alphago.rollout_gradient import (
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, uniform_policy
 from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import RolloutSettings
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
 from gtp_engine.training.core.curves import figure_panels, write_panels
 from gtp_engine.training.core.learning import check_same, cosine_rate
@@ -48,9 +46,9 @@ from gtp_engine.training.core.observers import Figures, format_figures
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
 from gtp_engine.training.core.run_log import RunLog, read_log
 
-CHECKPOINT: Final = "checkpoint.npz"
+KIND: Final = "rollout policy"
+"""The kind of its checkpoints."""
 NAME: Final = "linear rollout policy"
-_FORMAT: Final = 1
 _LOG_STEPS: Final = 20
 """Steps between two lines of the log."""
 _SAVE_SECONDS: Final = 300.0
@@ -138,9 +136,9 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         while trainer.fraction < 1 and not run.is_stopped():
             _advance(trainer, log, run)
             if time.monotonic() - saved > _SAVE_SECONDS:
-                _save(trainer, run.out)
+                _save(trainer, train, run.out)
                 saved = time.monotonic()
-    _save(trainer, run.out)
+    _save(trainer, train, run.out)
     if trainer.fraction < 1:
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
@@ -193,50 +191,36 @@ def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun) -> None:
 
 def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> RolloutTrainer:
     """Return a trainer, resumed if `out` has a checkpoint; raises ConfigError if that has other settings."""
-    if not (out / CHECKPOINT).exists():
+    if not has_checkpoint(out):
         return RolloutTrainer(train, test, settings, common_diamonds(train, settings.least_count))
-    arrays, meta = _read(out / CHECKPOINT)
-    check_same(meta["settings"], _settings(settings, train))
-    trainer = RolloutTrainer(train, test, settings, arrays["diamonds"])
-    trainer.weights, trainer.squares, trainer.counts = (arrays[name] for name in ("weights", "squares", "counts"))
-    trainer.steps, trainer.samples, trainer.seconds = meta["steps"], meta["samples"], meta["seconds"]
+    checkpoint = read_checkpoint(out)
+    check_same(checkpoint.settings, _settings(settings, train))
+    trainer = RolloutTrainer(train, test, settings, checkpoint.state["diamonds"].numpy())
+    trainer.weights = checkpoint.weights["weights"].numpy()
+    trainer.squares, trainer.counts = (checkpoint.state[name].numpy() for name in ("squares", "counts"))
+    trainer.steps, trainer.samples, trainer.seconds = checkpoint.steps, checkpoint.samples, checkpoint.seconds
     return trainer
 
 
-def _save(trainer: RolloutTrainer, out: Path) -> None:
-    """Write the checkpoint, replacing an older one once the new one is complete."""
-    meta = {"format": _FORMAT, "settings": _settings(trainer.settings, trainer._train)}
-    meta |= {"steps": trainer.steps, "samples": trainer.samples, "seconds": trainer.seconds}
-    unfinished = out / (CHECKPOINT + ".part")
-    with unfinished.open("wb") as file:
-        np.savez(
-            file,
-            meta=np.array(json.dumps(meta)),
-            diamonds=trainer.space.diamonds,
-            weights=trainer.weights,
-            squares=trainer.squares,
-            counts=trainer.counts,
-        )
-    os.replace(unfinished, out / CHECKPOINT)
-
-
-def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the contents of a checkpoint; raises ModelError if it is damaged."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ("meta", "diamonds", "weights", "squares", "counts")}
-        meta = json.loads(str(arrays["meta"]))
-        if meta["format"] != _FORMAT:
-            raise ValueError
-        return arrays, meta
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        given = f"{shown_path(path)} is damaged or no checkpoint"
-        raise ModelError(problem(given, expected="one of a run of this stage")) from error
+def _save(trainer: RolloutTrainer, train: GameStore, out: Path) -> None:
+    """Write the checkpoint."""
+    state = {"diamonds": trainer.space.diamonds, "squares": trainer.squares, "counts": trainer.counts}
+    checkpoint = Checkpoint(
+        kind=KIND,
+        network={},
+        settings=_settings(trainer.settings, train),
+        weights={"weights": torch.from_numpy(trainer.weights)},
+        state={name: torch.from_numpy(array) for name, array in state.items()},
+        steps=trainer.steps,
+        samples=trainer.samples,
+        seconds=trainer.seconds,
+    )
+    write_checkpoint(out, checkpoint)
 
 
 def _settings(settings: RolloutSettings, train: GameStore) -> dict[str, Any]:
     """Return what a resumed run must have in common with its beginning."""
-    return asdict(settings) | {"stage": "rollout policy", "training games": len(train.games)}
+    return asdict(settings) | {"stage": KIND, "training games": len(train.games)}
 
 
 def _figures(counts: Floats) -> Figures:

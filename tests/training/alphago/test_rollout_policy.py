@@ -26,7 +26,6 @@ from gtp_engine.training.alphago.game_positions import GameStore
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.rollout_gradient import LOSS, POSITIONS, Scores, add_games
 from gtp_engine.training.alphago.rollout_policy import (
-    CHECKPOINT,
     RolloutTrainer,
     common_diamonds,
     new_replay_buffers,
@@ -36,6 +35,7 @@ from gtp_engine.training.alphago.rollout_report import format_qualities, measure
 from gtp_engine.training.alphago.rollout_weights import WeightSpace, uniform_policy
 from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import RolloutSettings
+from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
 from gtp_engine.training.core.command_chain import ENGINE
 from gtp_engine.training.core.run_log import read_log
 
@@ -189,7 +189,7 @@ def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="the run there has training games"):
             run_rollout_policy(games[:50], SETTINGS, StageRun(tmp_path, bar))
         (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:100])
-        with pytest.raises(ModelError, match=r"checkpoint\.npz' is damaged or no checkpoint"):
+        with pytest.raises(ModelError, match=r"checkpoint\.pt' is damaged or none"):
             run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar))
     with pytest.raises(ConfigError, match=r"rollout\.epochs = 0: expected an integer of at least 1"):
         RolloutSettings(epochs=0)
