@@ -76,8 +76,12 @@ class Buffers:
         self.batches: Final = [Batch(size, width, height) for _ in range(batches)]
         self.root_positions: Final = new_positions(1, width, height)
         self.root_evaluation: Final = new_evaluation(1, width, height)
-        states = new_states(2, seed)
         self.path_work: Final = new_path_work(width, height)
         self.means_work: Final = new_means_work(width * height + 1)
-        self.rollout_rng: Final = states[0]
-        self.rng: Final = states[1]
+        self.rollout_rng: Final = np.zeros(1, dtype=np.uint64)
+        self.rng: Final = np.zeros(1, dtype=np.uint64)
+        self.set_seed(seed)
+
+    def set_seed(self, seed: int | None) -> None:
+        """Start the random numbers at `seed`; None: differently every time."""
+        self.rollout_rng[:], self.rng[:] = new_states(2, seed)

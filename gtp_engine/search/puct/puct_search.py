@@ -64,7 +64,8 @@ class PuctSearch:
         """Forget the tree, and start the random numbers again if they have a seed."""
         self._thread.drain()
         self._random = np.random.default_rng(self._seed)
-        self._tree = None
+        if self._tree is not None:
+            self._tree.clear(self._seed)
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed` (None: differently every time) and forget the tree."""

@@ -51,6 +51,13 @@ class ReusableTree:
             self._forget_root()
         self._position = position
 
+    def clear(self, seed: int | None) -> None:
+        """Forget everything but the buffers, and start the random numbers at `seed`."""
+        self.store.clear()
+        self._forget_root()
+        self._position = None
+        self.buffers.set_seed(seed)
+
     def collect_move_ownership(self) -> None:
         """From now on, sum up the ownership below each root move too."""
         if self.ownership.moves.shape[0] == 1:

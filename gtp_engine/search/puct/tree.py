@@ -132,8 +132,16 @@ class TreeStore:
         return (self.used * _NODE_BYTES + int(self.tree.info[EDGES]) * _EDGE_BYTES) / 2**20
 
     def clear(self) -> None:
-        """Drop everything but a new root."""
-        self.tree = self._empty()
+        """Drop everything but a new root.
+
+        A small tree keeps its arrays: new ones cost a page fault for every 4 KiB that is written.
+        """
+        if self.tree.state.size > _INITIAL_NODES:
+            self.tree = self._empty()
+            return
+        self.tree.info[:] = 1
+        for name in _NODE_ARRAYS:
+            getattr(self.tree, name)[ROOT] = 0
 
     def reserve(self, nodes: int) -> None:
         """Grow the arrays to hold `nodes` more, each with its edges, as far as the memory allows.
