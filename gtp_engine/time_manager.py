@@ -8,18 +8,19 @@ has left, and under Canadian overtime leaves enough for the remaining stones.  T
 
     main time    divided by our own moves still to come (`moves_to_spread_over`), fewest in the middle game
     fischer      the increment and a share of the rest; time that would exceed a cap is spent first
-    byo-yomi     in main time never less than a period per move, since later moves get that anyway; then the whole
-                 period each time, and for hard moves one of the spare periods
+    overtime     in main time, one and a half to e times what a move gets in overtime (`_main_before_overtime`)
+    byo-yomi     the whole period each time, and for hard moves one of the spare periods
     canadian     the period divided by the stones left
     no clock     time.time_per_move; else search.visits alone; else five seconds
 
 Sources: Huang, Coulom and Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go", TAAI 2010
 (the main time formula; more time when the most visited move is not the best valued one); Baier and Winands, "Time
-Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot be overtaken).
+Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot be overtaken); KataGo's
+`cpp/search/timecontrols.cpp` (main time before overtime).
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import e, inf
 from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind
@@ -42,15 +43,28 @@ PEAK_PER_POINT: Final = 80 / 361
 MIN_SPREAD: Final = 10.0
 """Fewest own moves to spread over: on the smallest boards, games are longer than their area suggests."""
 
-RENEWED_SPREAD: Final = 0.5
-"""Factor on the spread where overtime or increments follow, since the game continues without main time.
+INCREMENT_SPREAD: Final = 0.5
+"""Factor on the spread where increments follow: the game goes on without main time (KataGo: about 0.8)."""
 
-KataGo plans main time for half (byo-yomi) to four fifths (Fischer) of the moves that it expects under sudden death.
+INCREMENT_SHARE: Final = 2.0
+"""Most that the factor above may add to a move, in increments: tiny ones change little (as in KataGo)."""
+
+BEST_MULTIPLE: Final = e
+"""Time for a move before overtime, as a multiple of what a move gets in overtime, that uses main time best.
+
+If playing strength grows with the logarithm of the time, a move that takes m overtimes gains log(m), and main time
+lasts for 1/m as many moves as it holds overtimes: the sum, log(m)/m for each of them, is largest at m = e (KataGo).
 """
 
-RENEWED_SHARE: Final = 2.0
-"""Most that the factor above may add to a move, in increments or overtimes per move, so that tiny ones change little
-(KataGo: 2 increments, 3 periods)."""
+LARGEST_STRETCH: Final = 1.75
+"""Most that main time is stretched beyond that, so that it lasts into the middle game: e / 1.75 is 1.55 (KataGo)."""
+
+OPENING_SPREAD: Final = 0.25
+"""Own moves, for each point of the board, for which main time before overtime should last if it can (KataGo: half the
+area, for both players)."""
+
+LAST_MAIN_TIME: Final = 1.5
+"""Main time below so many overtimes of a move is spent on one move, together with the first overtime (KataGo)."""
 
 RESERVED_PERIODS: Final = 3
 """Byo-yomi periods never spent on hard moves: one to play in, and two in case of a bad connection."""
@@ -91,25 +105,32 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
     """
     if clock.settings.kind is TimeKind.NONE:
         return _unlimited(config)
-    allowed = _by_clock(clock, moves_to_spread_over(moves_played, area), config.time)
+    allowed = _by_clock(clock, moves_played, area, config.time)
     longest = config.time.max_per_move
     return TimeBudget(min(allowed.target, longest), min(allowed.maximum, longest), allowed.lag)
 
 
-def _by_clock(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
+def _by_clock(clock: Clock, moves_played: int, area: int, config: TimeConfig) -> TimeBudget:
     """Return the time for a move that the clock allows."""
-    match clock.settings.kind:
-        case TimeKind.BYOYOMI:
-            return _byoyomi(clock, spread, config)
-        case TimeKind.CANADIAN:
-            return _canadian(clock, spread, config)
-        case _:
-            return _sudden_death(clock, spread, config)
+    spread = moves_to_spread_over(moves_played, area)
+    if clock.settings.kind not in (TimeKind.BYOYOMI, TimeKind.CANADIAN):
+        return _sudden_death(clock, spread, config)
+    if not clock.in_overtime:
+        return _main_before_overtime(clock, spread, moves_before_overtime(moves_played, area), config)
+    return _byoyomi(clock, config) if clock.settings.kind is TimeKind.BYOYOMI else _canadian(clock, config)
 
 
 def moves_to_spread_over(moves_played: int, area: int) -> float:
     """Return the number of own moves that the main time is divided by: falls until the middle game, then constant."""
     return max(MIN_SPREAD, SPREAD_PER_POINT * area) + max(0.0, PEAK_PER_POINT * area - moves_played)
+
+
+def moves_before_overtime(moves_played: int, area: int) -> float:
+    """Return the number of own moves for which main time should last where overtime follows: the opening, at least 1.
+
+    Source: KataGo, which plans for half the area less the stones on the board, and a few moves later on.
+    """
+    return max(1.0, OPENING_SPREAD * area + 5 - moves_played / 2, 0.01 * area + 2)
 
 
 def _unlimited(config: Config) -> TimeBudget:
@@ -137,12 +158,9 @@ def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget
     return TimeBudget(min(target, maximum), maximum, lag)
 
 
-def _byoyomi(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move under byo-yomi."""
+def _byoyomi(clock: Clock, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move in a byo-yomi period."""
     left, length = clock.left, clock.settings.overtime
-    if not clock.in_overtime:
-        lag = _period_lag(length, left.periods, config)
-        return _main_before_overtime(left.main, spread, length, lag, config)
     period, periods = left.period, left.periods
     lag = _period_lag(period, periods, config)
     if periods > 1 and period < min(2 * config.lag, length / 2):
@@ -154,13 +172,9 @@ def _byoyomi(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     return TimeBudget(target, min(target + spare, target * config.hard_move_factor), lag)
 
 
-def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move under Canadian overtime (with one stone: fixed seconds per move)."""
+def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move in Canadian overtime (with one stone: seconds per move, in GTP's words)."""
     left, settings = clock.left, clock.settings
-    if not clock.in_overtime:
-        per_stone = settings.overtime / settings.stones
-        lag = _period_lag(per_stone, settings.stones, config)
-        return _main_before_overtime(left.main, spread, per_stone, lag, config)
     per_stone = left.period / left.stones
     if not clock.is_confirmed and settings.stones > 1:
         # Our own count may have begun the overtime a stone or two before the controller's, and so end a period in
@@ -174,21 +188,31 @@ def _canadian(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag)
 
 
-def _main_before_overtime(main: float, spread: float, per_move: float, lag: float, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move in main time if each later move has at least `per_move` seconds less `lag`."""
+def _main_before_overtime(clock: Clock, spread: float, opening: float, config: TimeConfig) -> TimeBudget:
+    """Return the time for a move in main time when overtime follows, whatever is spent now.
+
+    Main time is spent at `BEST_MULTIPLE` of the overtime for a move, or more slowly if it would not last for the
+    `opening` (own moves) then; never more slowly than sudden death would have it, over `spread` own moves.
+    """
+    main, settings = clock.left.main, clock.settings
+    chances = settings.stones or clock.left.periods
+    per_move = settings.overtime / (settings.stones or 1)
+    lag = _period_lag(per_move, chances, config)
     sure = per_move - lag
-    target = max(sure, _share(main, spread, per_move))
-    if target > main:
+    best = main / (BEST_MULTIPLE * per_move)
+    moves = min(max(best, min(opening, LARGEST_STRETCH * best)), spread)
+    target = max(sure, main / max(1.0, moves))
+    if target > main or main < LAST_MAIN_TIME * per_move:
         # The rest of the main time and then the guaranteed overtime; neither is of any other use.
         return TimeBudget(main + sure, main + sure, lag)
     maximum = min(target * config.hard_move_factor, main * config.max_share + sure)
     return TimeBudget(target, max(target, maximum), lag)
 
 
-def _share(time: float, spread: float, renewal: float) -> float:
-    """Return the share of `time` for one move; `renewal` seconds (or 0) are added with each move."""
+def _share(time: float, spread: float, increment: float) -> float:
+    """Return the share of `time` for one move when `increment` seconds follow with each move (0: none do)."""
     even = time / spread
-    return even if renewal <= 0 else min(even / RENEWED_SPREAD, even + RENEWED_SHARE * renewal)
+    return even if increment <= 0 else min(even / INCREMENT_SPREAD, even + INCREMENT_SHARE * increment)
 
 
 def _held_back(time: float, lag: float) -> float:

@@ -242,6 +242,54 @@ def test_byoyomi_hard_moves_take_spare_periods_and_leave_the_reserve() -> None:
     assert game.theirs.left.periods == RESERVED_PERIODS
 
 
+PACE = """\
+setting                 |    1   11   21   31   41   61   81  101  131 | main time lasts
+absolute 600            |  3.7  4.0  4.3  4.7  5.3  4.1  3.2  2.5  1.7 | 150
+absolute 3600           | 22.5 24.1 26.0 28.5 31.9 24.8 19.3 15.0 10.3 | 150
+byoyomi 600 30 5        | 46.6 46.6 29.5 29.5 29.5 29.5 29.5 29.5 29.5 | 13
+byoyomi 3600 30 5       | 46.6 46.6 46.6 46.6 46.6 46.6 29.5 29.5 29.5 | 78
+byoyomi 60 10 5         | 15.5  9.5  9.5  9.5  9.5  9.5  9.5  9.5  9.5 | 4
+byoyomi 300 5 1         |  7.8  7.8  7.8  7.8  4.0  4.0  4.0  4.0  4.0 | 39
+byoyomi 1800 60 3       | 93.2 93.2 59.5 59.5 59.5 59.5 59.5 59.5 59.5 | 20
+byoyomi 0 30 5          | 29.5 29.5 29.5 29.5 29.5 29.5 29.5 29.5 29.5 | 0
+canadian 300 600 25     | 37.3 23.5 23.5 23.5 23.5 23.5 23.5 23.5 23.5 | 9
+canadian 1800 300 20    | 23.3 23.3 23.3 23.3 23.3 23.3 14.5 14.5 14.5 | 78
+fischer 300 5           |  8.7  8.7  8.7  8.7  8.7  7.2  6.3  5.8  5.4 | 150
+fischer 60 20           | 20.5 20.5 20.5 20.5 20.5 20.3 20.2 20.1 20.0 | 150
+"""
+"""Seconds that a move of ours aims for, by its number, on 19x19; the last number is that of the moves in main time."""
+
+
+def pace_of(words: str, area: int = AREA_19) -> str:
+    """Return a line of `PACE`: every move takes exactly its target."""
+    time_settings = TimeSettings.parse(words.split())
+    game = Game(time_settings, area=area)
+    targets, in_main = [], 0
+    for _ in range(150):
+        in_main += not game.ours.in_overtime
+        targets.append(game.budget().target)
+        game.move(targets[-1])
+    shown = "".join(f"{targets[number - 1]:5.1f}" for number in (1, 11, 21, 31, 41, 61, 81, 101, 131))
+    return f"{words:<24}|{shown} | {in_main}"
+
+
+@pytest.mark.parametrize("line", PACE.splitlines()[1:], ids=lambda line: line.partition(" |")[0].strip())
+def test_pace(line: str) -> None:
+    assert pace_of(line.partition("|")[0].strip()) == line
+
+
+@pytest.mark.parametrize("area", [81, 169, 361])
+@pytest.mark.parametrize("words", ["byoyomi 600 30 5", "byoyomi 1200 30 5", "byoyomi 60 5 3", "canadian 900 600 25"])
+def test_a_move_before_overtime_takes_one_and_a_half_to_e_overtimes(words: str, area: int) -> None:
+    time_settings = TimeSettings.parse(words.split())
+    game = Game(time_settings, area=area)
+    per_move = time_settings.overtime / (time_settings.stones or 1)
+    while game.ours.left.main > 2 * math.e * per_move:
+        target = game.budget().target
+        assert 1.5 <= target / per_move <= math.e + 1e-9
+        game.move(target)
+
+
 def test_main_time_before_byoyomi_is_spent_at_no_less_than_a_period_per_move() -> None:
     game = Game(TimeSettings.byoyomi(100, 10, 3))
     spent = game.play(20)
