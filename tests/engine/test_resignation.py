@@ -1,0 +1,92 @@
+"""When the engine resigns, in even and in handicap games; the schedule is KataGo's, worked out by hand."""
+
+import random
+
+import numpy as np
+import pytest
+
+from gtp_engine.config import PlayConfig
+from gtp_engine.engine.resignation import Resignation, is_on_schedule
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.report import RawEvaluation, SearchReport
+
+NONE = np.zeros(1, dtype=np.float32)
+RAW = RawEvaluation(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NONE, NONE)
+
+
+def game_of(moves: int, *, komi: float = 0.5, handicap: int = 0, placed: str = "handicap") -> Game:
+    """Return a game on 19x19 of so many random moves after the handicap."""
+    game = Game(19, rules=Rules.parse("tromp-taylor"), komi=komi)
+    stones = fixed_handicap_points(handicap, 19, 19) if handicap else ()
+    if placed == "handicap" and stones:
+        game.set_handicap(stones)
+    for stone in stones if placed == "played" else ():
+        game.play(Move(BLACK, stone))
+    rng = random.Random(1)
+    for _ in range(moves):
+        game.play(rng.choice(game.legal_points()))
+    assert game.handicap == handicap
+    return game
+
+
+def report_of(
+    lead_black: float, color: int, *, raw: RawEvaluation | None = RAW, ownership: float = 0.0
+) -> SearchReport:
+    value = 0.98 if lead_black > 0 else -0.98
+    owners = np.full(21 * 20 + 1, 0.0)
+    owners[list(board_points(19, 19))] = ownership
+    return SearchReport(color, 100, 100, 1.0, value, (), 100, owners, lead_black=lead_black, raw=raw)
+
+
+def resigns(game: Game, lead_black: float, color: int) -> bool:
+    """Return whether the third lost search in a row leads to resignation."""
+    resignation = Resignation(PlayConfig())
+    return [resignation.is_due(game, report_of(lead_black, color)) for _ in range(3)][-1]
+
+
+@pytest.mark.parametrize(("moves", "deficit"), [(74, 35.8), (60, 68.3), (20, 99.9), (100, 100.0), (200, 20.0)])
+@pytest.mark.parametrize("placed", ["handicap", "played"])
+def test_white_goes_on_with_a_handicap_game_that_it_will_win(moves: int, deficit: float, placed: str) -> None:
+    assert not resigns(game_of(moves - moves % 2, handicap=9, placed=placed), deficit, WHITE)
+
+
+@pytest.mark.parametrize(("moves", "deficit"), [(100, 160.0), (160, 80.0), (180, 60.0), (230, 30.0)])
+def test_white_resigns_a_handicap_game_when_behind_schedule(moves: int, deficit: float) -> None:
+    assert resigns(game_of(moves, handicap=9), deficit, WHITE)
+
+
+def test_the_schedule_of_nine_stones() -> None:
+    """126.5 points behind at the start; 73 moves grace, then 143.6 moves to catch up; 5 + 18.975 points of margin."""
+    game = game_of(143, handicap=9)
+    expected = 126.5 * (1 - 70 / 143.6) + 5 + 0.15 * 126.5
+    assert is_on_schedule(game, WHITE, -expected + 0.01)
+    assert not is_on_schedule(game, WHITE, -expected - 0.01)
+    assert not is_on_schedule(game, BLACK, -expected + 0.01)
+
+
+@pytest.mark.parametrize(("komi", "color"), [(-50.0, WHITE), (64.0, BLACK)])
+def test_komi_may_stand_for_a_handicap(komi: float, color: int) -> None:
+    sign = 1 if color == WHITE else -1
+    assert not resigns(game_of(90, komi=komi), sign * 55.0, color)
+    assert resigns(game_of(90, komi=komi), sign * 80.0, color)
+
+
+def test_even_games_are_resigned_as_before() -> None:
+    assert resigns(game_of(90, komi=7.0), 20.0, WHITE)
+    assert resigns(game_of(90, komi=7.0), -20.0, BLACK)
+    assert not resigns(game_of(40, komi=7.0), 20.0, WHITE)
+
+
+def test_black_may_resign_a_handicap_game() -> None:
+    assert resigns(game_of(90, handicap=9), -20.0, BLACK)
+
+
+def test_a_search_by_rollouts_has_its_lead_from_ownership() -> None:
+    game = game_of(180, handicap=9)
+    resignation = Resignation(PlayConfig())
+    reports = [report_of(0.5, WHITE, raw=None, ownership=share) for share in (0.1, 0.1, 0.1, 0.3)]
+    assert [resignation.is_due(game, report) for report in reports] == [False, False, False, True]

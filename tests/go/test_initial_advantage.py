@@ -1,0 +1,38 @@
+"""How far a side was ahead at the start, against values worked out by hand from KataGo's formula."""
+
+import pytest
+
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.go.initial_advantage import initial_advantage_black
+from gtp_engine.go.rules import Rules
+
+
+@pytest.mark.parametrize(
+    ("rules", "komi", "stones", "expected"),
+    [
+        ("tromp-taylor", 7.0, 0, 0.0),
+        ("chinese", 7.5, 0, -0.5),
+        ("japanese", -50.5, 0, 57.5),
+        ("tromp-taylor", 0.5, 9, 15 * 8 + 6.5),
+        ("chinese", 0.5, 9, 15 * 8 + 6.5 - 9),
+        ("aga", 0.5, 4, 15 * 3 + 6.5 - 3),
+        ("japanese", 0.5, 2, 14 + 6.5),
+    ],
+)
+def test_initial_advantage(rules: str, komi: float, stones: int, expected: float) -> None:
+    game = Game(19, rules=Rules.parse(rules), komi=komi)
+    if stones:
+        game.set_handicap(fixed_handicap_points(stones, 19, 19))
+    assert initial_advantage_black(game) == expected
+
+
+def test_stones_played_in_a_row_count_as_handicap() -> None:
+    points = fixed_handicap_points(4, 19, 19)
+    placed, played = Game(19, komi=0.5), Game(19, komi=0.5)
+    placed.set_handicap(points)
+    for point in points:
+        played.play(Move(BLACK, point))
+        played.play(Move(WHITE, PASS))
+    assert initial_advantage_black(played) == initial_advantage_black(placed) > 40
