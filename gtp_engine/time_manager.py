@@ -81,6 +81,9 @@ stone, 57 % with two left, a third more than the even share with many."""
 NARROW_LEAD: Final = 0.9
 """A lead is narrow if the second move has at least this share of the leader's visits; chosen, not measured."""
 
+LATE_MOVES: Final = 0.5
+"""Moves of both players for each point of the board from which a won game may be played fast; chosen, not measured."""
+
 SETTLED_MIN_VISITS: Final = 1000
 """Visits from which an extreme winrate counts where each is one rollout: its standard error at 98 % is then 0.4 %."""
 
@@ -225,18 +228,32 @@ def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
     return _held_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
 
 
-def is_settled(
-    *, candidates: int, visits: int, winrate: float, config: TimeConfig, enough_visits: int = SETTLED_MIN_VISITS
-) -> bool:
-    """Return whether more search cannot matter: a single candidate move, or a decided game.
+def may_stop_when_won(*, moves_played: int, area: int, config: Config) -> bool:
+    """Return whether a won game may end a search: late in the game, and where no number of visits is asked for.
 
-    `candidates` counts the moves that the search considers at the root; `winrate` in [0, 1] is the leader's after
-    `visits`, of either side; `enough_visits` is the number from which it counts.
+    Early in a handicap game the stronger side's moves still matter, however high its winrate.
+    """
+    return config.search.visits == 0 and moves_played >= LATE_MOVES * area
+
+
+def is_settled(
+    *,
+    candidates: int,
+    visits: int,
+    winrate: float,
+    config: TimeConfig,
+    may_be_won: bool,
+    enough_visits: int = SETTLED_MIN_VISITS,
+) -> bool:
+    """Return whether more search cannot matter: a single candidate move, or a won game.
+
+    `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] is that of the leader for the
+    side to play after `visits`; `enough_visits` is the number from which it counts.  `may_be_won` is what
+    `may_stop_when_won` returns.  The losing side keeps thinking.
     """
     if candidates <= 1:
         return True
-    extreme = winrate >= config.settled_winrate or winrate <= 1 - config.settled_winrate
-    return extreme and visits >= enough_visits
+    return may_be_won and winrate >= config.settled_winrate and visits >= enough_visits
 
 
 def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:

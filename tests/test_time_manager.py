@@ -16,6 +16,7 @@ from gtp_engine.time_manager import (
     TimeBudget,
     budget,
     is_settled,
+    may_stop_when_won,
     moves_to_spread_over,
     should_stop,
 )
@@ -459,15 +460,27 @@ def test_early_stop_never_changes_the_leader(
 
 
 @pytest.mark.parametrize(
-    ("candidates", "visits", "winrate", "expected"),
+    ("candidates", "visits", "winrate", "may_be_won", "expected"),
     [
-        (1, 0, 0.5, True),
-        (0, 0, 0.5, True),
-        (50, SETTLED_MIN_VISITS, 0.99, True),
-        (50, SETTLED_MIN_VISITS, 0.01, True),
-        (50, SETTLED_MIN_VISITS, 0.9, False),
-        (50, SETTLED_MIN_VISITS - 1, 0.999, False),
+        (1, 0, 0.5, False, True),
+        (0, 0, 0.5, False, True),
+        (50, SETTLED_MIN_VISITS, 0.99, True, True),
+        (50, SETTLED_MIN_VISITS, 0.99, False, False),
+        (50, SETTLED_MIN_VISITS, 0.01, True, False),
+        (50, SETTLED_MIN_VISITS, 0.9, True, False),
+        (50, SETTLED_MIN_VISITS - 1, 0.999, True, False),
     ],
 )
-def test_is_settled(candidates: int, visits: int, winrate: float, expected: bool) -> None:
-    assert is_settled(candidates=candidates, visits=visits, winrate=winrate, config=DEFAULT.time) is expected
+def test_is_settled(candidates: int, visits: int, winrate: float, may_be_won: bool, expected: bool) -> None:
+    facts = {"candidates": candidates, "visits": visits, "winrate": winrate}
+    assert is_settled(**facts, may_be_won=may_be_won, config=DEFAULT.time) is expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("moves_played", "visits", "expected"), [(180, 0, False), (181, 0, True), (0, 0, False), (300, 100, False)]
+)
+def test_a_won_game_ends_searches_only_late_and_without_a_number_of_visits(
+    moves_played: int, visits: int, expected: bool
+) -> None:
+    config = Config(search=SearchConfig(visits=visits))
+    assert may_stop_when_won(moves_played=moves_played, area=AREA_19, config=config) is expected

@@ -174,7 +174,8 @@ class TimeConfig(Section, name="time"):
     )
     settled_winrate: float = option(
         0.98,
-        "A move is settled, and played at once, when the winrate is at least this or at most one minus this.",
+        "In the second half of a game, play at once when the winrate is at least this; not where search.visits "
+        "sets a number of visits.",
         low=0.5,
         high=1,
     )

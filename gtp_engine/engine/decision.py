@@ -31,7 +31,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
-from gtp_engine.time_manager import TimeBudget
+from gtp_engine.time_manager import TimeBudget, may_stop_when_won
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""
@@ -54,7 +54,13 @@ def decide(
     `budget` counts from `start` (of time.perf_counter).  For `cleanup` see `choose_move`.
     """
     watcher = TimeWatcher(
-        _search_budget(game, budget), thinker.config, thinker.thresholds, late=time.perf_counter() - start
+        _search_budget(game, budget),
+        thinker.config,
+        thinker.thresholds,
+        late=time.perf_counter() - start,
+        may_stop_when_won=may_stop_when_won(
+            moves_played=len(game.moves), area=game.width * game.height, config=thinker.config
+        ),
     )
     report = thinker.search_move(game, color, watcher, request, cancel)
     if resignation is not None and resignation.is_due(game, report):

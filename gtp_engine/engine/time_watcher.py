@@ -19,15 +19,26 @@ KNOWN_RATE: Final = 16
 class TimeWatcher:
     """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
 
+    With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`).
+
     A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
     stops the search when the next step would exceed the maximum, not when one has.
     """
 
-    def __init__(self, budget: TimeBudget, config: Config, thresholds: Thresholds, *, late: float = 0.0) -> None:
+    def __init__(
+        self,
+        budget: TimeBudget,
+        config: Config,
+        thresholds: Thresholds,
+        *,
+        late: float = 0.0,
+        may_stop_when_won: bool = False,
+    ) -> None:
         self._budget: Final = budget
         self._config: Final = config
         self._thresholds: Final = thresholds
         self._late: Final = late
+        self._may_stop_when_won: Final = may_stop_when_won
         self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
         self._last_call = 0.0
 
@@ -43,6 +54,7 @@ class TimeWatcher:
             visits=progress.leader_visits,
             winrate=progress.winrate,
             config=config,
+            may_be_won=self._may_stop_when_won,
             enough_visits=self._thresholds.settled_visits,
         )
         return should_stop(

@@ -319,6 +319,14 @@ def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["ahead", "behind"])
+def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
+    """Early in a handicap game a winrate of 1 % or 99 % used to end the search at 50 visits of the leader."""
+    engine = make(KnowingEvaluator(), game__board_size=3, search__visits=900, game__komi=-60)
+    assert engine.genmove(color, play=False).report.visits == 900
+    engine.close()
+
+
 # --- in the background ---
 
 

@@ -23,7 +23,7 @@ def progress(seconds: float, **facts: object) -> Progress:
 
 
 def watcher(maximum: float = 2.0, *, late: float = 0.0, thresholds: Thresholds = NETWORK) -> TimeWatcher:
-    return TimeWatcher(TimeBudget(maximum, maximum), Config(), thresholds, late=late)
+    return TimeWatcher(TimeBudget(maximum, maximum), Config(), thresholds, late=late, may_stop_when_won=True)
 
 
 def test_a_step_that_would_go_beyond_the_maximum_is_not_begun() -> None:
