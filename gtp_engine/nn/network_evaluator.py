@@ -19,6 +19,7 @@ from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
+from gtp_engine.nn.cache_key import conditions_key
 from gtp_engine.nn.decode import (
     EncodedRows,
     KatagoOutputs,
@@ -33,8 +34,6 @@ from gtp_engine.nn.decode import (
 from gtp_engine.nn.encoded_network import Network
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
-
-_KEY_MASK: Final = 2**64 - 1
 
 _SQUARE_ONLY: Final = 4
 """The bit of a symmetry's number that exchanges rows and columns."""
@@ -121,7 +120,7 @@ class NetworkEvaluator:
         space = self._workspace_for(positions)
         if options.symmetry == ANY_SYMMETRY:
             options = options._replace(symmetry=self._default_symmetry)
-        salt = np.uint64(hash((conditions, *options)) & _KEY_MASK)
+        salt = conditions_key(conditions, options)
         rows = space.rows[:count]
         if space.cache is not None:
             misses = find(space.cache, positions.key, count, salt, out, space.missing)

@@ -1,0 +1,59 @@
+"""Evaluations under different conditions never share a cache entry."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.positions import Conditions
+from gtp_engine.nn.cache_key import conditions_key
+
+POINTS = st.integers(-800, 800).map(lambda halves: halves / 2) | st.floats(-400, 400)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "komi": POINTS,
+    "superko": st.integers(0, 2),
+    "suicide": st.booleans(),
+    "territory": st.booleans(),
+    "tax": st.integers(0, 2),
+    "has_free_button": st.booleans(),
+    "playout_doubling_advantage_black": st.sampled_from([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]) | st.floats(-3, 3),
+    "friendly_pass": st.booleans(),
+    "passing_hacks": st.booleans(),
+}
+OPTIONS: dict[str, st.SearchStrategy[Any]] = {"symmetry": st.integers(-1, 8), "optimism": st.floats(0, 1)}
+
+
+def test_every_field_is_drawn() -> None:
+    assert set(FIELDS) == set(Conditions._fields)
+    assert set(OPTIONS) == set(EvaluationOptions._fields)
+
+
+@given(
+    conditions=st.builds(Conditions, **FIELDS),
+    options=st.builds(EvaluationOptions, **OPTIONS),
+    field=st.sampled_from([*FIELDS, *OPTIONS]),
+    data=st.data(),
+)
+def test_conditions_that_differ_in_one_field_have_different_keys(
+    conditions: Conditions, options: EvaluationOptions, field: str, data: st.DataObject
+) -> None:
+    value = data.draw((FIELDS | OPTIONS)[field])
+    others = conditions._replace(**{field: value}) if field in FIELDS else conditions
+    other_options = options._replace(**{field: value}) if field in OPTIONS else options
+    is_same = (others, other_options) == (conditions, options)
+    assert bool(conditions_key(others, other_options) == conditions_key(conditions, options)) is is_same
+
+
+@pytest.mark.parametrize("field", ["komi", "playout_doubling_advantage_black"])
+def test_minus_one_and_minus_two_differ(field: str) -> None:
+    """`hash(-1.0) == hash(-2.0)`: with komi -2 the evaluation for komi -1 used to come from the cache."""
+    base = Conditions(7.0, 0, False, False, 0, False)
+    keys = {conditions_key(base._replace(**{field: value}), EvaluationOptions()) for value in (-1.0, -2.0)}
+    assert len(keys) == 2
+
+
+def test_minus_zero_is_zero() -> None:
+    base = Conditions(0.0, 0, False, False, 0, False)
+    assert conditions_key(base, EvaluationOptions()) == conditions_key(base._replace(komi=-0.0), EvaluationOptions())
