@@ -27,7 +27,8 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
 from gtp_engine.search.puct.expand import abandon
-from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.tree import EXPANDED, NEW, ROOT, UTILITY, VALUE, WEIGHT, copy_subtree, new_tree
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
 
@@ -206,6 +207,66 @@ def test_memory_stays_under_its_cap() -> None:
         game = Game(19)
         game.play(report.best_point)
         assert searcher.run(game, Limits(8000)).visits == 8000
+
+
+@pytest.mark.parametrize("pipeline", [1, 2])
+def test_a_full_tree_invents_no_visits(pipeline: int) -> None:
+    """16 MiB hold 4,484 nodes on 19x19; visits used to be counted on without evaluations."""
+    evaluator = FakeEvaluator(batch=32)
+    with Searching(evaluator, max_memory=16, pipeline=pipeline) as searcher:
+        report = searcher.run(Game(19), Limits(12000))
+        assert report.visits == 12000
+        assert report.memory <= 16
+        assert evaluator.rows >= 11900  # a few games end
+
+
+def test_pruning_keeps_visits_and_means() -> None:
+    evaluator = FakeEvaluator(batch=8)
+    with Searching(evaluator, max_memory=16) as searcher:
+        searcher.run(Game(19), Limits(4000))
+        store = store_of(searcher)
+        before, nodes = moves_of(searcher), store.used
+        mean = store.tree.mean[ROOT].copy()
+        store.prune()
+        assert store.used <= 0.5 * 4484 < nodes
+        assert moves_of(searcher) == before
+        np.testing.assert_array_equal(store.tree.mean[ROOT], mean)
+        check_tree(searcher)
+        collapsed = (store.tree.state[: store.used] == NEW) & (store.tree.visits[: store.used] > 1)
+        assert collapsed.any()
+        weights = store.tree.own[: store.used, WEIGHT] * store.tree.visits[: store.used]
+        np.testing.assert_allclose(weights[collapsed], store.tree.mean[: store.used, WEIGHT][collapsed], rtol=1e-6)
+        assert searcher.run(Game(19), Limits(9000)).visits == 9000
+
+
+def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
+    """Return the root's tried moves with their visits and means."""
+    tree = store_of(searcher).tree
+    first = int(tree.first_edge[ROOT])
+    edges = range(first, first + int(tree.tried[ROOT]))
+    return [
+        (int(tree.move[e]), int(tree.visits[tree.child[e]]), [float(x) for x in tree.mean[tree.child[e]]])
+        for e in edges
+    ]
+
+
+def test_a_collapsed_node_is_expanded_again() -> None:
+    with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
+        searcher.run(Game(9), Limits(600))
+        tree = store_of(searcher).tree
+        first = int(tree.first_edge[ROOT])
+        move, visits = int(tree.move[first]), int(tree.visits[tree.child[first]])
+        smaller = new_tree(tree.state.size, tree.move.size)
+        copy_subtree(tree, ROOT, smaller, np.zeros(600, dtype=np.int32), visits + 1)
+        store_of(searcher).tree = smaller
+        child = int(smaller.child[first])
+        assert (smaller.state[child], smaller.visits[child]) == (NEW, visits)
+        searcher.run(Game(9), Limits(1600))
+        tree = store_of(searcher).tree
+        child = next(int(tree.child[e]) for e in range(first, first + int(tree.tried[ROOT])) if tree.move[e] == move)
+        assert tree.state[child] == EXPANDED
+        below = tree.child[tree.first_edge[child] : tree.first_edge[child] + tree.tried[child]]
+        assert tree.visits[child] - tree.visits[below].sum() == visits + 1
 
 
 # --- the end of a search

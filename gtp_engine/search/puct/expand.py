@@ -206,7 +206,8 @@ def expand_leaves(
         if wide(leaves.kind[row]) != EVALUATE:
             continue
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
-        write_network_evaluation(tree, node, evaluation, slot, params)
+        if tree.visits[node] == 0:  # a collapsed node keeps the mean of its former subtree
+            write_network_evaluation(tree, node, evaluation, slot, params)
         if leaves.passes[row] >= 2:
             tree.state[node] = UNEXPANDABLE  # under territory rules; players would now agree on dead stones
         else:

@@ -81,7 +81,8 @@ def mix_rollouts(
     for row in range(rows):
         if wide(leaves.kind[row]) == EVALUATE:
             slot, komi = wide(leaves.slot[row]), params.komi - leaves.button[row]
-            _mix_value(tree, leaf_node(leaves, row), results.margin[slot] - komi, params)
+            if tree.visits[leaf_node(leaves, row)] == 0:  # a collapsed node keeps the mean of its former subtree
+                _mix_value(tree, leaf_node(leaves, row), results.margin[slot] - komi, params)
             _mix_ownership(evaluation, slot, results.owner[slot], params)
 
 

@@ -156,6 +156,10 @@ class SearchRun:
                     break
                 while free:  # selected while older batches are being evaluated
                     count = self._next_count(sum(batch.playouts for batch in under_way))
+                    if count > 0 and self._tree.store.is_full(count):
+                        if under_way:
+                            break  # their paths name nodes, which pruning renumbers
+                        self._tree.store.prune()
                     if count <= 0 or not self._send(free[-1], count):
                         break
                     under_way.append(free.pop())

@@ -28,7 +28,7 @@ EDGES: Final = 1
 """info[EDGES]: number of edges in use; number 0 is not one, so that it can mean "none"."""
 
 NEW: Final = 0
-"""State of a node that has not been evaluated."""
+"""State of a node that was never evaluated, or that was collapsed (then it has visits)."""
 PENDING: Final = 1
 """State of a node whose evaluation is under way."""
 EXPANDED: Final = 2
@@ -54,6 +54,9 @@ _GROWTH: Final = 4
 
 _LEAST_NODES: Final = 256
 """Nodes that a tree can have, however little memory is allowed."""
+
+_KEPT_SHARE: Final = 0.5
+"""Share of the nodes and edges that pruning a full tree keeps: less would forget more, more would prune more often."""
 
 
 class Tree(NamedTuple):
@@ -108,8 +111,8 @@ _EDGE_BYTES: Final = _bytes(_EDGE_ARRAYS)
 class TreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
 
-    A search continues in a full tree: while nodes last, leaves are evaluated but not expanded, then existing leaves are
-    visited again.  While the tree grows or is re-rooted, old and new arrays exist side by side for a moment.
+    Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
+    new ones exist side by side for a moment.
     """
 
     def __init__(self, max_memory: int, moves: int) -> None:
@@ -143,6 +146,10 @@ class TreeStore:
         for name in _NODE_ARRAYS:
             getattr(self.tree, name)[ROOT] = 0
 
+    def is_full(self, nodes: int) -> bool:
+        """Return whether the memory allows fewer than `nodes` more."""
+        return self.used + nodes > self._max_nodes
+
     def reserve(self, nodes: int) -> None:
         """Grow the arrays to hold `nodes` more, each with its edges, as far as the memory allows.
 
@@ -164,8 +171,29 @@ class TreeStore:
     def reroot(self, node: int) -> None:
         """Make `node` the root and forget everything that is not below it; no playout may be under way."""
         smaller = new_tree(self.tree.state.size, self.tree.move.size)
-        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
+        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32), 0)
         self.tree = smaller
+
+    def prune(self) -> None:
+        """Forget what is below the least visited nodes, which frees half of the memory; no playout may be under way.
+
+        No visit is lost: a node without its subtree keeps its visits and means, and is expanded again when a playout
+        comes back to it.
+        """
+        pruned = new_tree(self.tree.state.size, self.tree.move.size)
+        copy_subtree(self.tree, ROOT, pruned, np.zeros(self.used, dtype=np.int32), self._visits_to_stay_expanded())
+        self.tree = pruned
+
+    def _visits_to_stay_expanded(self) -> int:
+        """Return the least number of visits such that the nodes with as many, and their children, fit `_KEPT_SHARE`."""
+        tree, used = self.tree, self.used
+        order = np.argsort(-tree.visits[:used], kind="stable")
+        nodes = 1 + np.cumsum(tree.tried[:used][order], dtype=np.int64)
+        edges = 1 + np.cumsum(tree.edges[:used][order], dtype=np.int64)
+        fits = (nodes <= _KEPT_SHARE * self._max_nodes) & (edges <= _KEPT_SHARE * tree.move.size)
+        kept = int(np.count_nonzero(fits))
+        least = int(tree.visits[order[kept]]) + 1 if kept < used else 0
+        return min(least, int(tree.visits[ROOT]))
 
     def child_by_move(self, node: int, move: int) -> int | None:
         """Return the node that `move` (a point or PASS) leads to, or None if it has not been tried."""
@@ -258,10 +286,25 @@ def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np
     return length
 
 
+@spliced_kernel
+def _collapse(tree: Tree, node: int) -> None:
+    """Make a node one without edges whose own evaluation is the mean of all its playouts.
+
+    So its means stay what they are (`update_means`), except for the spread of the utility, which is forgotten.
+    """
+    for column in range(WEIGHT):
+        tree.own[node, column] = tree.mean[node, column]
+    tree.own[node, WEIGHT] = tree.mean[node, WEIGHT] / tree.visits[node]
+    tree.state[node] = NEW
+    tree.edges[node] = 0
+    tree.tried[node] = 0
+
+
 @kernel
-def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32]) -> int:
+def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32], visits_to_stay_expanded: int) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
+    Expanded nodes with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below them.
     `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
     """
     origin[ROOT] = node
@@ -277,7 +320,10 @@ def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32
         for column in range(MEAN_COLUMNS):
             target.mean[place, column] = source.mean[old, column]
         first, count, tried = wide(source.first_edge[old]), wide(source.edges[old]), wide(source.tried[old])
-        target.first_edge[place] = edges if first > 0 else 0
+        if source.state[old] == EXPANDED and source.visits[old] < visits_to_stay_expanded:
+            _collapse(target, place)
+            count = wide(0)
+        target.first_edge[place] = edges if count > 0 else 0
         for i in range(count):
             target.move[edges + i] = source.move[first + i]
             target.prior[edges + i] = source.prior[first + i]
