@@ -11,8 +11,10 @@ from importlib import metadata
 from typing import Any, Final
 
 from gtp_engine import __version__
+from gtp_engine.config import SearchConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores, describe_machine
+from gtp_engine.search.tree_memory import tree_memory
 
 PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
@@ -44,6 +46,7 @@ def examine() -> Findings:
         "packages": _packages(problems),
         "kernels": _kernels(problems),
         "threads": available_cores(),
+        "tree_memory_mib": tree_memory(SearchConfig()),
         "providers": providers,
         "network": _network(providers, problems),
         "shipped": _shipped(problems),
@@ -57,7 +60,9 @@ def format_findings(findings: Mapping[str, Any]) -> str:
     usable = f"{cores['usable']} of {cores['online']} usable"
     if findings["cpu_quota"] is not None:
         usable += f", a container's quota allows {findings['cpu_quota']:g}"
-    memory = findings["memory_mib"]
+    memory, free = findings["memory_mib"], findings["free_memory_mib"]
+    memory_text = "unknown" if memory is None else f"{memory:,} MiB"
+    memory_text += "" if free is None else f", {free:,} MiB of it free"
     simd = findings["simd"]
     lines = {
         "Tengen": findings["version"],
@@ -66,7 +71,8 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "processor": findings["processor"],
         "cores": usable,
         "threads": f"{findings['threads']} in a search, unless set by --threads",
-        "memory": "unknown" if memory is None else f"{memory:,} MiB",
+        "memory": f"{memory_text}; a search tree takes up to {findings['tree_memory_mib']:,} MiB, unless set by "
+        "--max-memory",
         "instructions": "unknown" if simd is None else " ".join(simd) or "no vector instructions of use",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",

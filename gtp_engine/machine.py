@@ -15,6 +15,7 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 """The instruction sets that matter to numba and to network evaluation, by their names in Linux."""
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
+_MEMINFO: Final = Path("/proc/meminfo")
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _MIB: Final = 1 << 20
 
@@ -23,7 +24,7 @@ def describe_machine() -> dict[str, Any]:
     """Return the facts under stable keys, ready for JSON.
 
     Keys: platform, processor, simd (names from `SIMD_FLAGS`, or None), cores (online, usable), cpu_quota (cores that a
-    container may use, or None), memory_mib (or None).
+    container may use, or None), memory_mib (or None), free_memory_mib (or None).
     """
     cpuinfo = _read(_CPUINFO)
     return {
@@ -33,6 +34,7 @@ def describe_machine() -> dict[str, Any]:
         "cores": {"online": os.cpu_count(), "usable": usable_cores()},
         "cpu_quota": cpu_quota(_read(_CGROUP / "cpu.max")),
         "memory_mib": memory_mib(_read(_CGROUP / "memory.max")),
+        "free_memory_mib": free_memory_mib(),
     }
 
 
@@ -51,12 +53,12 @@ def available_cores() -> int:
 
 def processor_name(cpuinfo: str) -> str:
     """Return the processor's name from the text of /proc/cpuinfo, or Python's name for it if that has none."""
-    return _cpuinfo_field(cpuinfo, "model name") or platform.processor() or platform.machine() or "unknown"
+    return _field(cpuinfo, "model name") or platform.processor() or platform.machine() or "unknown"
 
 
 def simd_flags(cpuinfo: str) -> list[str] | None:
     """Return those of `SIMD_FLAGS` in the text of /proc/cpuinfo, or None if it lists no flags."""
-    flags = (_cpuinfo_field(cpuinfo, "flags") or _cpuinfo_field(cpuinfo, "Features")).split()
+    flags = (_field(cpuinfo, "flags") or _field(cpuinfo, "Features")).split()
     return [flag for flag in SIMD_FLAGS if flag in flags] if flags else None
 
 
@@ -77,8 +79,23 @@ def memory_mib(memory_max: str) -> int | None:
     return min(sizes) // _MIB if sizes else None
 
 
-def _cpuinfo_field(cpuinfo: str, name: str) -> str:
-    for line in cpuinfo.splitlines():
+def free_memory_mib() -> int | None:
+    """Return the memory in MiB that new data can take without swapping; None where Linux's files do not give it."""
+    container = _read(_CGROUP / "memory.max"), _read(_CGROUP / "memory.current")
+    return available_memory_mib(_read(_MEMINFO), *container)
+
+
+def available_memory_mib(meminfo: str, memory_max: str = "", memory_current: str = "") -> int | None:
+    """Return the same from the texts of /proc/meminfo and of a cgroup's memory.max and memory.current."""
+    words = _field(meminfo, "MemAvailable").split()
+    sizes = [int(words[0]) * 1024] if words else []
+    if memory_max.strip().isdigit() and memory_current.strip().isdigit():
+        sizes.append(max(0, int(memory_max) - int(memory_current)))
+    return min(sizes) // _MIB if sizes else None
+
+
+def _field(text: str, name: str) -> str:
+    for line in text.splitlines():
         key, _, value = line.partition(":")
         if key.strip() == name:
             return value.strip()

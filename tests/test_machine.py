@@ -2,7 +2,15 @@
 
 import pytest
 
-from gtp_engine.machine import cpu_quota, describe_machine, memory_mib, processor_name, simd_flags, usable_cores
+from gtp_engine.machine import (
+    available_memory_mib,
+    cpu_quota,
+    describe_machine,
+    memory_mib,
+    processor_name,
+    simd_flags,
+    usable_cores,
+)
 
 X86 = "processor\t: 0\nmodel name\t: AMD EPYC 9R14\nflags\t\t: fpu sse2 avx2 avx512f avx512_bf16\n"
 ARM = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\n"
@@ -38,7 +46,20 @@ def test_a_containers_limit_counts_when_it_is_lower() -> None:
     assert memory_mib("max\n") == memory_mib("")
 
 
+@pytest.mark.parametrize(
+    ("meminfo", "limit", "used", "expected"),
+    [
+        ("MemTotal: 8000000 kB\nMemAvailable: 4194304 kB\n", "max", "0", 4096),
+        ("MemAvailable: 4194304 kB\n", str(2048 << 20), str(1024 << 20), 1024),
+        ("MemAvailable: 4194304 kB\n", str(1024 << 20), str(2048 << 20), 0),
+        ("", "max", "", None),
+    ],
+)
+def test_free_memory(meminfo: str, limit: str, used: str, expected: int | None) -> None:
+    assert available_memory_mib(meminfo, limit, used) == expected
+
+
 def test_description_is_complete() -> None:
     machine = describe_machine()
-    assert set(machine) == {"platform", "processor", "simd", "cores", "cpu_quota", "memory_mib"}
+    assert set(machine) == {"platform", "processor", "simd", "cores", "cpu_quota", "memory_mib", "free_memory_mib"}
     assert 1 <= machine["cores"]["usable"] == usable_cores() <= machine["cores"]["online"]

@@ -61,9 +61,10 @@ class SearchConfig(Section, name="search"):
         low=0,
         high=2**63 - 1,
     )
-    max_memory: int = option(
-        512,
-        "Largest size of the search tree; when it is full, the search continues without adding nodes.",
+    max_memory: int | None = option(
+        None,
+        "Largest size of the search tree; when it is full, its least visited parts are dropped; not set: an eighth of "
+        "the free memory.",
         unit="MiB",
         low=16,
         high=2**20,

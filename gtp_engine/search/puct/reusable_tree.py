@@ -11,6 +11,7 @@ from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.rollout_players import new_rollout_player
 from gtp_engine.search.puct.tree import EXPANDED, ROOT, TreeStore
 from gtp_engine.search.report import RawEvaluation
+from gtp_engine.search.tree_memory import tree_memory
 from gtp_engine.search.tree_reuse import RootPosition, find_position
 
 
@@ -33,7 +34,7 @@ class ReusableTree:
         seed: int | None,
     ) -> None:
         self.board_size: Final = (width, height)
-        self.store: Final = TreeStore(config.search.max_memory, width * height + 1)
+        self.store: Final = TreeStore(tree_memory(config.search), width * height + 1)
         self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
         self.player: Final = new_rollout_player(
             config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng

@@ -18,6 +18,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.policy_choice import chosen_weights, kernel_policy
 from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers
 from gtp_engine.search.rollouts.rollout_run import RolloutRun
+from gtp_engine.search.tree_memory import tree_memory
 from gtp_engine.search.tree_reuse import RootPosition
 
 
@@ -81,5 +82,5 @@ class RolloutSearch:
                 seed=self._seed,
                 linear_policy=self._linear_policy,
             )
-            self._tree = ReusableRolloutTree(width, height, buffers, max_memory=self.config.max_memory)
+            self._tree = ReusableRolloutTree(width, height, buffers, max_memory=tree_memory(self.config))
         return self._tree
