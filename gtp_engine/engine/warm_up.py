@@ -9,8 +9,11 @@ from gtp_engine.config import Config
 from gtp_engine.engine.dead_stones import estimate_status
 from gtp_engine.engine.search_factory import new_searcher, uses_network
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.go.tactics import captures_something, would_be_self_atari
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.searcher import Searcher
@@ -37,8 +40,7 @@ def warm_up(
     start = time.perf_counter()
     report_progress("First start: compiling the engine for this processor, about a minute; later starts take a second.")
     game = Game(_SIZE, None, Rules.parse("tromp-taylor"))
-    game.play("C3")
-    game.legal_points()
+    _use_rules(game)
     report_progress(f"Compiled 1 of 3: rules ({time.perf_counter() - start:.0f} s)")
     if network is not None:
         game = Game(*board)
@@ -49,6 +51,16 @@ def warm_up(
     game.score()
     mark_cache_filled(searches)
     report_progress(f"Compiled 3 of 3: life and scoring ({time.perf_counter() - start:.0f} s). Ready.")
+
+
+def _use_rules(game: Game) -> None:
+    """Set up stones, play, and use what only the end of a game needs."""
+    stones = [parse_vertex(vertex, width=_SIZE, height=_SIZE) for vertex in ("A1", "B1")]
+    game.set_up([Move(BLACK, stone) for stone in stones])
+    game.play("C3")
+    empty = game.legal_points()[0]
+    captures_something(game.board, empty, WHITE)
+    would_be_self_atari(game.board, empty, WHITE)
 
 
 def _search(search: Searcher, game: Game, *, visits: int) -> SearchReport:
