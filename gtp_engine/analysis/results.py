@@ -97,7 +97,7 @@ class _View:
             "lcb": rounded(move.lcb if is_own_view else 1.0 - move.lcb),
             "utilityLcb": rounded(move.utility_lcb if is_own_view else -move.utility_lcb),
             "edgeWeight": rounded(move.weight),
-            "playSelectionValue": rounded(move.weight),
+            "playSelectionValue": rounded(move.selection_weight),
             "pv": [self._vertex(point) for point in move.pv[: self._pv_length]],
         }
         if move.symmetry_of is not None:

@@ -47,6 +47,8 @@ class MoveReport:
     no_result: float = 0.0
     weight: float = 0.0
     """Visits, each weighted by the certainty of the network's evaluation if the search is configured so."""
+    selection_weight: float = 0.0
+    """What the move is chosen by, in visits: the weight with the corrections of `search.puct.choose`."""
     symmetry_of: int | None = None
     """The point that this move mirrors in a symmetric position, where only one of the two was searched."""
     ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)

@@ -47,6 +47,7 @@ def _completed_move(move: MoveReport, to_play: int, lead: float) -> MoveReport:
         score_black=lead,
         utility_black=move.value_black,
         weight=float(move.visits),
+        selection_weight=float(move.visits),
         lcb=bound,
         utility_lcb=2 * bound - 1,
     )

@@ -269,6 +269,14 @@ def test_a_collapsed_node_is_expanded_again() -> None:
         assert tree.visits[child] - tree.visits[below].sum() == visits + 1
 
 
+def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
+    """The plain weights are not in this order: the best lower bound counts too."""
+    report = search(Game(9), 400, FakeEvaluator())
+    weights = [move.selection_weight for move in report.moves]
+    assert weights == sorted(weights, reverse=True)
+    assert weights != [move.weight for move in report.moves]
+
+
 # --- the end of a search
 
 

@@ -151,11 +151,11 @@ def _moves(view: SearchView, temperature: float, random: np.random.Generator | N
         chosen = draw(weights, temperature, random)
         order.remove(chosen)
         order.insert(0, chosen)
-    return [_move(view, moves, i) for i in order]
+    return [_move(view, moves, i, float(weights[i])) for i in order]
 
 
-def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
-    """Return the report of move i."""
+def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
+    """Return the report of move i, which has this selection weight."""
     tree, params, mean = view.tree, view.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
@@ -178,6 +178,7 @@ def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
+        selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
     )
