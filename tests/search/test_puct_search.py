@@ -26,9 +26,22 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
-from gtp_engine.search.puct.expand import abandon
+from gtp_engine.search.puct.expand import abandon, recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import EXPANDED, NEW, ROOT, UTILITY, VALUE, WEIGHT, copy_subtree, new_tree
+from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.tree import (
+    EXPANDED,
+    NEW,
+    ROOT,
+    SCORE,
+    SCORE_SQUARE,
+    UTILITY,
+    VALUE,
+    WEIGHT,
+    copy_subtree,
+    new_tree,
+)
+from gtp_engine.search.puct.utility import score_utility
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
 
@@ -267,6 +280,28 @@ def test_a_collapsed_node_is_expanded_again() -> None:
         assert tree.state[child] == EXPANDED
         below = tree.child[tree.first_edge[child] : tree.first_edge[child] + tree.tried[child]]
         assert tree.visits[child] - tree.visits[below].sum() == visits + 1
+
+
+def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
+    """Utilities used to keep the score centre of the search in which a position was evaluated."""
+    game = Game(9)
+    with Searching(FakeEvaluator(batch=4)) as searcher:
+        report = searcher.run(game, Limits(300))
+        game.play(report.moves[0].pv[0])
+        kept = searcher.run(game, Limits(report.moves[0].visits + 1))
+        assert kept.playouts == 1
+        tree, center = store_of(searcher).tree, searcher._tree.score_center  # type: ignore[union-attr]
+        nodes = store_of(searcher).used
+        own, mean = tree.own[:nodes].astype(np.float64), tree.mean[:nodes].copy()
+        params = params_of(
+            searcher.config, game, Limits(1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
+        )._replace(dynamic_center=center)
+        stdevs = np.sqrt(np.maximum(0.0, own[:, SCORE_SQUARE] - own[:, SCORE] ** 2))
+        expected = [own[n, VALUE] + score_utility(own[n, SCORE], stdevs[n], params) for n in range(nodes)]
+        np.testing.assert_allclose(own[:, UTILITY], expected, atol=1e-5)
+        colors, work = np.zeros(nodes, dtype=np.int8), searcher._tree.buffers.means_work  # type: ignore[union-attr]
+        recompute_utilities(tree, WHITE, params, colors, work)
+        np.testing.assert_allclose(tree.mean[:nodes], mean, rtol=1e-4, atol=1e-5)
 
 
 def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:

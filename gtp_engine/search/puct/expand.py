@@ -7,6 +7,7 @@
 Everything is Black's view, in float64 where it is summed up.
 """
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,9 @@ from gtp_engine.search.puct.tree import (
     LEAD,
     NEW,
     NO_RESULT,
+    NODES,
     PENDING,
+    ROOT,
     SCORE,
     SCORE_SQUARE,
     UNEXPANDABLE,
@@ -116,6 +119,26 @@ def write_own_values(
     own[node, SCORE_SQUARE] = score * score + stdev * stdev
     own[node, LEAD] = lead
     own[node, UTILITY] = value + score_utility(score, stdev, params)
+
+
+@kernel
+def recompute_utilities(tree: Tree, root_color: int, params: Params, colors: NDArray[np.int8], work: MeansWork) -> None:
+    """Recompute all utilities of a tree whose root is `root_color` to play, for the score centre in `params`.
+
+    `colors` (work, int8[nodes]) is filled with the colour to play at each node.
+    """
+    colors[ROOT] = root_color
+    nodes = wide(tree.info[NODES])
+    for node in range(nodes):
+        first = wide(tree.first_edge[node])
+        for edge in range(first, first + tree.tried[node]):
+            colors[tree.child[edge]] = BLACK + WHITE - colors[node]
+    for node in range(nodes - 1, -1, -1):  # children have larger numbers than their parents
+        if tree.visits[node] > 0:
+            score = np.float64(tree.own[node, SCORE])
+            stdev = sqrt(max(0.0, np.float64(tree.own[node, SCORE_SQUARE]) - score * score))
+            tree.own[node, UTILITY] = tree.own[node, VALUE] + score_utility(score, stdev, params)
+            update_means(tree, node, wide(colors[node]), params, work)
 
 
 @kernel

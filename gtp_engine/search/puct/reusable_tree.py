@@ -43,6 +43,8 @@ class ReusableTree:
         """Sums of the ownership at the leaves since the root was last moved."""
         self.raw: RawEvaluation | None = None
         """The network's evaluation of the root; None until it has been evaluated as a root."""
+        self.score_center = 0.0
+        """The score, points for Black, around which the utilities in the tree count points."""
         self._position: RootPosition | None = None
 
     def move_root(self, position: RootPosition) -> None:

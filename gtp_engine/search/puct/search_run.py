@@ -36,6 +36,7 @@ from gtp_engine.search.puct.expand import (
     back_up,
     expand_and_back_up,
     expand_leaves,
+    recompute_utilities,
     write_network_evaluation,
 )
 from gtp_engine.search.puct.leaf_batches import Batch
@@ -109,6 +110,10 @@ class SearchRun:
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
+        if is_known and self._params.dynamic_weight > 0.0 and self._params.dynamic_center != tree.score_center:
+            colors = np.zeros(tree.store.used, dtype=np.int8)
+            recompute_utilities(store, self._root.color, self._params, colors, tree.buffers.means_work)
+        tree.score_center = self._params.dynamic_center
 
     # --- the root ---
 
