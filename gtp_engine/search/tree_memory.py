@@ -12,6 +12,9 @@ while a tree grows or is pruned there are two copies of it."""
 LEAST_MEMORY: Final = 128
 """MiB that a tree may take however little is free: 36,000 nodes on 19x19."""
 
+MOST_MEMORY: Final = 8192
+"""MiB that a tree takes at most unless configured: 2.3 million nodes on 19x19."""
+
 UNKNOWN_MEMORY: Final = 512
 """MiB that a tree may take where the free memory is not known."""
 
@@ -21,4 +24,4 @@ def tree_memory(config: SearchConfig) -> int:
     if config.max_memory is not None:
         return config.max_memory
     free = free_memory_mib()
-    return UNKNOWN_MEMORY if free is None else max(LEAST_MEMORY, int(FREE_SHARE * free))
+    return UNKNOWN_MEMORY if free is None else min(MOST_MEMORY, max(LEAST_MEMORY, int(FREE_SHARE * free)))

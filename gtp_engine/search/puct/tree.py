@@ -55,6 +55,9 @@ _GROWTH: Final = 4
 _LEAST_NODES: Final = 256
 """Nodes that a tree can have, however little memory is allowed."""
 
+_MOST_EDGES: Final = 2**31 - 2
+"""`first_edge` is an int32, and number 0 is none."""
+
 _KEPT_SHARE: Final = 0.5
 """Share of the nodes and edges that pruning a full tree keeps: less would forget more, more would prune more often."""
 
@@ -117,7 +120,8 @@ class TreeStore:
 
     def __init__(self, max_memory: int, moves: int) -> None:
         self._moves: Final = moves
-        self._max_nodes: Final = max(_LEAST_NODES, max_memory * 2**20 // (_NODE_BYTES + moves * _EDGE_BYTES))
+        nodes = min(max_memory * 2**20 // (_NODE_BYTES + moves * _EDGE_BYTES), _MOST_EDGES // moves)
+        self._max_nodes: Final = max(_LEAST_NODES, nodes)
         self.tree = self._empty()
 
     def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
