@@ -202,7 +202,7 @@ def _main_before_overtime(clock: Clock, spread: float, opening: float, config: T
     per_move = settings.overtime / (settings.stones or 1)
     lag = _period_lag(per_move, chances, config)
     sure = per_move - lag
-    best = main / (BEST_MULTIPLE * per_move)
+    best = main / (BEST_MULTIPLE * per_move) if per_move > 0 else inf  # the tiniest overtime over several stones is 0
     moves = min(max(best, min(opening, LARGEST_STRETCH * best)), spread)
     target = max(sure, main / max(1.0, moves))
     if target > main or main < LAST_MAIN_TIME * per_move:

@@ -128,6 +128,7 @@ def test_tiny_times_last_the_game_on_our_own_count(words: str, use: str) -> None
 
 @settings(max_examples=150)
 @given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
+@example(time_settings=TimeSettings.canadian(1.0, 5e-324, 2), config=DEFAULT, side=19, seed=1)
 def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
     time_settings: TimeSettings, config: Config, side: int, seed: int
 ) -> None:
