@@ -51,6 +51,7 @@ _NAMES: Final = (
     _Name("analysisPVLen", "", "analysis.pv_length"),
     _Name("wideRootNoise", "", "analysis.wide_root_noise"),
     _Name("reportAnalysisWinratesAs", "gtp.analysis_perspective", "analysis.perspective"),
+    _Name("ogsChatToStderr", "gtp.ogs_chat", ""),
     _both("analysisWideRootNoise", "analysis.wide_root_noise"),
     _both("numVirtualLossesPerThread", "puct.virtual_weight"),
     _both("cpuctExploration", "puct.c_puct"),

@@ -213,6 +213,11 @@ class GtpConfig(Section, name="gtp"):
     kgs_chat: bool = option(
         False, "List and answer kgs-chat.  Off because kgsGtp 3.5.20 and later break engines that list it."
     )
+    ogs_chat: bool = option(
+        False,
+        "Write a line about each move to stderr that gtp2ogs posts to the chat of the game: visits, winrate, lead and "
+        "expected continuation.  OGS shows it to the opponent when the game is over.",
+    )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
     # Sabaki, Lizzie and LizzieYzy assume the side to move; KataGo's name is reportAnalysisWinratesAs.
     analysis_perspective: str = option(

@@ -32,6 +32,7 @@ SECTIONS: Final = {
     "setup": "Board, komi and handicap",
     "moves": "Playing",
     "analyze": "Analysis",
+    "cgos": "CGOS",
     "evaluations": "Evaluation by a short search",
     "params": "Settings",
     "timing": "Time",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gtp_engine.config import Config
     from gtp_engine.engine import Engine
 
+OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
+"""The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
+
 ID_SEARCH_LENGTH: Final = 100
 """Characters at the start of an overlong line that are searched for its id."""
 
@@ -54,6 +57,8 @@ class GtpServer:
         self.cancel = CancelToken()
         self._engine_provider = engine_provider
         self._engine: Engine | None = None
+        if config.gtp.ogs_chat:
+            log(OGS_ANNOUNCEMENT)
 
     @property
     def engine(self) -> "Engine":

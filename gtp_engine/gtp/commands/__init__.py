@@ -7,6 +7,7 @@ anything, so a command that fails leaves the game as it was.
     setup        board size, komi, handicap, set-up positions
     moves        play, genmove, undo
     analyze      the analyze commands, and the network's evaluation
+    cgos         the Computer Go Server
     evaluations  policy, ownership and winrate as GoGui shows them
     params       settings of the running engine
     timing       time settings and clocks
@@ -22,6 +23,7 @@ anything, so a command that fails leaves the game as it was.
 from gtp_engine.gtp.commands import (
     admin,
     analyze,
+    cgos,
     debug,
     evaluations,
     gogui,
@@ -38,6 +40,7 @@ from gtp_engine.gtp.commands import (
 __all__ = [
     "admin",
     "analyze",
+    "cgos",
     "debug",
     "gogui",
     "maps",

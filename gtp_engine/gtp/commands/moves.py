@@ -10,6 +10,8 @@ from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
+    from gtp_engine.engine import Choice
+    from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
 
 
@@ -91,5 +93,17 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
 
 
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
-    """Return the engine's move as text; stores an explanation of it."""
-    return record_choice(server, server.engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel))
+    """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured."""
+    engine = server.engine
+    position = engine.game.copy()
+    choice = engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel)
+    if engine.config.gtp.ogs_chat:
+        _report_to_ogs(server, position, choice)
+    return record_choice(server, choice)
+
+
+def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> None:
+    from gtp_engine.gtp.server_reports import ogs_chat_line  # here: it needs numpy, which comes with the engine
+
+    if line := ogs_chat_line(position, choice):
+        server.log(line)

@@ -1,0 +1,118 @@
+"""What OGS (through gtp2ogs) and CGOS are told about a search."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Choice, Engine
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server_reports import CGOS_MOVES, OGS_PV_LENGTH, cgos_analysis, ogs_chat_line
+from gtp_engine.search.report import MoveReport, SearchReport
+
+GAME: Final = Game(9, komi=7.0)
+
+GTP2OGS: Final = re.compile(
+    r"(?:CHAT|MALKOVICH):Visits (\d*) Winrate (\d+\.\d\d)% ScoreLead (-?\d+\.\d) ScoreStdev (-?\d+\.\d) PV (.*)"
+)
+"""What gtp2ogs 9.0.1 finds KataGo's lines by (`src/PvOutputParser.ts`)."""
+
+
+def point(vertex: str) -> int:
+    return parse_vertex(vertex, width=9, height=9)
+
+
+def move(vertex: str, visits: int, *pv: str) -> MoveReport:
+    return MoveReport(
+        point=point(vertex),
+        visits=visits,
+        value_black=-0.5,
+        expected_black=-0.5,
+        pv=tuple(map(point, pv)),
+        prior=0.25,
+        lead_black=-3.25,
+    )
+
+
+def report(*moves: MoveReport, to_play: int = BLACK) -> SearchReport:
+    ownership = np.zeros(GAME.board.color.size)
+    ownership[point("A9")], ownership[point("J1")] = 1.0, -1.0
+    searched = SearchReport(
+        to_play=to_play,
+        visits=80,
+        playouts=60,
+        seconds=0.5,
+        value_black=-0.5,
+        moves=moves,
+        ownership_samples=60,
+        ownership_black=ownership,
+    )
+    return replace(searched, score_stdev=4.0)
+
+
+def test_the_chat_line_is_one_that_gtp2ogs_parses() -> None:
+    searched = report(move("D4", 50, "D4", "pass", "E5"), move("C3", 10, "C3"), to_play=WHITE)
+    found = GTP2OGS.fullmatch(ogs_chat_line(GAME, Choice(point("C3"), searched)))
+    assert found is not None
+    assert found.groups() == ("80", "75.00", "7.0", "4.0", "C3")  # White's view; no stones, so the lead is komi
+
+
+def test_the_continuation_of_an_unsearched_choice_is_the_best_moves() -> None:
+    searched = report(move("D4", 50, "D4", "pass", "E5"))
+    for choice in (Choice(PASS, searched), Choice(PASS, searched, resign=True)):
+        assert ogs_chat_line(GAME, choice).endswith(" PV D4 pass E5")
+
+
+def test_a_long_continuation_is_cut() -> None:
+    line = ogs_chat_line(GAME, Choice(point("D4"), report(move("D4", 50, *["D4"] * 40))))
+    assert len(line.partition(" PV ")[2].split()) == OGS_PV_LENGTH
+
+
+@pytest.mark.parametrize("moves", [(), (move("D4", 0),)])
+def test_no_chat_line_without_a_continuation(moves: tuple[MoveReport, ...]) -> None:
+    """An empty one ends gtp2ogs: it takes the first letter of each vertex."""
+    assert ogs_chat_line(GAME, Choice(PASS, report(*moves))) == ""
+
+
+def test_cgos_reads_the_movers_view() -> None:
+    analysis = json.loads(cgos_analysis(GAME, report(move("D4", 50, "D4", "E5", "pass"), to_play=WHITE)))
+    ownership = analysis.pop("ownership")
+    assert analysis == {
+        "visits": 80,
+        "winrate": 0.75,
+        "score": 7.0,
+        "moves": [{"move": "D4", "visits": 50, "winrate": 0.75, "prior": 0.25, "score": 7.0, "pv": "E5 pass"}],
+    }
+    assert len(ownership) == len(board_points(9, 9))
+    assert (ownership[0], ownership[40], ownership[-1]) == ("A", "f", "+")  # the opponent's, neutral, the mover's
+
+
+def test_cgos_gets_a_short_line_of_searched_moves() -> None:
+    vertices = [f"{column}{row}" for row in range(1, 10) for column in "ABCDEFGHJ"]
+    moves = (*(move(vertex, 90 - index, *vertices) for index, vertex in enumerate(vertices)), move("pass", 0))
+    line = cgos_analysis(GAME, report(*moves))
+    assert [found["move"] for found in json.loads(line)["moves"]] == vertices[:CGOS_MOVES]
+    assert "\n" not in line
+    assert len(line) < 1 << 16
+    assert json.loads(cgos_analysis(GAME, report()))["moves"] == []
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+def test_moves_are_reported_to_ogs_when_asked(is_on: bool) -> None:
+    config = Config().with_values({"gtp.ogs_chat": is_on, "search.visits": 8, "search.seed": 1})
+    log: list[str] = []
+    server = GtpServer(config, lambda: Engine(config, evaluator=FakeEvaluator()), log.append)
+    for line in ("boardsize 5", "genmove b", "reg_genmove w", "kgs-genmove_cleanup w"):
+        assert server.handle_line(line).startswith("=")
+    if is_on:
+        assert "KataGo" in log[0]  # without it gtp2ogs posts the lines as they are
+        assert all(map(GTP2OGS.fullmatch, log[1:]))
+    assert len(log) == 4 * is_on
