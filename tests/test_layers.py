@@ -27,7 +27,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "machine", "progress", "streams"),
+    ("config", "_jit", "files", "machine", "progress", "streams"),
     ("errors",),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's

@@ -11,7 +11,6 @@
 """
 
 import json
-import os
 import zipfile
 import zlib
 from pathlib import Path
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.linear_policy import DIAMOND_SIZE, FEATURES, LinearPolicy
+from gtp_engine.files import replacing
 
 FILE_NAME: Final = "rollout-policy.npz"
 FORMAT: Final = 1
@@ -36,8 +36,7 @@ def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
     """Write a file; an older one is replaced once the new one is complete."""
     meta = {"format": FORMAT, "kind": KIND, "features": FEATURES}
     meta |= {"name": policy.name, "origin": policy.origin, "license": policy.license}
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("wb") as file:
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
         np.savez_compressed(
             file,
             meta=np.array(json.dumps(meta)),
@@ -50,7 +49,6 @@ def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
             near=policy.near,
             urgent=np.array([policy.save_by_capture, policy.save_by_escape, policy.nakade], dtype=np.float32),
         )
-    os.replace(unfinished, path)
 
 
 def read_linear_policy(path: Path) -> LinearPolicy:

@@ -1,13 +1,13 @@
 """Converts a KataGo network file to a network file of this engine."""
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.files import replacing
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
@@ -53,12 +53,10 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     digest = hashlib.sha256(data).hexdigest()
     info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest)
     content = build_model(network, info).SerializeToString()
-    unfinished = target.with_name(target.name + ".part")
     try:
-        unfinished.write_bytes(content)
-        os.replace(unfinished, target)
+        with replacing(target) as unfinished:
+            unfinished.write_bytes(content)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
     return Conversion(target, info, network.parameters, len(content))
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from gtp_engine.errors import problem, shown, shown_path
+from gtp_engine.files import replacing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -97,8 +98,7 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
     assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
     meta = {"width": first.width, "height": first.height, "rules": first.rules.to_json(), "komi": first.komi}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    with open(unfinished, "wb") as file:
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
         np.savez_compressed(
             file,
             meta=np.array(json.dumps({"format": FORMAT, **meta})),
@@ -109,7 +109,6 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
             learner=np.array([episode.learner for episode in episodes], dtype=np.int8),
             moment=np.array([episode.moment for episode in episodes], dtype=np.int32),
         )
-    unfinished.replace(path)
 
 
 def read_episodes(path: Path) -> list[Episode]:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import replacing
 from gtp_engine.training.alphago.nets import PolicyNet
 
 _SUFFIX: Final = ".pt"
@@ -22,10 +23,8 @@ class OpponentPool:
 
     def add(self, number: int, net: PolicyNet) -> None:
         """Add the weights of `net` as version `number`."""
-        path = self._path(number)
-        unfinished = path.with_name(path.name + ".part")
-        torch.save(net.state_dict(), unfinished)
-        unfinished.replace(path)
+        with replacing(self._path(number)) as unfinished:
+            torch.save(net.state_dict(), unfinished)
         self.numbers = sorted({*self.numbers, number})
 
     def draw(self, rng: np.random.Generator) -> int:

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.files import replacing
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
@@ -44,10 +45,9 @@ class RecordFolder:
     def add(self, played: PlayedGame, result: str, player: str) -> None:
         """Write a game that `player` played against itself; the file gets its name once it is complete."""
         path = self._path / f"{self.seed}-{played.number:06}.sgf"
-        unfinished = path.with_suffix(".part")
         text = format_sgf(played.game, black_name=player, white_name=player, result=result)
-        unfinished.write_text(text + "\n", encoding="utf-8")
-        unfinished.replace(path)
+        with replacing(path) as unfinished:
+            unfinished.write_text(text + "\n", encoding="utf-8")
         self.count += 1
 
 

@@ -11,7 +11,6 @@ A file in torch's format with plain values and tensors only, so that nothing in 
     steps, samples, seconds     what has been done
 """
 
-import os
 import pickle
 import struct
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import Any, Final
 import torch
 
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import replacing
 
 FORMAT: Final = 2
 FILE_NAME: Final = "checkpoint.pt"
@@ -63,9 +63,8 @@ def has_checkpoint(folder: Path) -> bool:
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write the checkpoint of the run in `folder`, replacing an older one once the new one is complete."""
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / (FILE_NAME + ".part")
-    torch.save({"format": FORMAT, **vars(checkpoint)}, unfinished)
-    os.replace(unfinished, folder / FILE_NAME)
+    with replacing(folder / FILE_NAME) as unfinished:
+        torch.save({"format": FORMAT, **vars(checkpoint)}, unfinished)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -1,6 +1,5 @@
 """Network files, which replace an older one only after a comparison with the module that they were exported from."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import replacing
 
 LARGEST_DIFFERENCE: Final = 1e-4
 """Largest difference between file and module, as a share of the largest output, or of 1: float32 rounds to 10⁻⁷, and a
@@ -23,16 +23,13 @@ def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> No
 
     Raises ModelError if it cannot be written, and what `check` raises.
     """
-    unfinished = target.with_name(target.name + ".part")
     try:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(model.SerializeToString())
-        check(unfinished)
-        os.replace(unfinished, target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as unfinished:
+            unfinished.write_bytes(model.SerializeToString())
+            check(unfinished)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def check_output(found: Floats, wanted: Floats, what: str) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem, shown, shown_path
+from gtp_engine.files import replacing
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 
@@ -40,8 +41,6 @@ OWNERSHIP_UNIT: Final = 127
 """Factor of ownership, −1 to 1."""
 
 _NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
-_UNFINISHED: Final = ".part"
-"""Suffix of a shard that is being written."""
 
 
 class ShardError(TengenError, ValueError):
@@ -125,11 +124,9 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
     _check(path, samples, meta)
     if path.exists():
         raise ShardError(problem(f"shard {shown_path(path)} exists already", advice="use another seed"))
-    unfinished = path.with_name(path.name + _UNFINISHED)
     text = json.dumps({"format": FORMAT, **asdict(meta)})
-    with open(unfinished, "wb") as file:
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
         np.savez_compressed(file, meta=np.array(text), **samples._asdict())
-    unfinished.replace(path)
 
 
 def read_shard(path: Path) -> tuple[Samples, ShardMeta]:

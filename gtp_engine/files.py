@@ -1,0 +1,25 @@
+"""Files that are written whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_UNFINISHED: Final = ".part"
+"""Added to the name of a file that is being written."""
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Yield the path of a file to write, which replaces `target` at the end of the block.
+
+    If the block raises, the unfinished file is removed and an older `target` stays as it was.  Raises OSError if the
+    file cannot be moved into place.
+    """
+    unfinished = target.with_name(target.name + _UNFINISHED)
+    try:
+        yield unfinished
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
