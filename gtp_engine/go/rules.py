@@ -3,8 +3,8 @@
 Not here: the effect of the rules.  `board` implements suicide and simple ko, `game` superko and the end of the game,
 `scoring` the score.  Komi is not part of the rules; a rule set only has a usual komi (`Rules.default_komi`).
 
-Names, fields, defaults and texts follow KataGo 1.17 (`cpp/game/rules.cpp`, `docs/GTP_Extensions.md`), because
-front ends send and expect exactly those.  Where a country's written rules differ from its tournaments (Chinese
+Names (but for cgos), fields, defaults and texts follow KataGo 1.17 (`cpp/game/rules.cpp`, `docs/GTP_Extensions.md`),
+because front ends send and expect exactly those.  Where a country's written rules differ from its tournaments (Chinese
 superko, Japanese confirmation of dead stones), we follow KataGo.  Pure Python: the GTP server imports this before
 numpy.
 """
@@ -172,6 +172,8 @@ _AGA: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_
 _AGA_BUTTON: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1, has_button=True)
 _NEW_ZEALAND: Final = _human(Ko.SITUATIONAL, suicide=True)
 _ING: Final = _human(Ko.POSITIONAL, suicide=True)
+_CGOS: Final = Rules(suicide=False)
+"""The Computer Go Server's rules, which count every stone left on the board; KataGo has no name for them."""
 
 _PRESETS: Final = (
     _Preset("tromp-taylor", _TROMP_TAYLOR),
@@ -191,6 +193,7 @@ _PRESETS: Final = (
     _Preset("nz", _NEW_ZEALAND, 7.0),
     _Preset("ing", _ING),
     _Preset("goe", _ING),
+    _Preset("cgos", _CGOS),
 )
 
 PRESETS: Final[Mapping[str, Rules]] = MappingProxyType({preset.name: preset.rules for preset in _PRESETS})

@@ -173,6 +173,8 @@ _SGF_NAMES: Final = {
     "ing": "GOE",
 }
 """The name of a preset in RU: one of the four in the SGF specification, or a customary one."""
+_UNKNOWN_ELSEWHERE: Final = ("cgos",)
+"""Presets whose names other programs do not know; many read KataGo's JSON instead."""
 
 
 def parse_rules(text: str) -> Rules | None:
@@ -193,8 +195,8 @@ def parse_rules(text: str) -> Rules | None:
 
 
 def format_rules(rules: Rules) -> str:
-    """Return an RU value that `parse_rules` reads as the same rules: a name if they have one, else KataGo's JSON."""
+    """Return an RU value that `parse_rules` reads as the same rules: a known name if there is one, else KataGo's JSON."""
     name = rules.preset_name()
-    if name is None:
+    if name is None or name in _UNKNOWN_ELSEWHERE:
         return rules.to_json()
     return _SGF_NAMES.get(name, name)

@@ -96,8 +96,10 @@ def _values(rules: Rules) -> tuple[str | bool, ...]:
 # --- Presets
 
 
-def test_presets_are_katagos() -> None:
-    assert {name: (*_values(rules), rules.default_komi()) for name, rules in PRESETS.items()} == KATAGO_PRESETS
+def test_presets_are_katagos_and_the_computer_go_servers() -> None:
+    found = {name: (*_values(rules), rules.default_komi()) for name, rules in PRESETS.items()}
+    assert found.pop("cgos") == ("POSITIONAL", "AREA", "NONE", False, False, "0", False, 7.5)
+    assert found == KATAGO_PRESETS
 
 
 @pytest.mark.parametrize("name", KATAGO_PRESETS)
@@ -117,7 +119,7 @@ def test_preset_name_names_an_equal_preset(name: str) -> None:
 def test_preset_name_prefers_the_familiar_name() -> None:
     assert Rules.parse("korean").preset_name() == "japanese"
     assert Rules.parse("goe").preset_name() == "ing"
-    assert Rules(suicide=False).preset_name() is None
+    assert Rules(ko=Ko.SIMPLE, suicide=False).preset_name() is None
 
 
 def test_kgs_names() -> None:

@@ -178,6 +178,10 @@ def test_rules_in_katagos_forms() -> None:
     )
 
 
+def test_a_name_that_only_we_know_is_not_written() -> None:
+    assert format_rules(PRESETS["cgos"]) == PRESETS["cgos"].to_json()
+
+
 @given(rules=all_rules())
 def test_rules_round_trip(rules: Rules) -> None:
     assert parse_rules(format_rules(rules)) == rules
