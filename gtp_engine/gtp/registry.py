@@ -51,8 +51,8 @@ class CommandSpec:
     """One command of the table.
 
     `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
-    `needs_engine` whether the handler waits until the engine is loaded, `extra_ok` whether surplus arguments are
-    ignored, and `option` the flag of GtpConfig without which the command does not exist.
+    `needs_engine` whether the handler waits until the engine is loaded, `exact` whether surplus arguments are an error,
+    and `option` the flag of GtpConfig without which the command does not exist.
     """
 
     name: str
@@ -62,7 +62,7 @@ class CommandSpec:
     section: str
     needs_engine: bool
     syntax: str
-    extra_ok: bool
+    exact: bool
     option: str | None
 
     @property
@@ -75,11 +75,16 @@ class CommandSpec:
         return self.option is None or bool(getattr(config, self.option))
 
     def check_count(self, args: Args) -> None:
-        """Raise GtpError when there are too few or too many arguments."""
+        """Raise GtpError when there are too few arguments, or too many for a command that takes exactly its own.
+
+        Most commands ignore surplus arguments, as GNU Go does, because some front ends send them (qGo's `undo 0`).
+        Those that set something from their arguments are exact, as in KataGo: in `komi 7 5` or `play b D4 E4` each word
+        may be the one that was meant.
+        """
         least, most = _argument_range(self.usage)
         if len(args) < least:
             raise GtpError(f"{self.syntax}: expected {self.call}")
-        if most is not None and len(args) > most and not self.extra_ok:
+        if self.exact and most is not None and len(args) > most:
             raise GtpError(f"syntax error: too many arguments, expected {self.call}")
 
 
@@ -97,7 +102,7 @@ def command(
     *,
     needs_engine: bool = True,
     syntax: str = "syntax error",
-    extra_ok: bool = False,
+    exact: bool = False,
     option: str | None = None,
 ) -> Callable[[H], H]:
     """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
@@ -106,7 +111,7 @@ def command(
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
         section = handler.__module__.rpartition(".")[2]
-        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, extra_ok, option)
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, exact, option)
         return handler
 
     return register

@@ -195,7 +195,7 @@ def parse_rules(text: str) -> Rules | None:
 
 
 def format_rules(rules: Rules) -> str:
-    """Return an RU value that `parse_rules` reads as the same rules: a known name if there is one, else KataGo's JSON."""
+    """Return an RU value that `parse_rules` reads as the same rules: a common name if any, else KataGo's JSON."""
     name = rules.preset_name()
     if name is None or name in _UNKNOWN_ELSEWHERE:
         return rules.to_json()

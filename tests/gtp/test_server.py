@@ -10,6 +10,7 @@ from gtp.fake_engine import FakeEngine
 
 from gtp_engine import __version__
 from gtp_engine.config import Config
+from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
@@ -100,6 +101,9 @@ def test_quit_ends_the_session_after_its_reply() -> None:
         ("komi nan", "? komi not a float: got 'nan': expected a finite number\n\n"),
         ("komi 7.5 8.5", "? syntax error: too many arguments, expected komi KOMI\n\n"),
         ("boardsize", "? boardsize not an integer: expected boardsize WIDTH [HEIGHT]\n\n"),
+        ("play b D4 E4", "? syntax error: too many arguments, expected play COLOR VERTEX\n\n"),
+        ("gg-undo 1 2", "? syntax error: too many arguments, expected gg-undo [NUMBER]\n\n"),
+        ("undo 2", "? syntax error: undo takes back one move; send gg-undo '2' for several\n\n"),
         ("boardsize 9 9 9", "? syntax error: too many arguments, expected boardsize WIDTH [HEIGHT]\n\n"),
         ("play b", "? invalid color or coordinate: expected play COLOR VERTEX\n\n"),
         ("genmove", "? invalid color: expected genmove COLOR\n\n"),
@@ -113,10 +117,21 @@ def test_wrong_number_or_kind_of_arguments(line: str, reply: str) -> None:
     assert make_server(no_engine).handle_line(line) == reply
 
 
-def test_surplus_arguments_are_ignored_where_clients_send_them() -> None:
-    server = make_server(FakeEngine)
-    assert server.handle_line("get_random_seed please") == "= 0\n\n"
-    assert server.handle_line("list_commands all").startswith("= ")
+def test_surplus_arguments_are_ignored_where_nothing_is_set() -> None:
+    """As in GNU Go; qGo sends `undo 0` to take back one move."""
+    config = Config().with_values({"search.search": "rave", "search.visits": 4})
+    server = GtpServer(config, lambda: Engine(config))
+    for line, reply in (
+        ("list_commands all", "= all_legal\nboardsize"),
+        ("play b D4", "= \n\n"),
+        ("undo 0", "= \n\n"),
+        ("undo 0", "? cannot undo"),
+        ("reg_genmove w 3", "= "),
+        ("color D4 E5", "= empty\n\n"),
+        ("get_komi now", "= 7.5\n\n"),
+        ("get_random_seed please", "= "),
+    ):
+        assert server.handle_line(line).startswith(reply), line
 
 
 @pytest.mark.parametrize("line", ["", "   ", "# comment", "12", "\r\n"])
@@ -197,7 +212,7 @@ def test_summaries_are_sentences() -> None:
     ],
 )
 def test_usage_defines_the_number_of_arguments(usage: str, accepted: set[int]) -> None:
-    spec = CommandSpec("test", usage, "", cast(Any, None), "admin", False, "syntax error", False, None)
+    spec = CommandSpec("test", usage, "", cast(Any, None), "admin", False, "syntax error", True, None)
 
     def accepts(count: int) -> bool:
         try:
@@ -232,6 +247,7 @@ def test_the_analyze_menu_holds_commands_that_exist() -> None:
 
 
 def test_the_analyze_menu_shows_the_policy_where_there_is_one() -> None:
-    assert "policy" not in make_server(no_engine).handle_line("gogui-analyze_commands")
-    config = Config().with_values({"network.model": "net.onnx"})
-    assert "dboard/Policy/tengen-policy" in make_server(no_engine, config).handle_line("gogui-analyze_commands")
+    rollouts = Config().with_values({"search.search": "rave"})
+    assert "policy" not in make_server(no_engine, rollouts).handle_line("gogui-analyze_commands")
+    for config in (Config(), rollouts.with_values({"network.model": "net.onnx"})):
+        assert "dboard/Policy/tengen-policy" in make_server(no_engine, config).handle_line("gogui-analyze_commands")

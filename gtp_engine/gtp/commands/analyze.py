@@ -92,7 +92,7 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
     engine.start_genmove(color, request, done, server.cancel)
 
 
-@command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False, extra_ok=True)
+@command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
 def stop(server: "GtpServer", args: Args) -> str:
     """Return nothing: the arrival of this line has already ended the analysis."""
     return ""
@@ -117,7 +117,7 @@ def kata_raw_nn(server: "GtpServer", args: Args) -> str:
     return format_evaluation(evaluation, symmetries, engine.game, color)
 
 
-@command("kata-get-models", "", "The loaded network, as JSON.", extra_ok=True)
+@command("kata-get-models", "", "The loaded network, as JSON.")
 def kata_get_models(server: "GtpServer", args: Args) -> str:
     """Return a list of one network or none, with KataGo's keys."""
     evaluator = server.engine.evaluator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
 
-@command("showboard", "", "The position as text.", extra_ok=True)
+@command("showboard", "", "The position as text.")
 def showboard(server: "GtpServer", args: Args) -> str:
     """Return two lines about the game and the board below them."""
     return server.engine.game.diagram()

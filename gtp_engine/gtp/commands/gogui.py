@@ -35,11 +35,10 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 """Entries that need a network."""
 
 
-@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False, extra_ok=True)
+@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False)
 def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry."""
-    has_network = server.config.network.model is not None
-    return "\n".join((*(NETWORK_COMMANDS if has_network else ()), *ANALYZE_COMMANDS))
+    return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
 
 
 @command(
@@ -47,7 +46,6 @@ def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     "",
     "Indicates that the comment `# interrupt` ends a search early.",
     needs_engine=False,
-    extra_ok=True,
 )
 def gogui_interrupt(server: "GtpServer", args: Args) -> str:
     """Return nothing: GoGui only checks that the command exists."""

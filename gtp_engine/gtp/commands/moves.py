@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from gtp_engine.errors import problem
+from gtp_engine.errors import problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_integer, parse_moves
 from gtp_engine.gtp.commands.common import read_vertex, record_choice
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     "COLOR VERTEX",
     "Play a stone or a pass, in any order of colors.",
     syntax="invalid color or coordinate",
+    exact=True,
 )
 def play(server: "GtpServer", args: Args) -> str:
     """Play a move."""
@@ -65,12 +66,17 @@ def kgs_genmove_cleanup(server: "GtpServer", args: Args) -> str:
 
 @command("undo", "", "Take back one move.")
 def undo(server: "GtpServer", args: Args) -> str:
-    """Take back the last move of either color; handicap and set-up stones are not moves."""
+    """Take back the last move of either color; handicap and set-up stones are not moves.
+
+    GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
+    """
+    if len(args) and args[0].isdecimal() and args[0].lstrip("0") not in ("", "1"):
+        raise GtpError(f"syntax error: undo takes back one move; send gg-undo {shown(args[0])} for several")
     server.engine.undo()
     return ""
 
 
-@command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.")
+@command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
 def gg_undo(server: "GtpServer", args: Args) -> str:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
@@ -85,7 +91,6 @@ def gg_undo(server: "GtpServer", args: Args) -> str:
     "",
     "Winrate, visits and expected moves of the last search.",
     needs_engine=False,
-    extra_ok=True,
 )
 def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
     """Return one line about the engine's last move; nothing before its first."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
 
-@command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False, extra_ok=True)
+@command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
 def kata_list_params(server: "GtpServer", args: Args) -> str:
     """Return the names on one line."""
     return " ".join(names())
@@ -25,14 +25,14 @@ def kata_get_param(server: "GtpServer", args: Args) -> str:
     return format_value(get_value(server.engine.config, args[0]))
 
 
-@command("kata-get-params", "", "All settings as JSON.", extra_ok=True)
+@command("kata-get-params", "", "All settings as JSON.")
 def kata_get_params(server: "GtpServer", args: Args) -> str:
     """Return one object with every name and value."""
     config = server.engine.config
     return json.dumps({name: get_value(config, name) for name in names()}, separators=(",", ":"))
 
 
-@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.")
+@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
 def kata_set_param(server: "GtpServer", args: Args) -> str:
     """Change one setting."""
     server.engine.configure(to_options({args[0]: args[1] if len(args) > 1 else None}))

@@ -24,14 +24,14 @@ def kata_set_rules(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.")
+@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
 def kata_set_rule(server: "GtpServer", args: Args) -> str:
     """Set one rule; the others stay."""
     server.engine.set_rules(server.engine.rules.with_value(args[0], args[1]))
     return ""
 
 
-@command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.", extra_ok=True)
+@command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
 def kgs_rules(server: "GtpServer", args: Args) -> str:
     """Set all rules; further words are ignored, because KGS may add some."""
     rules = Rules.parse_kgs(args[0])

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 _NOT_AN_INTEGER = "boardsize not an integer"
 
 
-@command("boardsize", "WIDTH [HEIGHT]", "Set the board size, 2 to 25, and clear the board.", syntax=_NOT_AN_INTEGER)
+@command(
+    "boardsize",
+    "WIDTH [HEIGHT]",
+    "Set the board size, 2 to 25, and clear the board.",
+    syntax=_NOT_AN_INTEGER,
+    exact=True,
+)
 def boardsize(server: "GtpServer", args: Args) -> str:
     """Start a game on an empty board; with two numbers, on a rectangle."""
     width = parse_integer(args[0], failure=_NOT_AN_INTEGER)
@@ -27,7 +33,9 @@ def boardsize(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("rectangular_boardsize", "WIDTH HEIGHT", "Set the size of a rectangular board.", syntax=_NOT_AN_INTEGER)
+@command(
+    "rectangular_boardsize", "WIDTH HEIGHT", "Set the size of a rectangular board.", syntax=_NOT_AN_INTEGER, exact=True
+)
 def rectangular_boardsize(server: "GtpServer", args: Args) -> str:
     """Start a game on an empty rectangular board."""
     return boardsize(server, args)
@@ -40,14 +48,14 @@ def query_boardsize(server: "GtpServer", args: Args) -> str:
     return str(game.width) if game.width == game.height else f"{game.width} {game.height}"
 
 
-@command("clear_board", "", "Start a new game: no stones, no history, clocks reset.", extra_ok=True)
+@command("clear_board", "", "Start a new game: no stones, no history, clocks reset.")
 def clear_board(server: "GtpServer", args: Args) -> str:
     """Empty the board; size, komi, rules and time settings stay."""
     server.engine.clear_board()
     return ""
 
 
-@command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float")
+@command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
 def komi(server: "GtpServer", args: Args) -> str:
     """Set the points White receives."""
     points = parse_number(args[0], failure="komi not a float")
@@ -66,6 +74,7 @@ def get_komi(server: "GtpServer", args: Args) -> str:
     "NUMBER",
     "Place 2 to 9 handicap stones on their fixed points.",
     syntax="handicap not an integer",
+    exact=True,
 )
 def fixed_handicap(server: "GtpServer", args: Args) -> str:
     """Place the stones and return their vertices."""
@@ -78,6 +87,7 @@ def fixed_handicap(server: "GtpServer", args: Args) -> str:
     "NUMBER",
     "Choose and place exactly that many handicap stones.",
     syntax="handicap not an integer",
+    exact=True,
 )
 def place_free_handicap(server: "GtpServer", args: Args) -> str:
     """Place the stones and return their vertices on one line."""
@@ -126,6 +136,7 @@ def gogui_setup(server: "GtpServer", args: Args) -> str:
     "COLOR",
     "Set the side to play in a set-up position, for GoGui.",
     syntax="invalid color",
+    exact=True,
 )
 def gogui_setup_player(server: "GtpServer", args: Args) -> str:
     """Set the side to play."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     "FILE [MOVE_NUMBER]",
     "Load an SGF file, up to the position before that move.",
     syntax="missing filename",
-    extra_ok=True,
 )
 def loadsgf(server: "GtpServer", args: Args) -> str:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
@@ -34,7 +33,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.", extra_ok=True)
+@command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.")
 def printsgf(server: "GtpServer", args: Args) -> str:
     """Return the game as SGF; with a file name other than "-", write it there."""
     text = server.engine.to_sgf(server.cancel)

@@ -25,7 +25,6 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
     "MAIN_TIME OVERTIME STONES",
     "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
     syntax=_NOT_INTEGERS,
-    extra_ok=True,
 )
 def time_settings(server: "GtpServer", args: Args) -> str:
     """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
@@ -37,7 +36,7 @@ def time_settings(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT, extra_ok=True)
+@command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT)
 def time_left(server: "GtpServer", args: Args) -> str:
     """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
 
@@ -75,7 +74,6 @@ def kata_time_settings(server: "GtpServer", args: Args) -> str:
     "",
     "The time systems that kata-time_settings accepts.",
     needs_engine=False,
-    extra_ok=True,
 )
 def kata_list_time_settings(server: "GtpServer", args: Args) -> str:
     """Return the names on one line."""
