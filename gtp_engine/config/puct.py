@@ -167,6 +167,17 @@ class PuctConfig(Section, name="puct"):
         "(playoutDoublingAdvantagePla).",
         choices=("sidetomove", "black", "white"),
     )
+    # KataGo's default too; its config file promises greatly improved strength in handicap games.
+    dynamic_advantage: float = option(
+        0.045,
+        "With handicap or an unusual komi, play as if the side that starts behind had an advantage of up to this for "
+        "each point, at most 2.75, less as its winrate rises; not in analyses, not where playout_doubling_advantage is "
+        "set, and only with networks trained for it, as KataGo's are; 0: never "
+        "(dynamicPlayoutDoublingAdvantageCapPerOppLead).",
+        unit="doublings per point",
+        low=0,
+        high=0.5,
+    )
     symmetry_pruning: bool = option(
         True, "Search only one of the moves that mirror each other in a symmetric position (rootSymmetryPruning)."
     )
@@ -193,6 +204,29 @@ class PuctConfig(Section, name="puct"):
     )
     temperature_early: float = option(
         0.0, "The same at the first move (chosenMoveTemperatureEarly, in KataGo 0.5).", low=0, high=5
+    )
+    temperature_below: float = option(
+        1.0,
+        "Apply the temperature only to moves with less than this share of the visits; likelier moves keep their share "
+        "among themselves (chosenMoveTemperatureOnlyBelowProb).",
+        low=0,
+        high=1,
+    )
+    choice_prune: float = option(
+        1.0,
+        "Never play a move with fewer visits than this, nor than a 64th of the best one's, whichever is less "
+        "(chosenMovePrune).",
+        unit="visits",
+        low=0,
+        high=1e10,
+    )
+    choice_subtract: float = option(
+        0.0,
+        "Subtract this from the visits of each move before a temperature applies, at most a 64th of the best one's "
+        "(chosenMoveSubtract).",
+        unit="visits",
+        low=0,
+        high=1e10,
     )
     root_temperature: float = option(
         1.0,

@@ -6,6 +6,7 @@ One move, from `Engine.genmove` to the board:
     decision          `decide`: search, confirm, then resign, pass or play
     thinker           `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
     time_watcher      is called during the search, and stops it in time
+    dynamic_advantage follows a handicap game with a playout doubling advantage for the side that started behind
     resignation       counts the moves in a row that were lost; the engine may resign here
     dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
     game_end          confirms by short searches for both sides (`Thinker.confirm`) that the game can end

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gtp_engine.engine.request import Request
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import SearchReport, for_color
@@ -16,8 +17,8 @@ class Choice:
     resign: bool = False
 
 
-def describe(game: Game, choice: Choice) -> str:
-    """Return one line about a choice and its search, for the log."""
+def describe(game: Game, choice: Choice, request: Request) -> str:
+    """Return one line about a choice and its search, for the log; `request` is what was searched with."""
     report = choice.report
 
     def show(point: int) -> str:
@@ -25,6 +26,8 @@ def describe(game: Game, choice: Choice) -> str:
 
     line = next((found.pv for found in report.moves if found.point == choice.point), ())
     lead = "" if report.raw is None else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
+    if request.advantage_black:
+        lead += f"advantage {for_color(request.advantage_black, report.to_play):+g} doublings, "
     rate = report.playouts / max(report.seconds, 1e-6)
     return (
         f"{'resign' if choice.resign else show(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"

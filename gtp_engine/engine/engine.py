@@ -11,6 +11,7 @@ early; they return what they have found.  Background jobs (pondering after our o
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -21,6 +22,7 @@ from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice, describe
 from gtp_engine.engine.dead_stones import groups_with_status
 from gtp_engine.engine.decision import decide
+from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
@@ -71,6 +73,7 @@ class Engine:
         """Evaluates positions by a network; None without one."""
         self._thinker: Final = Thinker(self.config, evaluator)
         self._resignation: Final = Resignation(self.config.play)
+        self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._thinker)
         self.set_seed(self._seed)
@@ -171,6 +174,7 @@ class Engine:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
         self._resignation.reset()
+        self._dynamic_advantage.reset()
         self._resigned = EMPTY
 
     def genmove(
@@ -189,6 +193,7 @@ class Engine:
         """
         start, cancel = time.perf_counter(), cancel or CancelToken()
         self._background.end()
+        request = self._with_advantage(request or Request())
         resignation = self._resignation if play and not cleanup else None
         choice = decide(
             self.game,
@@ -196,14 +201,15 @@ class Engine:
             thinker=self._thinker,
             budget=self._budget(color),
             start=start,
-            request=request or Request(),
+            request=request,
             cancel=cancel,
             resignation=resignation,
             cleanup=cleanup,
         )
-        self._log(describe(self.game, choice))
+        self._log(describe(self.game, choice, request))
         if play:
             self._resigned = color if choice.resign else EMPTY
+            self._dynamic_advantage.record(self.game, choice.report)
             if not choice.resign:
                 self.game.play(Move(color, choice.point))
             self._clocks[color].spend(time.perf_counter() - start)
@@ -216,12 +222,13 @@ class Engine:
     ) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
         start, game, budget = time.perf_counter(), self.game.copy(), self._budget(color)
+        request = self._with_advantage(request)
 
         def choose(cancel: CancelToken) -> None:
             choice = decide(
                 game, color, thinker=self._thinker, budget=budget, start=start, request=request, cancel=cancel
             )
-            self._log(describe(game, choice))
+            self._log(describe(game, choice, request))
             if not cancel.is_cancelled:
                 done(choice)
 
@@ -241,7 +248,9 @@ class Engine:
 
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
-        self._background.start(partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT), cancel or CancelToken())
+        advantage = self._with_advantage(Request()).advantage_black
+        ponder = partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT, advantage)
+        self._background.start(ponder, cancel or CancelToken())
 
     def timed_search(self, seconds: float, color: int | None = None, cancel: CancelToken | None = None) -> SearchReport:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report."""
@@ -322,6 +331,7 @@ class Engine:
         self._background.end()
         self._thinker.configure(config)
         self._resignation.config = config.play
+        self._dynamic_advantage.per_point = config.puct.dynamic_advantage
         self.config = config
 
     def clear_cache(self) -> None:
@@ -365,6 +375,7 @@ class Engine:
             self._thinker.prepare(game.width, game.height)  # now, as no clock is running
         self.game = game
         self._resignation.reset()
+        self._dynamic_advantage.reset()
         self._resigned = EMPTY
         self._scorer.clear()
         for clock in self._clocks.values():
@@ -388,6 +399,12 @@ class Engine:
         """Return the time for the next move of `color`."""
         played, area = len(self.game.moves), self.game.width * self.game.height
         return budget(self._clocks[color], moves_played=played, area=area, config=self.config)
+
+    def _with_advantage(self, request: Request) -> Request:
+        """Return a request for a move to play, with the advantage of a handicap game unless one is configured."""
+        if not self._thinker.knows_advantage or self.config.puct.playout_doubling_advantage != 0.0:
+            return request
+        return replace(request, advantage_black=self._dynamic_advantage.black(self.game))
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color

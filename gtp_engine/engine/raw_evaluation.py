@@ -32,7 +32,7 @@ def evaluate_game(
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, color)
     part = since_move_out_of_turn(game, color)
-    conditions = conditions_of(part, playout_doubling_advantage_black=advantage_black(config, color))
+    conditions = conditions_of(part, playout_doubling_advantage_black=advantage_black(config, evaluator.info, color))
     rows = []
     for symmetry in symmetries:
         row = new_evaluation(1, game.width, game.height)

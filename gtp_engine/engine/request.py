@@ -7,10 +7,13 @@ from gtp_engine.search.limits import Reporting, Restriction
 
 @dataclass(frozen=True)
 class Request:
-    """Optional requests for a search: reports, moves to leave out, a wider analysis, ownership after each move."""
+    """Optional requests for a search: reports, moves to leave out, a wider analysis, ownership, an advantage."""
 
     reporting: Reporting | None = None
     restrictions: tuple[Restriction, ...] = ()
     wide_root_noise: float = 0.0
     """For analyses only; see `Limits`."""
     move_ownership: bool = False
+    """Ownership after each move."""
+    advantage_black: float | None = None
+    """Black's playout doubling advantage; None: the configured one."""

@@ -48,6 +48,15 @@ class Thinker:
         has_ownership = self.evaluator.info.has_ownership and self.config.puct.rollout_share < 1.0
         return NETWORK if has_ownership else ROLLOUTS
 
+    @property
+    def knows_advantage(self) -> bool:
+        """Whether searches take a playout doubling advantage into account."""
+        return (
+            self.evaluator is not None
+            and uses_network(self.config, self.evaluator)
+            and self.evaluator.info.knows_advantage
+        )
+
     def prepare(self, width: int, height: int) -> None:
         """Prepare the network for boards of this size, which may take seconds; raises ModelError if it cannot."""
         if self.evaluator is not None:
@@ -63,6 +72,7 @@ class Thinker:
             reporting=request.reporting,
             restrictions=request.restrictions,
             move_ownership=request.move_ownership,
+            advantage_black=request.advantage_black,
             cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)
@@ -78,11 +88,15 @@ class Thinker:
         )
         return self._game_search.run(game, limits, to_play=color)
 
-    def ponder(self, game: Game, seconds: float, cancel: CancelToken) -> None:
-        """Search the position, with the opponent to play, for at most `seconds`; the tree keeps what it finds."""
+    def ponder(self, game: Game, seconds: float, advantage_black: float | None, cancel: CancelToken) -> None:
+        """Search the position, with the opponent to play, for at most `seconds`; the tree keeps what it finds.
+
+        For `advantage_black` see `Limits`.
+        """
         limits = Limits(
             watcher=lambda progress: progress.seconds >= seconds,
             behalf_of=opponent(game.to_play),
+            advantage_black=advantage_black,
             cancel=cancel,
         )
         self._game_search.run(game, limits)

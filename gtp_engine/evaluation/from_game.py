@@ -3,6 +3,7 @@
 from typing import Final
 
 from gtp_engine.config import PuctConfig
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import (
     BOARDS,
     ENDS,
@@ -29,8 +30,13 @@ SUPERKO: Final = {Ko.SIMPLE: SIMPLE_KO, Ko.POSITIONAL: POSITIONAL_SUPERKO, Ko.SI
 TAX: Final = {Tax.NONE: NO_TAX, Tax.SEKI: SEKI_TAX, Tax.ALL: GROUP_TAX}
 
 
-def advantage_black(config: PuctConfig, color: int) -> float:
-    """Return the configured playout doubling advantage as Black's, in a search on behalf of `color`."""
+def advantage_black(config: PuctConfig, info: EvaluatorInfo, color: int) -> float:
+    """Return the configured playout doubling advantage as Black's, in a search on behalf of `color`.
+
+    It is 0 for an evaluator that knows none: its network has untrained weights for that input.
+    """
+    if not info.knows_advantage:
+        return 0.0
     holder = {"black": BLACK, "white": WHITE}.get(config.playout_doubling_advantage_color, color)
     return config.playout_doubling_advantage if holder == BLACK else -config.playout_doubling_advantage
 

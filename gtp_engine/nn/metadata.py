@@ -91,6 +91,11 @@ class NetworkInfo:
         """Whether the network has an ownership output."""
         return self.ownership or (self.encoder == "katago-v7" and "value" in self.kind)
 
+    @property
+    def knows_advantage(self) -> bool:
+        """Whether the network was trained with playout doubling advantages: KataGo's are, ours are not."""
+        return self.encoder == "katago-v7" and self.source_sha256 != ""
+
     def properties(self) -> dict[str, str]:
         """Return the metadata as the properties of a file."""
         values = {

@@ -84,6 +84,7 @@ class NetworkEvaluator:
             batch=policy.model.batch,
             has_score=of_value.encoder == "katago-v7",
             has_ownership=of_value.has_ownership,
+            knows_advantage=policy.model.info.knows_advantage and of_value.knows_advantage,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),

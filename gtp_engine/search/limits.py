@@ -86,6 +86,8 @@ class Limits:
     """Whether to report the ownership below each root move, with its deviation (`MoveReport.ownership_black`)."""
     behalf_of: int | None = None
     """The colour a move is searched for, which pondering does in the other's turn; None: the side to play."""
+    advantage_black: float | None = None
+    """Black's playout doubling advantage; None: the configured one."""
     cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:

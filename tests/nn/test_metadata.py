@@ -40,6 +40,12 @@ def test_optional_properties_have_defaults() -> None:
     assert info_of(properties) == bare
 
 
+def test_only_networks_from_katago_know_playout_doubling_advantages() -> None:
+    assert INFO.knows_advantage
+    assert not replace(INFO, source_sha256="").knows_advantage
+    assert not replace(INFO, encoder="alphago-48").knows_advantage
+
+
 @pytest.mark.parametrize("text", ["2-25", "9x9", "13x9", "9-13"])
 def test_sizes(text: str) -> None:
     assert str(info_of(INFO.properties() | {"tengen.sizes": text}).sizes) == text

@@ -13,7 +13,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.choose import draw
+from gtp_engine.search.puct.choose import chances, draw, pruned
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy
@@ -66,9 +66,54 @@ def test_early_values_decay_with_the_moves_sooner_on_small_boards() -> None:
 def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
     random = np.random.default_rng(3)
     weights = np.array([40.0, 20.0, 0.0])
-    assert draw(weights, 0.0, random) == 0
-    drawn = np.bincount([draw(weights, 0.5, random) for _ in range(2000)], minlength=3) / 2000
+    assert draw(weights, 0.0, 1.0, random) == 0
+    drawn = np.bincount([draw(weights, 0.5, 1.0, random) for _ in range(2000)], minlength=3) / 2000
     assert drawn == pytest.approx([0.8, 0.2, 0.0], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("temperature", "below", "expected"),
+    [
+        (1.0, 1.0, [50, 30, 16, 4]),
+        (0.5, 1.0, [2500, 900, 256, 16]),
+        # Relative to the best move 1, 0.6, 0.32, 0.08, the threshold is 0.2 · 100 / 50 = 0.4; below it 0.4 (w / 0.4)².
+        (0.5, 0.2, [1, 0.6, 0.256, 0.016]),
+        (2.0, 0.2, [1, 0.6, 0.4 * 0.8**0.5, 0.4 * 0.2**0.5]),
+        (0.0, 0.2, [1, 0.6, 0, 0]),
+        (0.0, 0.16, [1, 0.6, 0.32, 0]),
+        (0.5, 0.0, [50, 30, 16, 4]),
+    ],
+)
+def test_a_temperature_may_apply_to_unlikely_moves_only(
+    temperature: float, below: float, expected: list[float]
+) -> None:
+    weights = np.array([50.0, 30.0, 16.0, 4.0])
+    assert chances(weights, temperature, below) == pytest.approx(np.array(expected) / sum(expected))
+
+
+def test_few_visits_are_pruned_or_subtracted_before_a_move_is_drawn() -> None:
+    """Both amounts are at most a 64th of the best move's visits: 2 here."""
+    weights = np.array([128.0, 64.0, 2.0, 1.5, 1.0, 0.5])
+    assert pruned(weights, config().puct).tolist() == [128, 64, 2, 1.5, 1, 0]
+    assert pruned(weights, config(choice_prune=1.5).puct).tolist() == [128, 64, 2, 1.5, 0, 0]
+    assert pruned(weights, config(choice_prune=100).puct).tolist() == [128, 64, 2, 0, 0, 0]
+    assert pruned(weights, config(choice_prune=0, choice_subtract=1).puct).tolist() == [127, 63, 1, 0.5, 0, 0]
+    assert pruned(weights, config(choice_prune=1.5, choice_subtract=9).puct).tolist() == [126, 62, 0, 0, 0, 0]
+
+
+def test_set_up_stones_count_as_moves_for_early_values() -> None:
+    game = Game(19)
+    game.set_handicap(points(game, "D4", "Q16", "D16", "Q4"))
+    assert early_value(config(temperature_halflife=4).puct, game, early=1.0, late=0.0) == pytest.approx(0.5)
+
+
+def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
+    best = {
+        search(Game(7), 1, ShapedEvaluator(), temperature=1, temperature_early=1, seed=seed).best_point
+        for seed in range(12)
+    }
+    assert len(best) > 2
+    assert len({search(Game(7), 1, ShapedEvaluator(), seed=seed).best_point for seed in range(12)}) == 1
 
 
 def test_a_temperature_varies_the_move_and_nothing_else() -> None:

@@ -26,11 +26,14 @@ _PRIOR_SHARE: Final = 2.0
 _LARGEST_GAIN: Final = 5.0
 """Largest factor on a move's standard deviations in the preference for the best lower bound (KataGo's)."""
 
-_LEAST_WEIGHT: Final = 1.0
 _LEAST_SHARE: Final = 1.0 / 64.0
-"""Moves with fewer visits than this, and than this share of the best one's, are not chosen (KataGo's)."""
+"""Share of the best move's visits below which moves may be pruned, and which may be subtracted at most (KataGo's)."""
+
+_GREEDY: Final = 1e-4
+"""Temperature up to which the best move is chosen (KataGo's)."""
 
 _LEAST_VARIANCE: Final = 1e-8
+_TINY: Final = 1e-50
 
 
 class RootMoves(NamedTuple):
@@ -91,10 +94,15 @@ def selection_weights(moves: RootMoves, tree: Tree, params: Params, config: Puct
     weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, float(weights.sum()), params))
     if config.lcb:
         _prefer_best_lower_bound(moves, weights, config.lcb_min_share * most)
-    if weights.max() <= 0.0:
-        return moves.priors
-    weights[weights < min(_LEAST_WEIGHT, float(weights.max()) * _LEAST_SHARE)] = 0.0
-    return weights
+    return pruned(weights if weights.max() > 0.0 else moves.priors, config)
+
+
+def pruned(weights: Floats, config: PuctConfig) -> Floats:
+    """Return weights, [k], less `choice_subtract`, and 0 where they are below `choice_prune`."""
+    most = float(weights.max()) * _LEAST_SHARE
+    remaining: Floats = np.maximum(0.0, weights - min(config.choice_subtract, most))
+    remaining[weights < min(config.choice_prune, most)] = 0.0
+    return remaining
 
 
 def _reduced_in_retrospect(moves: RootMoves, weights: Floats, best: int, scaling: float) -> Floats:
@@ -126,9 +134,24 @@ def _prefer_best_lower_bound(moves: RootMoves, weights: Floats, least: float) ->
     weights[best] = max(float(weights[best]), float(deserved.max()))
 
 
-def draw(weights: Floats, temperature: float, random: np.random.Generator) -> int:
-    """Return the index of a move drawn with probability weight^(1/temperature); of the best one if that is tiny."""
-    if temperature <= 1e-4:
+def draw(weights: Floats, temperature: float, below: float, random: np.random.Generator) -> int:
+    """Return the index of a move drawn with its chance; the best one without random numbers if no other has any."""
+    if temperature <= _GREEDY and below >= 1.0:
         return int(np.argmax(weights))
-    chances = (weights / weights.max()) ** (1.0 / temperature)
-    return int(random.choice(weights.size, p=chances / chances.sum()))
+    return int(random.choice(weights.size, p=chances(weights, temperature, below)))
+
+
+def chances(weights: Floats, temperature: float, below: float) -> Floats:
+    """Return the probability of each move: in proportion to weight^(1/temperature).
+
+    Of the moves with more than the share `below` of all weight, in proportion to their weight; both parts meet at that
+    share.  KataGo's (`chooseIndexWithTemperature` in cpp/search/searchhelpers.cpp).
+    """
+    most = float(weights.max())
+    threshold = min(1.0, below * float(weights.sum()) / most)
+    relative = weights / most
+    share = np.minimum(1.0, relative / max(threshold, _TINY))
+    flattened = threshold * share ** (1.0 / max(temperature, _GREEDY))
+    result: Floats = np.where(relative > threshold, relative, flattened)
+    result /= result.sum()
+    return result

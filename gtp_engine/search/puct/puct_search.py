@@ -78,8 +78,10 @@ class PuctSearch:
 
     def _begin(self, game: Game, color: int, limits: Limits, cancel: CancelToken, start: float) -> SearchRun:
         """Return the search of a position, whose root has been evaluated and is in the tree."""
-        puct = self.config.puct
-        advantage = advantage_black(puct, color if limits.behalf_of is None else limits.behalf_of)
+        puct, advantage = self.config.puct, limits.advantage_black
+        if advantage is None:
+            holder = color if limits.behalf_of is None else limits.behalf_of
+            advantage = advantage_black(puct, self.evaluator.info, holder)
         position = RootPosition(game.copy(), color, limits.restrictions, advantage)
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position)

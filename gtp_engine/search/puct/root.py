@@ -75,8 +75,12 @@ def _occupied(game: Game) -> NDArray[np.uint8]:
 
 
 def early_value(config: PuctConfig, game: Game, *, early: float, late: float) -> float:
-    """Return a value that decays from `early` at the first move to `late`, with the configured half-life."""
-    halves = len(game.moves) / config.temperature_halflife * 19.0 / np.sqrt(game.width * game.height)
+    """Return a value that decays from `early` on the empty board to `late`, with the configured half-life.
+
+    Stones that were set up count as moves, as in KataGo.
+    """
+    played = len(game.setup_stones) + len(game.moves)
+    halves = played / config.temperature_halflife * 19.0 / np.sqrt(game.width * game.height)
     return float(late + (early - late) * 0.5**halves)
 
 

@@ -11,7 +11,7 @@ from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.limits import Progress
-from gtp_engine.search.puct.choose import RootMoves, draw, root_moves, selection_weights
+from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
 from gtp_engine.search.puct.expand import Ownership
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.mirrors import Mirror
@@ -144,14 +144,18 @@ def _moves(view: SearchView, temperature: float, random: np.random.Generator | N
     """Return the root's moves, the best or the one drawn first."""
     moves = root_moves(view.tree, view.root, view.params, view.config)
     if moves.nodes.size == 0:
-        return _policy_moves(view)
+        return _policy_moves(view, temperature, random)
     weights = selection_weights(moves, view.tree, view.params, view.config)
     order = np.lexsort((-moves.priors, -moves.visits, -weights)).tolist()
     if random is not None:
-        chosen = draw(weights, temperature, random)
-        order.remove(chosen)
-        order.insert(0, chosen)
+        _put_first(order, draw(weights, temperature, view.config.temperature_below, random))
     return [_move(view, moves, i, float(weights[i])) for i in order]
+
+
+def _put_first(order: list[int], chosen: int) -> None:
+    """Move one entry of a list to its start."""
+    order.remove(chosen)
+    order.insert(0, chosen)
 
 
 def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
@@ -196,13 +200,20 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _policy_moves(view: SearchView) -> list[MoveReport]:
-    """Return the moves of largest prior, for a search that was cancelled before it tried one."""
+def _policy_moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
+    """Return the moves of largest prior, for a search that tried none: one of a single visit, or cancelled before.
+
+    With a generator, the first one is drawn from all.
+    """
     tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
     first = int(tree.first_edge[ROOT])
     edges = range(first, first + int(tree.edges[ROOT]))
     allowed = [edge for edge in edges if root.avoid_until[root.color, tree.move[edge]] <= 0]
     allowed.sort(key=lambda edge: -float(tree.prior[edge]))
+    priors = tree.prior[allowed].astype(np.float64)
+    if random is not None and priors.any():
+        chosen = draw(pruned(priors, view.config), temperature, view.config.temperature_below, random)
+        _put_first(allowed, allowed[chosen])
     value, utility = float(mean[VALUE]), float(mean[UTILITY])
     sign = 1.0 if root.color == BLACK else -1.0
     return [

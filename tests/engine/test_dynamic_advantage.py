@@ -1,0 +1,162 @@
+"""The playout doubling advantage in handicap games; the numbers are KataGo's rule, worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.engine.dynamic_advantage import DynamicAdvantage, largest_advantage
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.report import SearchReport
+
+NEW_ZEALAND = Rules.parse("new-zealand")
+"""Rules without compensation for handicap stones."""
+
+
+def handicap_game(stones: int, komi: float, *, size: int = 19) -> Game:
+    game = Game(size, rules=NEW_ZEALAND, komi=komi)
+    if stones:
+        game.set_handicap(fixed_handicap_points(stones, size, size))
+    return game
+
+
+def report_of(value_black: float) -> SearchReport:
+    return SearchReport(WHITE, 1, 1, 1.0, value_black, (), 0, Game(2).board.color.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("points", "size", "expected"),
+    [
+        (3.9, 19, 0.0),
+        (4.0, 19, 0.0),
+        (5.3, 19, 0.0),  # 0.045 · 1.3 = 0.0585, less than half a step
+        (5.4, 19, 0.125),  # 0.063
+        (51.5, 19, 2.125),  # four stones, komi 0.5: 0.045 · 47.5 = 2.1375
+        (126.5, 19, 2.75),
+        (2.2, 13, 0.0),  # (361 / 169)^¾ = 1.767; threshold 4 / 1.767 = 2.264
+        (21.5, 13, 1.5),  # 0.045 · 19.236 · 1.767 = 1.5295
+        (6.5, 9, 0.625),  # (361 / 81)^¾ = 3.0670, threshold 2: 0.045 · 4.5 · 3.067 = 0.6211
+        (50.0, 7, 0.0),
+    ],
+)
+def test_the_cap_grows_with_the_points_behind(points: float, size: int, expected: float) -> None:
+    assert largest_advantage(points, size, size, per_point=0.045) == expected
+
+
+def test_the_advantage_is_that_of_the_side_that_started_behind() -> None:
+    assert DynamicAdvantage(0.045).black(handicap_game(4, 0.5)) == -2.125
+    assert DynamicAdvantage(0.045).black(handicap_game(0, 58.5)) == 2.125
+    assert DynamicAdvantage(0.0).black(handicap_game(4, 0.5)) == 0.0
+    for komi in (5.5, 6.5, 7.0, 7.5):
+        assert DynamicAdvantage(0.045).black(handicap_game(0, komi)) == 0.0
+
+
+def test_the_advantage_follows_the_winrate_of_that_side() -> None:
+    game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
+    values = [(0.99, -2.125), (0.91, -2.125), (0.7, -2.125), (0.49, -2.0), (-0.3, -1.875), (0.6, -1.875), (0.95, -2.0)]
+    for value_black, expected in values:
+        advantage.record(game, report_of(value_black))
+        if not game.moves:
+            game.play("C6", WHITE)
+        assert advantage.black(game) == expected
+    for _ in range(20):
+        advantage.record(game, report_of(-0.9))
+    assert advantage.black(game) == 0.0
+    advantage.reset()
+    assert advantage.black(game) == -2.125
+
+
+def test_it_begins_anew_while_white_has_no_stone() -> None:
+    game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
+    advantage.record(game, report_of(-1.0))
+    assert advantage.black(game) == -2.125
+
+
+# --- in the engine
+
+
+class RecordingEvaluator(FakeEvaluator):
+    """Records the advantages that it receives, Black's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.advantages: set[float] = set()
+
+    def evaluate(self, positions, count, conditions, out, options):
+        self.advantages.add(conditions.playout_doubling_advantage_black)
+        super().evaluate(positions, count, conditions, out, options)
+
+
+def engine_with(evaluator: FakeEvaluator, **values: float) -> Engine:
+    options = {key.replace("__", "."): value for key, value in values.items()}
+    engine = Engine(Config().with_values({"search.visits": 2, "search.seed": 1} | options), evaluator=evaluator)
+    engine.set_rules(NEW_ZEALAND)
+    engine.set_komi(0.5)
+    engine.fixed_handicap(4)
+    return engine
+
+
+def advantages_of(engine: Engine, evaluator: RecordingEvaluator, color: int) -> set[float]:
+    evaluator.advantages.clear()
+    engine.clear_cache()
+    engine.genmove(color, play=False)
+    return set(evaluator.advantages)
+
+
+def test_both_colours_play_a_handicap_game_with_it() -> None:
+    evaluator = RecordingEvaluator()
+    engine = engine_with(evaluator)
+    assert advantages_of(engine, evaluator, WHITE) == advantages_of(engine, evaluator, BLACK) == {-2.125}
+    engine.close()
+
+
+def test_neither_analysis_nor_scoring_uses_it() -> None:
+    evaluator = RecordingEvaluator()
+    engine = engine_with(evaluator)
+    cancel = CancelToken()
+    cancel.cancel()
+    engine.analyze(cancel)
+    engine.raw_evaluation()
+    engine.score()
+    assert evaluator.advantages == {0.0}
+    engine.close()
+
+
+def test_a_configured_advantage_wins() -> None:
+    evaluator = RecordingEvaluator()
+    engine = engine_with(evaluator, puct__playout_doubling_advantage=-1)
+    assert advantages_of(engine, evaluator, WHITE) == {1.0}
+    engine.configure({"puct.playout_doubling_advantage": 0.0, "puct.dynamic_advantage": 0.0})
+    assert advantages_of(engine, evaluator, WHITE) == {0.0}
+    engine.close()
+
+
+def test_networks_that_know_no_advantage_receive_none() -> None:
+    evaluator = RecordingEvaluator()
+    evaluator.info = replace(evaluator.info, knows_advantage=False)
+    engine = engine_with(evaluator)
+    assert advantages_of(engine, evaluator, WHITE) == {0.0}
+    engine.configure({"puct.playout_doubling_advantage": -1.0})
+    assert advantages_of(engine, evaluator, WHITE) == {0.0}
+    engine.raw_evaluation()
+    assert evaluator.advantages == {0.0}
+    engine.close()
+
+
+def test_the_log_line_names_it() -> None:
+    lines: list[str] = []
+    config = Config().with_values({"search.visits": 2})
+    engine = Engine(config, log=lines.append, evaluator=FakeEvaluator())
+    engine.set_komi(58.5)
+    engine.genmove(WHITE)
+    assert "advantage -2.125 doublings" in lines[-1]
+    engine.set_komi(7)
+    engine.genmove(BLACK)
+    assert "advantage" not in lines[-1]
+    engine.close()
