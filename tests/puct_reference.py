@@ -12,7 +12,8 @@ from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.constants import BLACK, EMPTY, PASS
+from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.go.game import Game
 
 
@@ -29,10 +30,20 @@ class PositionEvaluation:
 
 
 @dataclass
+class Bucket:
+    """What subtree value bias correction knows about similar positions."""
+
+    difference: float = 0.0
+    weight: float = 0.0
+
+
+@dataclass
 class Node:
     evaluation: PositionEvaluation
     own_utility: float
     own_weight: float
+    bucket: Bucket | None = None
+    added: Bucket = field(default_factory=Bucket)
     children: dict[int, "Node"] = field(default_factory=dict)
     visits: int = 0
     value: float = 0.0
@@ -55,6 +66,7 @@ class ReferenceSearch:
         self.certain_weight = (
             config.uncertainty_max_weight if config.uncertainty > 0 and evaluation.winloss_error >= 0 else 1.0
         )
+        self.buckets: dict[tuple[object, ...], Bucket] = {}
         self.root = self.new_node(evaluation)
         self.game = game
         self.update(self.root, game.to_play)
@@ -68,11 +80,14 @@ class ReferenceSearch:
         color = game.to_play
         if not game.is_over:
             move = self.choose(node, color, is_root)
+            key = bucket_key(game, move)
             game.play(move)
             child = node.children.get(move)
             if child is None:
                 child = node.children[move] = self.new_node(self.evaluate(game))
                 child.visits = 1
+                if key is not None:
+                    child.bucket = self.buckets.setdefault(key, Bucket())
                 self.update(child, game.to_play)
             else:
                 self.play(child, game, is_root=False)
@@ -160,13 +175,28 @@ class ReferenceSearch:
                 weights, utilities, [max(1e-30, node.evaluation.policy[m]) for m, _ in children]
             )
             weights = self.weighed(weights, utilities)
+        own_utility = self.corrected_utility(node, sign, weights, utilities)
         own = max(1, node.visits - sum(child.visits for _, child in children)) if not children else 1
-        parts = [(own * node.own_weight, node.evaluation.value, node.own_utility, node.own_utility**2)]
+        parts = [(own * node.own_weight, node.evaluation.value, own_utility, own_utility**2)]
         parts += [(w, c.value, c.utility, c.utility_square) for w, (_, c) in zip(weights, children, strict=True)]
         node.weight = sum(part[0] for part in parts)
         node.value = sum(part[0] * part[1] for part in parts) / node.weight
         node.utility = sum(part[0] * part[2] for part in parts) / node.weight
         node.utility_square = sum(part[0] * part[3] for part in parts) / node.weight
+
+    def corrected_utility(self, node: Node, sign: float, weights: list[float], utilities: list[float]) -> float:
+        bucket, config = node.bucket, self.config
+        if bucket is None or config.subtree_bias == 0:
+            return node.own_utility
+        if weights:
+            below = sign * sum(w * u for w, u in zip(weights, utilities, strict=True)) / sum(weights)
+            weight = sum(child.weight for child in node.children.values()) ** config.subtree_bias_exponent
+            added = Bucket((below - node.own_utility) * weight, weight)
+            bucket.difference += added.difference - node.added.difference
+            bucket.weight += added.weight - node.added.weight
+            node.added = added
+        correction = bucket.difference / bucket.weight if bucket.weight > 0.001 else 0.0
+        return node.own_utility + config.subtree_bias * correction
 
     def without_noise(self, weights: list[float], utilities: list[float], priors: list[float]) -> list[float]:
         if self.config.noise_pruning_scale == 0:
@@ -188,6 +218,19 @@ class ReferenceSearch:
             z = (utility - mean) / sqrt(1e-8 + 1 / (1.5 * sqrt(weight)))
             new.append(weight * (student(z) + 0.0001) ** self.config.value_weight_exponent)
         return [weight * sum(weights) / sum(new) for weight in new]
+
+
+def bucket_key(game: Game, move: int) -> tuple[object, ...] | None:
+    """Return what positions after `move` have in common if they share a bucket, None if they have none."""
+    if move == PASS or game.last_move is None:
+        return None
+    x, y = point_to_xy(move, width=game.width)
+    pattern = []
+    for point in board_points(game.width, game.height):
+        column, row = point_to_xy(point, width=game.width)
+        if abs(column - x) <= 2 and abs(row - y) <= 2 and game.color_at(point) != EMPTY:
+            pattern.append((point, game.color_at(point), len(game.liberties(point)) == 1))
+    return (game.to_play, move, game.last_move.point, game.ko_point, *pattern)
 
 
 def student(z: float) -> float:

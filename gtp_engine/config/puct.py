@@ -126,6 +126,27 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=10,
     )
+    # Off until matches show that it gains; KataGo's is 0.45.
+    subtree_bias: float = option(
+        0.0,
+        "How much the network's evaluations are corrected by the errors that the search found in positions with the "
+        "same stones around the last move; 0: not at all (subtreeValueBiasFactor).",
+        low=0,
+        high=1,
+    )
+    subtree_bias_exponent: float = option(
+        0.85,
+        "Power of the visits below a position with which its error counts in that correction "
+        "(subtreeValueBiasWeightExponent).",
+        low=0,
+        high=1,
+    )
+    subtree_bias_free_share: float = option(
+        0.8,
+        "Share of its error that is forgotten when a position leaves the search tree (subtreeValueBiasFreeProp).",
+        low=0,
+        high=1,
+    )
     uncertainty: float = option(
         0.25,
         "Error in utility at which an evaluation counts as one visit; more certain ones count more, where the network "

@@ -139,7 +139,7 @@ def board_of(positions: Positions, row: int, ago: int) -> Board:
 
 
 @inlined_kernel
-def _mix(key: np.uint64, value: Any) -> Any:
+def mix(key: np.uint64, value: Any) -> Any:
     """Return a hash of both."""
     key = key ^ np.uint64(value)
     key = (key ^ (key >> np.uint64(30))) * _MIX_A
@@ -153,14 +153,14 @@ def set_key(positions: Positions, row: int) -> None:
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
     key |= np.uint64(positions.button[row]) << np.uint64(16)
     captured = board_of(positions, row, wide(0)).info
-    key = _mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
+    key = mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
     for ago in range(BOARDS):
         board = board_of(positions, row, wide(ago))
-        key = _mix(key, board.hash[0])
-        key = _mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+        key = mix(key, board.hash[0])
+        key = mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
     for i in range(HISTORY):
-        key = _mix(key, positions.points[row, i] * 4 + positions.colors[row, i])
+        key = mix(key, positions.points[row, i] * 4 + positions.colors[row, i])
     for point in range(positions.forbidden.shape[1]):
         if positions.forbidden[row, point] != 0:
-            key = _mix(key, point)
+            key = mix(key, point)
     positions.key[row] = key

@@ -66,6 +66,8 @@ CASES = {
     "another exploration": {"c_puct": 2.0, "c_puct_log": 1.5, "c_puct_base": 20, "fpu_reduction": 0.5},
     "another utility": {"static_score_weight": 0.5, "dynamic_score_weight": 0, "uncertainty_exponent": 0.5},
     "other averages": {"value_weight_exponent": 0.7, "noise_pruning_scale": 0.05, "fpu_parent_power": 0},
+    "corrected evaluations": {"subtree_bias": 0.45},
+    "other corrections": {**PLAIN, "subtree_bias": 1.0, "subtree_bias_exponent": 0.5},
 }
 
 

@@ -7,6 +7,7 @@ leaves              the batch: paths, and the positions at their ends as rows fo
 leaf_evaluator      has the rows evaluated by the network and, if wanted, played out by rollouts
 expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
 means               recomputes the means of each node on a path
+subtree_bias        corrects evaluations by the errors found in similar positions
 
 What they work on:
 

@@ -8,6 +8,8 @@ corrections of KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.
 - *Value weighting.*  A child whose utility is below the mean by the standards of its own uncertainty counts less: its
   weight is multiplied by a power of the probability, by Student's t with 3 degrees of freedom, of a lower result.
 
+The node's own evaluation is corrected by what the search has found out about such evaluations (`subtree_bias`).
+
 Means, sums and weights are float64, all of them Black's view.
 """
 
@@ -19,7 +21,8 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK
-from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
+from gtp_engine.search.puct.subtree_bias import compare, mean_difference
+from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree, has_bias
 from gtp_engine.search.puct.utility import Params
 
 _LENIENCE: Final = 2.0
@@ -97,6 +100,26 @@ def _weight_by_value(count: int, total: float, exponent: float, work: MeansWork)
         work.weights[i] *= total / new_total
 
 
+@spliced_kernel
+def _corrected_utility(
+    tree: Tree, node: int, count: int, sign: float, total: float, explored: float, params: Params, work: MeansWork
+) -> float:
+    """Return the utility of a node's own evaluation, corrected by the bias of its bucket, which is brought up to date.
+
+    `work` holds the weights, with the sum `total`, and the utilities of its `count` children; `explored` is what their
+    weights were before noise was pruned.
+    """
+    utility = np.float64(tree.own[node, UTILITY])
+    if not has_bias(tree) or tree.bias.bucket[node] == 0:
+        return utility
+    if total > 0.0:
+        below = 0.0
+        for i in range(count):
+            below += work.weights[i] * work.utilities[i]
+        compare(tree.bias, node, sign * below / total - utility, explored, params.subtree_bias_exponent)
+    return utility + params.subtree_bias * mean_difference(tree.bias, node)
+
+
 @kernel
 def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansWork) -> None:
     """Compute the means of a node with `color` to play, whose children and `visits` are up to date.
@@ -114,16 +137,19 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
         own_visits -= tree.visits[child]
         total += work.weights[i]
         with_weight += wide(work.weights[i] > 0.0)
+    explored = total
     if with_weight > 1:
         if params.noise_pruning_scale > 0.0:
             total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
         if params.value_weight_exponent > 0.0:
             _weight_by_value(count, total, params.value_weight_exponent, work)
+    utility = _corrected_utility(tree, node, count, sign, total, explored, params, work)
     weight = own_visits * np.float64(own[node, WEIGHT])  # `own` is float32; products and sums must not be
     total += weight
     for column in range(WEIGHT):
         mean[node, column] = weight * own[node, column]
-    mean[node, UTILITY_SQUARE] = weight * own[node, UTILITY] * own[node, UTILITY]
+    mean[node, UTILITY] = weight * utility
+    mean[node, UTILITY_SQUARE] = weight * utility * utility
     mean[node, WEIGHT] = total
     mean[node, WEIGHT_SQUARE] = weight * own[node, WEIGHT]
     for i in range(count):

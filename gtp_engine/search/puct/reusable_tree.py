@@ -34,7 +34,12 @@ class ReusableTree:
         seed: int | None,
     ) -> None:
         self.board_size: Final = (width, height)
-        self.store: Final = TreeStore(tree_memory(config.search), width * height + 1)
+        puct = config.puct
+        self.store: Final = TreeStore(
+            tree_memory(config.search),
+            width * height + 1,
+            bias_free_share=puct.subtree_bias_free_share if puct.subtree_bias > 0.0 else None,
+        )
         self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
         self.player: Final = new_rollout_player(
             config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng

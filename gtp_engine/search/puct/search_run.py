@@ -110,7 +110,10 @@ class SearchRun:
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
-        if is_known and self._params.dynamic_weight > 0.0 and self._params.dynamic_center != tree.score_center:
+        params = self._params
+        has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != tree.score_center
+        # Corrections change when nodes leave the tree.
+        if is_known and (has_new_center or params.subtree_bias > 0.0):
             colors = np.zeros(tree.store.used, dtype=np.int8)
             recompute_utilities(store, self._root.color, self._params, colors, tree.buffers.means_work)
         tree.score_center = self._params.dynamic_center

@@ -23,7 +23,7 @@ from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.puct.leaves import (
     COLLISION,
     EVALUATE,
@@ -35,6 +35,7 @@ from gtp_engine.search.puct.leaves import (
     finish_leaf,
     write_leaf_boards,
 )
+from gtp_engine.search.puct.subtree_bias import bucket_key, find_or_add_bucket
 from gtp_engine.search.puct.tree import (
     NEW,
     NODES,
@@ -45,6 +46,7 @@ from gtp_engine.search.puct.tree import (
     UTILITY_SQUARE,
     WEIGHT,
     Tree,
+    has_bias,
     try_edge,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
@@ -213,6 +215,25 @@ def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Para
     leaves.margin[row] = margin - params.komi + leaves.button[row]
 
 
+@spliced_kernel
+def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
+    """Give the node at the end of a row's path its bucket (`subtree_bias`), if it was reached by a move after another.
+
+    A node without its former subtree gets none: its own evaluation is the mean of that, not the network's.
+    """
+    depth = wide(leaves.depth[row])
+    node = wide(leaves.path[row, depth])
+    if depth == 0 or tree.visits[node] > 0:
+        return
+    move = wide(leaves.moves[row, depth - 1])
+    previous = wide(leaves.moves[row, depth - 2]) if depth >= 2 else wide(root.positions.points[0, 0])
+    if move == PASS or previous == NULL_POINT:
+        return
+    before = board_of(positions, wide(leaves.slot[row]), wide(1))
+    key = bucket_key(before, move, previous, BLACK + WHITE - wide(leaves.color[row]))
+    tree.bias.bucket[node] = find_or_add_bucket(tree.bias, key)
+
+
 @kernel
 def select_batch(
     tree: Tree,
@@ -239,6 +260,8 @@ def select_batch(
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
             write_leaf_boards(root, params.superko, leaves, rows, positions, work)
             finish_leaf(root, params.superko, params.suicide, leaves, rows, positions, work)
+            if has_bias(tree):
+                _assign_bucket(tree, root, leaves, rows, positions)
             slots += 1
         elif kind == TERMINAL:
             games_over += 1

@@ -19,6 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.search.puct.subtree_bias import (
+    BUCKETS,
+    SubtreeBias,
+    bytes_per_node,
+    carry_over,
+    clear_subtree_bias,
+    leave_bucket,
+    move_bucket,
+    new_subtree_bias,
+)
 
 ROOT: Final = 0
 
@@ -77,14 +87,15 @@ class Tree(NamedTuple):
     move: NDArray[np.int16]  # [E] a point or PASS
     prior: NDArray[np.float32]  # [E] the policy's probability
     child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
+    bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
 
 
 _NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean")
 _EDGE_ARRAYS: Final = ("move", "prior", "child")
 
 
-def new_tree(nodes: int, edges: int) -> Tree:
-    """Return a tree that consists of a new root."""
+def new_tree(nodes: int, edges: int, *, with_bias: bool = False) -> Tree:
+    """Return a tree that consists of a new root, `with_bias` if evaluations are to be corrected (`subtree_bias`)."""
     return Tree(
         info=np.ones(2, dtype=np.int64),
         first_edge=np.zeros(nodes, dtype=np.int32),
@@ -98,6 +109,7 @@ def new_tree(nodes: int, edges: int) -> Tree:
         move=np.zeros(edges, dtype=np.int16),
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
+        bias=new_subtree_bias(nodes if with_bias else 0),
     )
 
 
@@ -115,18 +127,21 @@ class TreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
 
     Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
-    new ones exist side by side for a moment.
+    new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
+    them when they leave the tree; None: evaluations are not corrected.
     """
 
-    def __init__(self, max_memory: int, moves: int) -> None:
+    def __init__(self, max_memory: int, moves: int, bias_free_share: float | None = None) -> None:
         self._moves: Final = moves
-        nodes = min(max_memory * 2**20 // (_NODE_BYTES + moves * _EDGE_BYTES), _MOST_EDGES // moves)
+        self._bias_free_share: Final = bias_free_share
+        self._node_bytes: Final = _NODE_BYTES + (0 if bias_free_share is None else bytes_per_node())
+        nodes = min(max_memory * 2**20 // (self._node_bytes + moves * _EDGE_BYTES), _MOST_EDGES // moves)
         self._max_nodes: Final = max(_LEAST_NODES, nodes)
         self.tree = self._empty()
 
     def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
         nodes = min(nodes, self._max_nodes)
-        return new_tree(nodes, 1 + nodes * self._moves)
+        return new_tree(nodes, 1 + nodes * self._moves, with_bias=self._bias_free_share is not None)
 
     @property
     def used(self) -> int:
@@ -136,7 +151,7 @@ class TreeStore:
     @property
     def memory(self) -> float:
         """The memory that nodes and edges in use take, MiB."""
-        return (self.used * _NODE_BYTES + int(self.tree.info[EDGES]) * _EDGE_BYTES) / 2**20
+        return (self.used * self._node_bytes + int(self.tree.info[EDGES]) * _EDGE_BYTES) / 2**20
 
     def clear(self) -> None:
         """Drop everything but a new root.
@@ -149,6 +164,7 @@ class TreeStore:
         self.tree.info[:] = 1
         for name in _NODE_ARRAYS:
             getattr(self.tree, name)[ROOT] = 0
+        clear_subtree_bias(self.tree.bias)
 
     def is_full(self, nodes: int) -> bool:
         """Return whether the memory allows fewer than `nodes` more."""
@@ -170,13 +186,14 @@ class TreeStore:
         for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
             for name in names:
                 getattr(larger, name)[:count] = getattr(tree, name)[:count]
-        self.tree = larger
+        if self._bias_free_share is not None:
+            for name in ("bucket", "added"):
+                getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
+        self._replace(larger, nodes_left=0)
 
     def reroot(self, node: int) -> None:
         """Make `node` the root and forget everything that is not below it; no playout may be under way."""
-        smaller = new_tree(self.tree.state.size, self.tree.move.size)
-        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32), 0)
-        self.tree = smaller
+        self._replace(self._copy(node, 0), nodes_left=self.used)
 
     def prune(self) -> None:
         """Forget what is below the least visited nodes, which frees half of the memory; no playout may be under way.
@@ -184,9 +201,22 @@ class TreeStore:
         No visit is lost: a node without its subtree keeps its visits and means, and is expanded again when a playout
         comes back to it.
         """
-        pruned = new_tree(self.tree.state.size, self.tree.move.size)
-        copy_subtree(self.tree, ROOT, pruned, np.zeros(self.used, dtype=np.int32), self._visits_to_stay_expanded())
-        self.tree = pruned
+        self._replace(self._copy(ROOT, self._visits_to_stay_expanded()), nodes_left=self.used)
+
+    def _copy(self, node: int, visits_to_stay_expanded: int) -> Tree:
+        """Return a tree of the same size with a node and what is below it; see `copy_subtree`."""
+        tree = self.tree
+        target = new_tree(tree.state.size, tree.move.size, with_bias=self._bias_free_share is not None)
+        copy_subtree(tree, node, target, np.zeros(self.used, dtype=np.int32), visits_to_stay_expanded)
+        return target
+
+    def _replace(self, tree: Tree, *, nodes_left: int) -> None:
+        """Continue with a copy of the tree; those of the first `nodes_left` nodes that are not in it leave it."""
+        if self._bias_free_share is not None:
+            old = self.tree.bias
+            numbers = np.zeros(old.info[BUCKETS], dtype=np.int32)
+            carry_over(old, nodes_left, tree.bias, int(tree.info[NODES]), self._bias_free_share, numbers)
+        self.tree = tree
 
     def _visits_to_stay_expanded(self) -> int:
         """Return the least number of visits such that the nodes with as many, and their children, fit `_KEPT_SHARE`."""
@@ -208,6 +238,12 @@ class TreeStore:
         return None
 
 
+@inlined_kernel
+def has_bias(tree: Tree) -> bool:
+    """Return whether the search corrects evaluations."""
+    return tree.bias.bucket.size > 0
+
+
 @spliced_kernel
 def add_node(tree: Tree) -> int:
     """Return the number of a new node; the caller has made sure that the arrays can hold it."""
@@ -221,6 +257,8 @@ def add_node(tree: Tree) -> int:
     tree.virtual_visits[node] = 0
     for column in range(MEAN_COLUMNS):
         tree.mean[node, column] = 0.0
+    if has_bias(tree):
+        leave_bucket(tree.bias, node)
     return node
 
 
@@ -309,7 +347,8 @@ def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
     Expanded nodes with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below them.
-    `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
+    All but these and the root keep the buckets of their corrections; `carry_over` has to follow.  `origin` (work,
+    int32[nodes of source]) is filled with the node that each copy came from.
     """
     origin[ROOT] = node
     nodes, edges, place = wide(1), wide(1), wide(0)
@@ -327,6 +366,8 @@ def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32
         if source.state[old] == EXPANDED and source.visits[old] < visits_to_stay_expanded:
             _collapse(target, place)
             count = wide(0)
+        elif place != ROOT and has_bias(source):
+            move_bucket(source.bias, old, target.bias, place)
         target.first_edge[place] = edges if count > 0 else 0
         for i in range(count):
             target.move[edges + i] = source.move[first + i]

@@ -42,6 +42,8 @@ class Params(NamedTuple):
     virtual_weight: float
     value_weight_exponent: float
     noise_pruning_scale: float
+    subtree_bias: float
+    subtree_bias_exponent: float
     uncertainty: float
     uncertainty_exponent: float
     uncertainty_max_weight: float
