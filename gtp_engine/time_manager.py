@@ -242,18 +242,18 @@ def is_settled(
     visits: int,
     winrate: float,
     config: TimeConfig,
-    may_be_won: bool,
+    may_stop_when_won: bool,
     enough_visits: int = SETTLED_MIN_VISITS,
 ) -> bool:
     """Return whether more search cannot matter: a single candidate move, or a won game.
 
     `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] is that of the leader for the
-    side to play after `visits`; `enough_visits` is the number from which it counts.  `may_be_won` is what
-    `may_stop_when_won` returns.  The losing side keeps thinking.
+    side to play after `visits`; `enough_visits` is the number from which it counts.  `may_stop_when_won` is what
+    the function of that name returns.  The losing side keeps thinking.
     """
     if candidates <= 1:
         return True
-    return may_be_won and winrate >= config.settled_winrate and visits >= enough_visits
+    return may_stop_when_won and winrate >= config.settled_winrate and visits >= enough_visits
 
 
 def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:

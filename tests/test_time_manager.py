@@ -461,7 +461,7 @@ def test_early_stop_never_changes_the_leader(
 
 
 @pytest.mark.parametrize(
-    ("candidates", "visits", "winrate", "may_be_won", "expected"),
+    ("candidates", "visits", "winrate", "may_stop_when_won", "expected"),
     [
         (1, 0, 0.5, False, True),
         (0, 0, 0.5, False, True),
@@ -472,9 +472,9 @@ def test_early_stop_never_changes_the_leader(
         (50, SETTLED_MIN_VISITS - 1, 0.999, True, False),
     ],
 )
-def test_is_settled(candidates: int, visits: int, winrate: float, may_be_won: bool, expected: bool) -> None:
+def test_is_settled(candidates: int, visits: int, winrate: float, may_stop_when_won: bool, expected: bool) -> None:
     facts = {"candidates": candidates, "visits": visits, "winrate": winrate}
-    assert is_settled(**facts, may_be_won=may_be_won, config=DEFAULT.time) is expected  # type: ignore[arg-type]
+    assert is_settled(**facts, may_stop_when_won=may_stop_when_won, config=DEFAULT.time) is expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

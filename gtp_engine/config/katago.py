@@ -83,6 +83,8 @@ _NAMES: Final = (
     _both("playoutDoublingAdvantagePla", "puct.playout_doubling_advantage_color"),
     _both("dynamicPlayoutDoublingAdvantageCapPerOppLead", "puct.dynamic_advantage"),
     _both("rootSymmetryPruning", "puct.symmetry_pruning"),
+    _both("rootPruneUselessMoves", "puct.useless_pruning"),
+    _both("fillDameBeforePass", "puct.fill_dame"),
     _both("useLcbForSelection", "puct.lcb"),
     _both("lcbStdevs", "puct.lcb_stdevs"),
     _both("minVisitPropForLCB", "puct.lcb_min_share"),

@@ -202,6 +202,11 @@ class PuctConfig(Section, name="puct"):
     symmetry_pruning: bool = option(
         True, "Search only one of the moves that mirror each other in a symmetric position (rootSymmetryPruning)."
     )
+    useless_pruning: bool = option(
+        True,
+        "When the opponent's last four moves were passes, leave out moves in pass-alive territory, as they change "
+        "nothing (rootPruneUselessMoves).",
+    )
     # --- choosing a move ---
     lcb: bool = option(True, "Prefer the move with the best lower confidence bound of utility (useLcbForSelection).")
     lcb_stdevs: float = option(5.0, "Standard deviations from the mean to that bound (lcbStdevs).", low=1, high=12)
@@ -214,6 +219,11 @@ class PuctConfig(Section, name="puct"):
         unit="points",
         low=-1,
         high=1,
+    )
+    fill_dame: bool = option(
+        True,
+        "Under territory rules, do not pass while another move, such as filling a neutral point, is as good "
+        "(fillDameBeforePass).",
     )
     # --- variety ---
     temperature: float = option(

@@ -66,15 +66,24 @@ def decide(
     if resignation is not None and resignation.is_due(game, report):
         return Choice(PASS, report, resign=True)
     confirm = partial(thinker.confirm, game, deadline=start + budget.maximum, cancel=cancel)
-    return Choice(choose_move(game, report, confirm, thinker.thresholds, cleanup=cleanup), report)
+    fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
+    point = choose_move(game, report, confirm, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame)
+    return Choice(point, report)
 
 
 def choose_move(
-    game: Game, report: SearchReport, confirm: Confirm, thresholds: Thresholds, *, cleanup: bool = False
+    game: Game,
+    report: SearchReport,
+    confirm: Confirm,
+    thresholds: Thresholds,
+    *,
+    cleanup: bool = False,
+    fill_dame: bool = False,
 ) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
-    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.
+    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.  For
+    `fill_dame` see `neutral_point`.
     """
     moves, color = legal_moves(game, report), report.to_play
     if not moves:
@@ -84,7 +93,7 @@ def choose_move(
         return capture_of_dead(game, moves, status, color)
     end = agreed_end(game, report, status, confirm, thresholds)
     if end is not None:
-        return neutral_point(game, moves, end, color, thresholds)
+        return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
     if is_won_repetition(game, report, confirm, thresholds):
         return PASS
     return best_useful_move(game, moves, status, color)

@@ -43,19 +43,20 @@ class Thinker:
     @property
     def thresholds(self) -> Thresholds:
         """The visits and samples that count: few only where a network evaluates positions and their ownership."""
-        if self.evaluator is None or not uses_network(self.config, self.evaluator):
+        if self.evaluator is None or not self.uses_network:
             return ROLLOUTS
         has_ownership = self.evaluator.info.has_ownership and self.config.puct.rollout_share < 1.0
         return NETWORK if has_ownership else ROLLOUTS
 
     @property
+    def uses_network(self) -> bool:
+        """Whether searches evaluate positions by the network."""
+        return uses_network(self.config, self.evaluator)
+
+    @property
     def knows_advantage(self) -> bool:
         """Whether searches take a playout doubling advantage into account."""
-        return (
-            self.evaluator is not None
-            and uses_network(self.config, self.evaluator)
-            and self.evaluator.info.knows_advantage
-        )
+        return self.evaluator is not None and self.uses_network and self.evaluator.info.knows_advantage
 
     def prepare(self, width: int, height: int) -> None:
         """Prepare the network for boards of this size, which may take seconds; raises ModelError if it cannot."""

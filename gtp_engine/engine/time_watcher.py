@@ -54,7 +54,7 @@ class TimeWatcher:
             visits=progress.leader_visits,
             winrate=progress.winrate,
             config=config,
-            may_be_won=self._may_stop_when_won,
+            may_stop_when_won=self._may_stop_when_won,
             enough_visits=self._thresholds.settled_visits,
         )
         return should_stop(

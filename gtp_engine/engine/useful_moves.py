@@ -34,15 +34,21 @@ def best_useful_move(game: Game, moves: Sequence[MoveReport], status: StatusEsti
 
 
 def neutral_point(
-    game: Game, moves: Sequence[MoveReport], status: StatusEstimate, color: int, thresholds: Thresholds
+    game: Game,
+    moves: Sequence[MoveReport],
+    status: StatusEstimate,
+    color: int,
+    thresholds: Thresholds,
+    *,
+    fill_dame: bool = False,
 ) -> int:
-    """Return a neutral point that is worth a point by area; PASS if there is none.
+    """Return a neutral point to fill, which is worth a point by area; PASS if there is none.
 
     It must have been searched enough, must not be self-atari, and must not be worse than the best move by
-    `NEUTRAL_LOSS`.
+    `NEUTRAL_LOSS`.  Under territory rules it must also be the best move itself, and only with `fill_dame`.
     """
     if game.rules.scoring is Scoring.TERRITORY:
-        return PASS
+        moves = moves[:1] if fill_dame else []
     for move in moves:
         loss = abs(moves[0].value_black - move.value_black)
         if (

@@ -112,9 +112,19 @@ def test_a_finished_game_ends_at_little_cost(rules: str, color: int, balance: fl
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
 @pytest.mark.parametrize(("rules", "vertex"), [("chinese", "D4"), ("tromp-taylor", "D4"), ("japanese", "pass")])
 def test_neutral_points_are_filled_where_they_count(engine: Engine, rules: str, vertex: str, color: int) -> None:
+    engine.configure({"puct.fill_dame": False})
     engine.set_rules(Rules.parse(rules))
     set_up(engine, NEUTRAL, color)
     assert engine.genmove(color).point == point(engine, vertex)
+    assert engine.genmove(opponent(color)).point == PASS
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+def test_neutral_points_are_filled_under_territory_rules_too(engine: Engine, color: int) -> None:
+    engine.configure({"search.visits": 60})
+    engine.set_rules(Rules.parse("japanese"))
+    set_up(engine, NEUTRAL, color)
+    assert engine.genmove(color).point == point(engine, "D4")
     assert engine.genmove(opponent(color)).point == PASS
 
 

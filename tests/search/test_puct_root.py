@@ -5,7 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, AreaEvaluator, Searching, ShapedEvaluator, config, game_from, rows_of, search, store_of
+from puct_support import (
+    PLAIN,
+    AreaEvaluator,
+    PassingEvaluator,
+    Searching,
+    ShapedEvaluator,
+    config,
+    game_from,
+    rows_of,
+    search,
+    store_of,
+)
 
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -13,11 +24,12 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.choose import chances, draw, pruned
+from gtp_engine.search.puct.choose import RootMoves, chances, draw, pruned
+from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy
-from gtp_engine.search.puct.tree import ROOT
+from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy, useless_points
+from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, WEIGHT
 
 
 def points(game: Game, *vertices: str) -> list[int]:
@@ -139,6 +151,115 @@ def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
         return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
 
     assert tried(0.0) < tried(0.1) < tried(1.0)
+
+
+# --- useless moves
+
+
+PASSES = ["pass", "C3", "pass", "D3", "pass", "C4", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "is_pruned"),
+    [
+        (PASSES, True),
+        (PASSES[2:], False),
+        (["pass", "pass", *PASSES], True),
+        (["E1", *PASSES[1:]], False),
+        ([*PASSES, "D4"], False),
+        ([*PASSES, "D4", "A7"], False),
+    ],
+)
+def test_pass_alive_territory_is_left_out_when_the_opponent_only_passes(moves: list[str], is_pruned: bool) -> None:
+    """White's corner lives at A1 and C1; the first move is White's."""
+    game = game_from(
+        """
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        O O O O . . .
+        . O . O . . .
+        """,
+        WHITE,
+    )
+    color = WHITE
+    for vertex in moves:
+        game.play(vertex, color)
+        color = BLACK + WHITE - color
+    expected = set(points(game, "A1", "C1")) if is_pruned else set()
+    assert useless_points(game, color) == expected
+    game.play("B4" if color == WHITE else "B5", color)
+    assert useless_points(game, BLACK + WHITE - color) == set(), "the other side did not only pass"
+
+
+def test_useless_moves_are_not_searched() -> None:
+    game = game_from(". O . O . .\nO O O O . .\n. . . . . .\n. . . . . .\n. . . . . .\n. . . . . .", BLACK)
+    for vertex in ["pass", "C3", "pass", "D3", "pass", "C2", "pass"]:
+        game.play(vertex, game.to_play)
+    useless = set(points(game, "A6", "C6"))
+    found = [
+        useless & {move.point for move in search(game, 200, AreaEvaluator(), useless_pruning=is_on).moves}
+        for is_on in (True, False)
+    ]
+    assert found == [set(), useless]
+
+
+# --- neutral points under territory rules
+
+
+def moves_of(*rows: tuple[int, int, float, float, float]) -> RootMoves:
+    """Return root moves from point, visits, utility, score and lead, Black's."""
+    means = np.zeros((len(rows), MEAN_COLUMNS))
+    for mean, (_, visits, utility, score, lead) in zip(means, rows, strict=True):
+        mean[[WEIGHT, UTILITY, SCORE, LEAD]] = visits, utility, score, lead
+    found, visits = (np.array([row[i] for row in rows]) for i in (0, 1))
+    none = np.zeros(len(rows))
+    return RootMoves(found, found, none, visits, means, none, none)
+
+
+@pytest.mark.parametrize(
+    ("visits", "utility", "score", "lead", "owned", "is_early"),
+    [
+        (21, 0.0, 3.0, 3.0, 0.0, True),  # more than twice the root of the pass's 100 visits
+        (20, 0.0, 3.0, 3.0, 0.0, False),
+        (21, -0.09, 2.6, 2.6, 0.0, True),
+        (21, -0.11, 3.0, 3.0, 0.0, False),
+        (21, 0.0, 2.4, 3.0, 0.0, False),
+        (21, 0.0, 3.0, 2.4, 0.0, False),
+        (21, 0.0, 3.0, 3.0, -0.96, False),  # in the opponent's territory
+        (21, 0.0, 3.0, 3.0, 0.96, True),
+    ],
+)
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_a_pass_waits_for_moves_that_are_as_good(
+    visits: int, utility: float, score: float, lead: float, owned: float, is_early: bool, color: int
+) -> None:
+    sign = 1 if color == BLACK else -1
+    point, stride = 45, 10
+    ownership = np.zeros(111, dtype=np.float32)
+    ownership[point] = sign * owned
+    move = (point, visits, sign * utility, sign * score, sign * lead)
+    passing = (PASS, 100, 0.0, sign * 3.0, sign * 3.0)
+    assert passes_too_early(moves_of(move, passing), color, ownership, stride) is is_early
+    assert not passes_too_early(moves_of(move), color, ownership, stride)
+    ownership[point - stride] = sign
+    if owned < 0.0:
+        assert passes_too_early(moves_of(move, passing), color, ownership, stride), "beside the player's own"
+
+
+def test_neutral_points_come_before_passes_under_territory_rules_only() -> None:
+    """To this evaluator no move matters; its policy prefers to pass."""
+    found, indifferent = {}, {"ending_bonus": 0, "static_score_weight": 0, "dynamic_score_weight": 0}
+    for rules in ("japanese", "chinese"):
+        game = game_from("X X . O O\n" * 5, rules=rules, komi=0)
+        for fill_dame in (True, False):
+            report = search(game, 80, PassingEvaluator(scale=1e9), fill_dame=fill_dame, **indifferent)
+            found[rules, fill_dame] = report.best_point != PASS
+    assert found["japanese", True]
+    assert not found["japanese", False]
+    assert found["chinese", True] == found["chinese", False]
 
 
 # --- symmetric moves

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import PuctConfig
-from gtp_engine.go.constants import BLACK
+from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
 from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
@@ -85,13 +85,21 @@ def _deviations(means: Floats, utility_radius: float) -> Floats:
     return np.sqrt((square - utility * utility) * squares / (weight * weight))
 
 
-def selection_weights(moves: RootMoves, tree: Tree, params: Params, config: PuctConfig) -> Floats:
-    """Return the corrected weight of each move, [k], in visits; the largest is the move to play.  k must not be 0."""
+def selection_weights(
+    moves: RootMoves, tree: Tree, params: Params, config: PuctConfig, *, without_pass: bool = False
+) -> Floats:
+    """Return the corrected weight of each move, [k], in visits; the largest is the move to play.  k must not be 0.
+
+    Optionally the pass has weight 0, unless it is the only move.
+    """
     weights = moves.means[:, WEIGHT].copy()
+    total = float(weights.sum())
+    if without_pass:
+        weights[moves.points == PASS] = 0.0
     explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + _PRIOR_SHARE * moves.priors
     best = int(np.argmax(explored))
     most = float(weights[best])
-    weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, float(weights.sum()), params))
+    weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, total, params))
     if config.lcb:
         _prefer_best_lower_bound(moves, weights, config.lcb_min_share * most)
     return pruned(weights if weights.max() > 0.0 else moves.priors, config)

@@ -10,7 +10,7 @@ from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import KO_POINT
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
@@ -28,6 +28,9 @@ _PASS_SHARE: Final = 2.0 / 3.0
 _BUTTON_SHARE: Final = 0.5
 """The same for a pass that takes the button (KataGo's)."""
 
+_PASSES_IN_A_ROW: Final = 4
+"""Moves of the opponent, all of them passes, after which useless moves are left out (KataGo's)."""
+
 _NOISE_CAP: Final = 0.01
 """Prior above which a move's share of the noise grows no further (KataGo's)."""
 
@@ -40,15 +43,15 @@ def new_root(
     positions: Positions,
     *,
     restrictions: Iterable[Restriction],
-    duplicates: Collection[int],
+    left_out: Collection[int],
     bonus: NDArray[np.float64],
 ) -> Root:
     """Return the root for a search with `color` to play; row 0 of `positions` holds its position.
 
-    `duplicates` are left out at the root, `bonus` float64[n] is added to the utility of its moves.
+    The points `left_out` are not searched at the root, `bonus` float64[n] is added to the utility of its moves.
     """
     avoid_until = avoid_until_depths(restrictions, game.board.color.size)
-    avoid_until[color, list(duplicates)] = np.maximum(avoid_until[color, list(duplicates)], 1)
+    avoid_until[color, list(left_out)] = np.maximum(avoid_until[color, list(left_out)], 1)
     return Root(
         positions=positions,
         color=color,
@@ -136,8 +139,7 @@ def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], 
     owned = ownership_black if color == BLACK else -ownership_black
     if points == 0.0 or game.board.info[KO_POINT] != NULL_POINT or np.abs(owned).max() < _OWNED:
         return bonus
-    alive = np.zeros(ownership_black.size, dtype=np.int32)
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
+    alive = _pass_alive(game)
     for point in board_points(game.width, game.height):
         share = (abs(float(owned[point])) - _OWNED) / (1.0 - _OWNED)
         if game.board.color[point] != EMPTY or share <= 0.0:
@@ -149,6 +151,26 @@ def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], 
         if not useful:
             bonus[point] = -points * share
     return bonus
+
+
+def useless_points(game: Game, color: int) -> set[int]:
+    """Return the pass-alive territory of both sides if all the opponent of `color` still does is pass, else no points.
+
+    KataGo's rule (`isAllowedRootMove` in cpp/search/searchhelpers.cpp), so that a lost game is not prolonged.
+    """
+    of_opponent = game.moves[-1 : -2 * _PASSES_IN_A_ROW : -2]
+    if len(of_opponent) < _PASSES_IN_A_ROW or set(of_opponent) != {Move(opponent(color), PASS)}:
+        return set()
+    alive = _pass_alive(game)
+    colors = game.board.color
+    return {p for p in board_points(game.width, game.height) if colors[p] == EMPTY and alive[p] != EMPTY}
+
+
+def _pass_alive(game: Game) -> NDArray[np.int32]:
+    """Return, int32[n], whose pass-alive stones or territory a point belongs to: BLACK, WHITE or EMPTY."""
+    alive = np.zeros(game.board.color.size, dtype=np.int32)
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
+    return alive
 
 
 def _neighbors(game: Game, point: int) -> tuple[int, int, int, int]:

@@ -46,7 +46,7 @@ from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
 from gtp_engine.search.puct.reusable_tree import ReusableTree
-from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy
+from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy, useless_points
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_priors
@@ -104,7 +104,7 @@ class SearchRun:
             position.color,
             positions,
             restrictions=limits.restrictions,
-            duplicates=self._duplicates,
+            left_out=self._duplicates | self._useless_points(),
             bonus=self._ending_bonus(),
         )
         self._playouts = 0
@@ -119,6 +119,10 @@ class SearchRun:
         tree.score_center = self._params.dynamic_center
 
     # --- the root ---
+
+    def _useless_points(self) -> set[int]:
+        """Return the points that are left out because a move there changes nothing."""
+        return useless_points(self._position.game, self._position.color) if self._config.useless_pruning else set()
 
     def _ending_bonus(self) -> NDArray[np.float64]:
         """Return the bonus on the utility of the root's moves late in a game, float64[n], Black's."""

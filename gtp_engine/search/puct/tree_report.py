@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
+from gtp_engine.evaluation.positions import board_size
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
+from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.expand import Ownership
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.mirrors import Mirror
@@ -145,11 +147,18 @@ def _moves(view: SearchView, temperature: float, random: np.random.Generator | N
     moves = root_moves(view.tree, view.root, view.params, view.config)
     if moves.nodes.size == 0:
         return _policy_moves(view, temperature, random)
-    weights = selection_weights(moves, view.tree, view.params, view.config)
+    fills_dame = view.config.fill_dame and not view.params.counts_area
+    without_pass = fills_dame and passes_too_early(moves, view.root.color, view.raw.ownership_black, _stride(view))
+    weights = selection_weights(moves, view.tree, view.params, view.config, without_pass=without_pass)
     order = np.lexsort((-moves.priors, -moves.visits, -weights)).tolist()
     if random is not None:
         _put_first(order, draw(weights, temperature, view.config.temperature_below, random))
     return [_move(view, moves, i, float(weights[i])) for i in order]
+
+
+def _stride(view: SearchView) -> int:
+    """Return the difference of points one below the other."""
+    return board_size(view.root.positions)[0] + 1
 
 
 def _put_first(order: list[int], chosen: int) -> None:
