@@ -11,6 +11,7 @@ from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, vi
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.nn.encoder import Encoder
 from gtp_engine.nn.encoder import Inputs as NetworkInputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
@@ -34,7 +35,7 @@ def encode(
     to_play: int | None = None,
     symmetry: int = 0,
     *,
-    encoder: KatagoV7Encoder | None = None,
+    encoder: Encoder | None = None,
     positions: Positions | None = None,
     **conditions: Any,
 ) -> Inputs:

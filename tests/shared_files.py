@@ -20,5 +20,10 @@ def shared_file(name: str) -> Path:
 
 def reference_records() -> list[dict[str, Any]]:
     """Return the positions that KataGo 1.17.2 has evaluated, as `katago-reference/README.md` describes them."""
-    with gzip.open(shared_file("katago-reference/positions.jsonl.gz"), "rt", encoding="utf-8") as lines:
+    return shared_records("katago-reference/positions.jsonl.gz")
+
+
+def shared_records(name: str) -> list[dict[str, Any]]:
+    """Return the lines of a gzipped file of JSON in `shared/`; a README beside it describes them."""
+    with gzip.open(shared_file(name), "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]

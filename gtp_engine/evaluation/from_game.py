@@ -42,9 +42,9 @@ def advantage_black(config: PuctConfig, info: EvaluatorInfo, color: int) -> floa
 
 
 def conditions_of(
-    game: Game, *, playout_doubling_advantage_black: float = 0.0, passing_hacks: bool = False
+    game: Game, *, playout_doubling_advantage_black: float = 0.0, passing_hacks: bool = False, human_profile: int = 0
 ) -> Conditions:
-    """Return the rules of a game and the points it has granted; the two options are fields of `Conditions`."""
+    """Return the rules of a game and the points it has granted; the options are fields of `Conditions`."""
     rules = game.rules
     return Conditions(
         komi=game.komi + rules.handicap_points(game.handicap) - game.button_black,
@@ -56,6 +56,7 @@ def conditions_of(
         playout_doubling_advantage_black=playout_doubling_advantage_black,
         friendly_pass=rules.friendly_pass_ok,
         passing_hacks=passing_hacks,
+        human_profile=human_profile,
     )
 
 

@@ -86,6 +86,7 @@ class Conditions(NamedTuple):
     playout_doubling_advantage_black: float = 0.0  # −3 to 3, see `PuctConfig`; networks read the mover's
     friendly_pass: bool = False  # area rules under which players may pass before all dead stones are taken
     passing_hacks: bool = False  # hide from networks that a pass ends the game where that would lose or draw it
+    human_profile: int = 0  # the players that a human-like network imitates: `HumanProfile.code`
 
 
 def new_positions(batch: int, width: int, height: int) -> Positions:

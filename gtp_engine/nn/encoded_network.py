@@ -13,6 +13,7 @@ from gtp_engine.go.board import IntArray
 from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.katago_human_encoder import KatagoHumanEncoder
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 
@@ -69,6 +70,8 @@ class Network:
 
 def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
     """Return the encoder that a network file names, for boards of one size."""
-    if info.encoder == "katago-v7":
+    if info.needs_profile:
+        return KatagoHumanEncoder(width, height, suicide_area=info.suicide_area)
+    if info.is_katago:
         return KatagoV7Encoder(width, height, suicide_area=info.suicide_area)
     return AlphaGoEncoder(width, height, player_color=info.encoder == "alphago-49")

@@ -2,7 +2,7 @@
 
     tengen.format         "1"
     tengen.kind           policy, value, rollout or policy+value
-    tengen.encoder        katago-v7, alphago-48 or alphago-49: what its input planes are
+    tengen.encoder        katago-v7, katago-v7-human, alphago-48 or alphago-49: what its inputs are
     tengen.planes         number of planes of the input `spatial`
     tengen.globals        number of values of the input `globals`; "0" where there is none
     tengen.sizes          boards it plays: "2-25" for all widths and heights in between, "9x9" for that one only
@@ -20,7 +20,7 @@
 
 The last eight may be missing.  Outputs are raw; their shapes are:
 
-    katago-v7       policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
+    katago-v7…      policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
                     value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
                     time left, short-term errors of win-loss and score; ownership [B, H·W] before tanh
     alphago, policy and rollout   policy [B, H·W] or [B, H·W + 1] logits
@@ -41,9 +41,14 @@ from gtp_engine.evaluation.evaluator_info import BoardSizes
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
-ENCODERS: Final = ("katago-v7", "alphago-48", "alphago-49")
+KATAGO_ENCODER: Final = "katago-v7"
+HUMAN_ENCODER: Final = "katago-v7-human"
+ENCODERS: Final = (KATAGO_ENCODER, HUMAN_ENCODER, "alphago-48", "alphago-49")
 PRECISIONS: Final = ("float32", "int8")
 PASSES: Final = ("policy", "none")
+
+PROFILE_INPUTS: Final = 192
+"""Global values that describe the players whom a network imitates (`nn.human_inputs`)."""
 
 _PREFIX: Final = "tengen."
 _REQUIRED: Final = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
@@ -89,7 +94,17 @@ class NetworkInfo:
     @property
     def has_ownership(self) -> bool:
         """Whether the network has an ownership output."""
-        return self.ownership or (self.encoder == "katago-v7" and "value" in self.kind)
+        return self.ownership or (self.is_katago and "value" in self.kind)
+
+    @property
+    def is_katago(self) -> bool:
+        """Whether inputs and outputs are those of KataGo's networks."""
+        return self.encoder in (KATAGO_ENCODER, HUMAN_ENCODER)
+
+    @property
+    def needs_profile(self) -> bool:
+        """Whether a profile of players is among its inputs (`config.human_profile`)."""
+        return self.encoder == HUMAN_ENCODER
 
     @property
     def knows_advantage(self) -> bool:

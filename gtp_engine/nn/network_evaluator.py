@@ -82,7 +82,7 @@ class NetworkEvaluator:
         self.info: Final = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
-            has_score=of_value.encoder == "katago-v7",
+            has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
             knows_advantage=policy.model.info.knows_advantage and of_value.knows_advantage,
             has_rollout_policy=rollout is not None,

@@ -139,7 +139,7 @@ class OnnxModel:
             raise self._wrong("inputs", inputs, wanted)
         self._output_names = [entry.name for entry in session.get_outputs()]
         needed = {kind for kind in ("policy", "value") if kind in info.kind} or {"policy"}
-        if info.encoder == "katago-v7" and "value" in info.kind:
+        if info.is_katago and "value" in info.kind:
             needed.add("misc")
         if info.has_ownership:
             needed.add("ownership")

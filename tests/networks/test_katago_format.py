@@ -128,8 +128,13 @@ class TestWhatIsRefused:
     def test_other_files(self, data: bytes) -> None:
         assert "expected" in refusal(data)
 
-    def test_networks_that_imitate_people(self) -> None:
-        assert "imitates people" in refusal(NetworkFile(15, human=1).bytes())
+    def test_unknown_profile_encoders(self) -> None:
+        message = refusal(NetworkFile(15, human=2).bytes())
+        assert "version 2 of the profile encoder (metaEncoderVersion): expected 0 or 1" in message
+
+    def test_a_profile_encoder_of_other_inputs(self) -> None:
+        data = replaced(NetworkFile(15, human=1), b"\nmul1\n192\n", b"\nmul1\n191\n")
+        assert "191 inputs of matrix 'mul1': expected 192" in refusal(data)
 
     def test_missing_files(self, tmp_path: Path) -> None:
         with pytest.raises(ModelError, match="No such file"):

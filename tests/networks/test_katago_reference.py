@@ -1,4 +1,4 @@
-"""The whole path from a network file and a position to an evaluation, against KataGo's own evaluations of 72 positions.
+"""The whole path from a network file and a position to an evaluation, against KataGo's own evaluations.
 
 A mistake in the parser, the graph, the inputs or the evaluator shows here, if nowhere else.
 """
@@ -6,117 +6,43 @@ A mistake in the parser, the graph, the inputs or the evaluator shows here, if n
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from katago_inputs import row_of
-from numpy.typing import NDArray
-from shared_files import reference_records, shared_file
+from networks.katago_records import assert_equal
+from shared_files import reference_records, shared_file, shared_records
 
 from gtp_engine.config.network import NetworkConfig
-from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.go.constants import EMPTY, PASS, Move, opponent
-from gtp_engine.go.coords import board_points, parse_color, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 
 NETWORKS = {
     "g170-b6c96": "g170-b6c96-s175395328-d26788732.bin.gz",
     "b7c96h3tfrs": "b7c96h3tfrs-test5-cnorm.bin.gz",
     "b7c96h6kv3qk32v16tflrs": "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz",
 }
-OPTIMISM = 0.2
-"""The share of the optimistic policy that `kata-raw-nn` mixes in by default (KataGo's rootPolicyOptimism)."""
-
-TOLERANCE = {
-    "policy": 2e-5, "win": 2e-5, "ownership": 2e-5, "score": 2e-3, "score square": 2e-2, "lead": 2e-3,
-    "time left": 5e-3, "errors": 2e-3,
-}  # fmt: skip
-"""Probabilities and ownership come with six digits after the point from KataGo, everything else with three; squares
-of scores go into the thousands."""
+HUMAN_NETWORKS = ("hum-b3c24nbt-mish", "hum-b2c16-relu")
 
 
-def game_of(record: dict[str, Any]) -> Game:
-    """Return the game of a record."""
-    width, height = record["size"]
-    game = Game(width, height, Rules.parse(record["rules"]), record["komi"])
-    if record["handicap"]:
-        game.set_handicap([parse_vertex(v, width=width, height=height) for v in record["handicap"]])
-    for color, vertex in record["moves"]:
-        game.play(parse_vertex(vertex, width=width, height=height), parse_color(color), allow_superko=True)
-    return game
+def evaluate_records(file: Path, network: str, records: list[dict[str, Any]], folder: Path) -> None:
+    """Assert that a network, imported from a file of KataGo's, evaluates as recorded."""
+    from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.nn import load_evaluator
 
-
-def since_last_break(game: Game) -> Game:
-    """Return the part of the game since one side moved twice, as a game of its own.
-
-    KataGo's GTP engine starts a new game at that point, which drops the handicap and makes the button available again;
-    the comparison needs the komi and button of that game.
-    """
-    first = 0
-    for number, move in enumerate(game.moves):
-        expected = opponent(game.moves[number - 1].color) if number else game.first_player
-        first = first if move.color == expected else number
-    if first == 0:
-        return game
-    before = game.copy()
-    before.undo(len(game.moves) - first)
-    part = Game(game.width, game.height, game.rules, game.komi)
-    stones = [Move(before.color_at(p), p) for p in board_points(game.width, game.height)]
-    part.set_up([stone for stone in stones if stone.color != EMPTY], game.moves[first].color)
-    for move in game.moves[first:]:
-        part.play(move, allow_superko=True)
-    return part
-
-
-def evaluation_of(evaluator: Any, game: Game) -> dict[str, NDArray[np.float64]]:
-    """Return the evaluation in KataGo's form: White's view, row by row, the pass last in the policy."""
-    out = new_evaluation(1, game.width, game.height)
-    conditions = conditions_of(since_last_break(game))
-    evaluator.evaluate(row_of(game), 1, conditions, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM))
-    points = list(board_points(game.width, game.height))
-    return {
-        "policy": out.policy[0, [*points, PASS]],
-        "win": np.array([out.loss_black[0], out.win_black[0]]),
-        "ownership": -out.ownership_black[0, points],
-        "score": -out.score_black,
-        "lead": -out.lead_black,
-        "score square": out.score_stdev.astype(np.float64) ** 2 + out.score_black.astype(np.float64) ** 2,
-        "time left": out.time_left,
-        "errors": np.array([out.winloss_error[0], out.score_error[0]]),
-    }
-
-
-def katago_evaluation(record: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
-    policy = [share or 0.0 for row in record["policy"] for share in row] + [record["policyPass"]]
-    return {
-        "policy": np.array(policy),
-        "win": np.array([record["whiteWin"], record["whiteLoss"]]),
-        "ownership": np.array(record["whiteOwnership"]).reshape(-1),
-        "score": np.array([record["whiteScoreSelfplay"]]),
-        "lead": np.array([record["whiteLead"]]),
-        "score square": np.array([record["whiteScoreSelfplaySq"]]),
-        "time left": np.array([record["varTimeLeft"]]),
-        "errors": np.array([record["shorttermWinlossError"], record["shorttermScoreError"]]),
-    }
+    path = folder / f"{network}.onnx"
+    convert_file(file, path)
+    config = NetworkConfig(model=str(path), provider="cpu", precision="float32", cache_positions=0)
+    evaluator = load_evaluator(config, log=lambda text: None)
+    for record in records:
+        assert_equal(record, network, evaluator)
+    evaluator.close()
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_evaluate_as_in_katago(name: str, tmp_path: Path):
-    from gtp_engine.networks.onnx_export import convert_file
-    from gtp_engine.nn import load_evaluator
-
-    path = tmp_path / f"{name}.onnx"
-    convert_file(shared_file(f"nets/{NETWORKS[name]}"), path)
-    config = NetworkConfig(model=str(path), provider="cpu", precision="float32", cache_positions=0)
-    evaluator = load_evaluator(config, log=lambda text: None)
     records = reference_records()
     assert len(records) == 72
-    for record in records:
-        found = evaluation_of(evaluator, game_of(record))
-        for output, expected in katago_evaluation(record["nets"][name]).items():
-            difference = np.abs(found[output] - expected).max()
-            text = f"{record['id']} ({record['rules']}): {output} differs by {difference}"
-            assert difference <= TOLERANCE[output], text
-    evaluator.close()
+    evaluate_records(shared_file(f"nets/{NETWORKS[name]}"), name, records, tmp_path)
+
+
+@pytest.mark.parametrize("name", HUMAN_NETWORKS)
+def test_human_like_networks_evaluate_as_in_katago(name: str, tmp_path: Path):
+    records = shared_records("human-sl-reference/records.jsonl.gz")
+    assert len(records) == 52
+    evaluate_records(shared_file(f"human-sl-reference/{name}.bin.gz"), name, records, tmp_path)

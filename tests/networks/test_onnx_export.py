@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gtp_engine.errors import ModelError
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, convert_file, info_of_network
-from gtp_engine.nn.metadata import Scales, info_of, read_properties
+from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales, info_of, read_properties
 
 OUTPUTS = ["policy", "value", "misc", "ownership"]
 TOLERANCE = 1e-5
@@ -36,21 +36,26 @@ def session_of(model: onnx.ModelProto, **sizes: int) -> onnxruntime.InferenceSes
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def random_input(batch: int, height: int, width: int, planes: int = PLANES) -> dict[str, NDArray[np.float32]]:
+def random_input(
+    batch: int, height: int, width: int, planes: int = PLANES, values: int = GLOBALS
+) -> dict[str, NDArray[np.float32]]:
     random = np.random.default_rng(1)
     spatial = random.integers(2, size=(batch, planes, height, width)).astype(np.float32)
-    return {"spatial": spatial, "globals": random.standard_normal((batch, GLOBALS)).astype(np.float32)}
+    return {"spatial": spatial, "globals": random.standard_normal((batch, values)).astype(np.float32)}
 
 
 def check(file: NetworkFile, *, height: int = 5, width: int = 5, batch: int = 2) -> None:
     """Compare all outputs for some positions, with free and with fixed dimensions."""
     model = model_of(file)
-    given = random_input(batch, height, width, file.first.weights.shape[2])
+    values = GLOBALS if file.from_profile is None else GLOBALS + PROFILE_INPUTS
+    given = random_input(batch, height, width, file.first.weights.shape[2], values)
     for sizes in ({}, {"batch": batch, "height": height, "width": width}):
         outputs = session_of(model, **sizes).run(OUTPUTS, given)
         for row in range(batch):
             expected = reference_network.evaluate(file, given["spatial"][row].astype(np.float64), given["globals"][row])
             for name, output in zip(OUTPUTS, outputs, strict=True):
+                if name == "policy" and file.from_profile is not None:
+                    expected[name] = expected[name][:1]
                 assert output[row].shape == expected[name].shape, name
                 size = max(1.0, np.abs(expected[name]).max())
                 assert np.abs(output[row] - expected[name]).max() < TOLERANCE * size, name
@@ -105,6 +110,16 @@ def test_policies_beyond_the_second_are_dropped(policies: int) -> None:
 @pytest.mark.parametrize(("filter_size", "dilation"), [(1, 1), (5, 1), (3, 2)])
 def test_filters(filter_size: int, dilation: int) -> None:
     check(NetworkFile(8, filter_size=filter_size, dilation=dilation))
+
+
+@pytest.mark.parametrize("activation", ["IDENTITY", "RELU", "MISH", "SILU"])
+def test_networks_that_imitate_people(activation: str) -> None:
+    """They have one policy: KataGo never asks them for their optimistic one."""
+    file = NetworkFile(15, human=1, activation=activation)
+    check(file)
+    info = info_of_network(parse_network(file.bytes()), origin="test", terms="MIT", sha256="0" * 64)
+    assert info.needs_profile and info.is_katago
+    assert (info.encoder, info.globals_) == ("katago-v7-human", GLOBALS + PROFILE_INPUTS)
 
 
 def test_other_numbers_of_planes() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PLANES, GLOBALS = 22, 19
+PROFILE = 192
 CHANNELS = 8
 POOLED = 4
 SCALES = (20.0, 21.0, 22.0, 23.0, 41.0, 0.5, 150.0)
@@ -45,6 +46,7 @@ class NetworkFile:
             self.words(int(norm != "batch"), 0, 0, 0, 0, 0)
         self.first = self.conv(planes, CHANNELS, filter_size, dilation)
         self.from_globals = self.matmul(GLOBALS, CHANNELS)
+        self.from_profile = self.profile_encoder() if human else None
         self.blocks = [self.block(kind, CHANNELS) for kind in blocks]
         self.norm = self.batch_norm(CHANNELS) if norm == "batch" else self.tip_norm(CHANNELS, norm == "spatial-rms")
         self.tip_activation = self.act()
@@ -121,6 +123,15 @@ class NetworkFile:
 
     def pool(self, inputs: int, outputs: int, size: int = 1) -> SimpleNamespace:
         return SimpleNamespace(conv=self.conv(inputs, outputs, size), norm=self.batch_norm(outputs), act=self.act())
+
+    def profile_encoder(self) -> SimpleNamespace:
+        self.words("encoder", PROFILE)
+        self.words("mul1", PROFILE, 7)
+        mul1 = self.floats(PROFILE, 7, scale=0.1)
+        bias1, act1, mul2, bias2, act2 = self.bias(7), self.act(), self.matmul(7, 5), self.bias(5), self.act()
+        return SimpleNamespace(
+            mul1=mul1, bias1=bias1, act1=act1, mul2=mul2, bias2=bias2, act2=act2, mul3=self.matmul(5, CHANNELS)
+        )
 
     # Blocks
 

@@ -7,19 +7,30 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from nn.katago_files import NetworkFile
+from nn.katago_files import GLOBALS, NetworkFile
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 
 def evaluate(network: NetworkFile, spatial: Array, globals_: Array) -> dict[str, Array]:
-    """Return the raw outputs for one position: policy [P, H·W + 1], value [3], misc [M], ownership [H·W]."""
-    x = conv(spatial, network.first) + (globals_ @ network.from_globals)[:, None, None]
+    """Return the raw outputs for one position: policy [P, H·W + 1], value [3], misc [M], ownership [H·W].
+
+    `globals_` are followed by the profile where the network has an encoder for it.
+    """
+    added = globals_[:GLOBALS] @ network.from_globals
+    if network.from_profile is not None:
+        added += profile_bias(globals_[GLOBALS:], network.from_profile)
+    x = conv(spatial, network.first) + added[:, None, None]
     for block in network.blocks:
         x = apply_block(x, block)
     x = activate(normalize(x, network.norm), network.tip_activation)
     return {"policy": policy(x, network.policy)} | value(x, network.value)
+
+
+def profile_bias(profile: Array, encoder: SimpleNamespace) -> Array:
+    hidden = activate(profile @ encoder.mul1 + encoder.bias1, encoder.act1)
+    return activate(hidden @ encoder.mul2 + encoder.bias2, encoder.act2) @ encoder.mul3
 
 
 def conv(x: Array, layer: SimpleNamespace) -> Array:

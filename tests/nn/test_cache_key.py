@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gtp_engine.config.human_profile import parse_profile
 from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.nn.cache_key import conditions_key
 
 POINTS = st.integers(-800, 800).map(lambda halves: halves / 2) | st.floats(-400, 400)
+PROFILES = ["rank_9d", "rank_20k_9d", "rank_9d_20k", "preaz_9d", "proyear_1800", "proyear_2023"]
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "komi": POINTS,
     "superko": st.integers(0, 2),
@@ -21,6 +23,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "playout_doubling_advantage_black": st.sampled_from([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]) | st.floats(-3, 3),
     "friendly_pass": st.booleans(),
     "passing_hacks": st.booleans(),
+    "human_profile": st.sampled_from([0, *(parse_profile(word).code for word in PROFILES)]),
 }
 OPTIONS: dict[str, st.SearchStrategy[Any]] = {"symmetry": st.integers(-1, 8), "optimism": st.floats(0, 1)}
 

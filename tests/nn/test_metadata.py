@@ -86,7 +86,7 @@ def test_required_properties_must_be_there(key: str) -> None:
     [
         ("format", "2", "network format '2': expected 1"),
         ("kind", "oracle", "tengen.kind 'oracle': expected one of policy, value, rollout, policy+value"),
-        ("encoder", "v8", "tengen.encoder 'v8': expected one of katago-v7, alphago-48, alphago-49"),
+        ("encoder", "v8", "tengen.encoder 'v8': expected one of katago-v7, katago-v7-human, alphago-48, alphago-49"),
         ("planes", "0", "tengen.planes '0': expected a whole number from 1 up"),
         ("planes", "22.0", "tengen.planes"),
         ("globals", "-1", "tengen.globals '-1'"),

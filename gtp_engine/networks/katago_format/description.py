@@ -148,11 +148,29 @@ Block: TypeAlias = OrdinaryBlock | GlobalPoolingBlock | BottleneckBlock | Attent
 
 
 @dataclass(frozen=True, eq=False)
+class ProfileEncoder:
+    """`act2(bias2 + act1(bias1 + profile @ mul1) @ mul2) @ mul3`: what a profile of players adds to the trunk's input.
+
+    KataGo calls it the encoder of SGF metadata; `nn.human_inputs` describes its input.
+    """
+
+    mul1: MatMul
+    bias1: Floats
+    act1: Activation
+    mul2: MatMul
+    bias2: Floats
+    act2: Activation
+    mul3: MatMul
+
+
+@dataclass(frozen=True, eq=False)
 class Trunk:
-    """`activation(norm(blocks(conv(spatial) + globals @ from_globals)))`."""
+    """`activation(norm(blocks(conv(spatial) + globals @ from_globals + from_profile(profile))))`."""
 
     conv: Conv
     from_globals: MatMul
+    from_profile: ProfileEncoder | None
+    """Only in networks that imitate people."""
     blocks: tuple[Block, ...]
     norm: BatchNorm | RmsNorm
     activation: Activation

@@ -12,11 +12,13 @@ from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.networks.katago_format import description as desc
 from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.networks.katago_format.tokens import Source, uncompressed
-from gtp_engine.nn.metadata import Scales
+from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 
 OLDEST_VERSION: Final = 8
 """The first model version whose inputs are KataGo's V7 features."""
 NEWEST_VERSION: Final = 17
+
+_NEWEST_PROFILE_ENCODER: Final = 1
 
 _MOST_NESTED_STACKS: Final = 8
 """Published networks nest stacks of blocks once; a damaged file must not recurse endlessly."""
@@ -55,8 +57,8 @@ class _Reader:
         self._version = self._model_version(name)
         planes = source.integer("number of input planes", least=1)
         globals_ = source.integer("number of global inputs", least=1)
-        scales, suicide_area = self._scales(), self._options(name)
-        trunk = self._trunk(planes, globals_)
+        scales, (has_profile, suicide_area) = self._scales(), self._options(name)
+        trunk = self._trunk(planes, globals_, has_profile)
         channels = len(trunk.norm.scale)
         policy, value = self._policy_head(channels), self._value_head(channels)
         return desc.Network(
@@ -82,21 +84,22 @@ class _Reader:
         self._source.positive("multiplier of the score distribution")  # an output used only in training
         return Scales(*(self._source.positive(f"multiplier of {field.name}") for field in fields(Scales)))
 
-    def _options(self, name: str) -> bool:
-        """Return whether pass-alive areas must be computed as if suicide were allowed."""
+    def _options(self, name: str) -> tuple[bool, bool]:
+        """Return whether a profile is an input, and whether pass-alive areas follow rules that allow suicide."""
         if self._version < 15:
-            return False
-        if self._source.integer("version of the metadata encoder") != 0:
+            return False, False
+        encoder = self._source.integer("version of the profile encoder")
+        if encoder > _NEWEST_PROFILE_ENCODER:
             raise ModelError(
                 problem(
-                    f"network {shown(name)} imitates people and needs their rank as input",
-                    expected="a network without metadata inputs",
-                    advice="choose one whose name does not contain 'human'",
+                    f"network {shown(name)} has version {encoder} of the profile encoder (metaEncoderVersion)",
+                    expected=f"0 or {_NEWEST_PROFILE_ENCODER}",
+                    advice="a newer Tengen may support it",
                 )
             )
         suicide_area = self._source.flag("choice of pass-alive areas")
         self._source.unused("model option", 6)
-        return suicide_area
+        return encoder > 0, suicide_area
 
     # Layers
 
@@ -190,7 +193,7 @@ class _Reader:
 
     # Trunk
 
-    def _trunk(self, planes: int, globals_: int) -> desc.Trunk:
+    def _trunk(self, planes: int, globals_: int, has_profile: bool) -> desc.Trunk:
         source = self._source
         source.word("the trunk's name")
         count = source.integer("number of blocks", least=1)
@@ -201,9 +204,21 @@ class _Reader:
         if self._version >= 15:
             source.unused("trunk option", 5)
         conv, from_globals = self._conv(planes, channels), self._matmul(globals_, channels)
+        from_profile = self._profile_encoder(channels) if has_profile else None
         blocks = self._blocks(count, channels)
         norm = self._tip_norm(channels) if ends_with_rms_norm else self._batch_norm(channels)
-        return desc.Trunk(conv, from_globals, blocks, norm, self._activation())
+        return desc.Trunk(conv, from_globals, from_profile, blocks, norm, self._activation())
+
+    def _profile_encoder(self, channels: int) -> desc.ProfileEncoder:
+        source = self._source
+        what = f"profile encoder {shown(source.word('the profile encoder'))}"
+        _expect(f"inputs of {what}", source.integer(f"inputs of {what}"), PROFILE_INPUTS)
+        mul1 = self._matmul(PROFILE_INPUTS)
+        first = mul1.weights.shape[1]
+        bias1, act1, mul2 = self._bias(first), self._activation(), self._matmul(first)
+        second = mul2.weights.shape[1]
+        bias2, act2 = self._bias(second), self._activation()
+        return desc.ProfileEncoder(mul1, bias1, act1, mul2, bias2, act2, self._matmul(second, channels))
 
     def _blocks(self, count: int, channels: int) -> tuple[desc.Block, ...]:
         readers: dict[str, Callable[[int], desc.Block]] = {

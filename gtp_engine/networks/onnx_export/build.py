@@ -28,6 +28,7 @@ from gtp_engine.networks.onnx_export.convolutions import (
 )
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
 from gtp_engine.networks.onnx_export.heads import policy_count, policy_head, value_head
+from gtp_engine.networks.onnx_export.profile_encoder import profile_bias
 from gtp_engine.networks.onnx_export.transformer_blocks import (
     attention_block,
     feed_forward_block,
@@ -35,7 +36,7 @@ from gtp_engine.networks.onnx_export.transformer_blocks import (
     pointwise,
     product,
 )
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo
 
 
 class Layout(Enum):
@@ -66,16 +67,17 @@ class _Builder:
         self._network = network
         self._graph = Graph()
         self._spatial = self._graph.input("spatial", ("batch", network.planes, "height", "width"))
-        self._globals = self._graph.input("globals", ("batch", network.globals_))
+        profile = PROFILE_INPUTS if network.trunk.from_profile is not None else 0
+        self._globals = self._graph.input("globals", ("batch", network.globals_ + profile))
         self._size = BoardSize(self._graph, self._spatial)
 
     def model(self, info: NetworkInfo) -> Any:
         """Return the finished model."""
         graph, network = self._graph, self._network
         trunk = self._trunk(network.trunk)
-        policy = policy_head(graph, trunk, network.policy, self._size)
+        policy = policy_head(graph, trunk, network.policy, self._size, policy_count(network))
         value, misc, ownership = value_head(graph, trunk, network.value, self._size)
-        graph.output("policy", policy, ("batch", policy_count(network.policy), "actions"))
+        graph.output("policy", policy, ("batch", policy_count(network), "actions"))
         graph.output("value", value, ("batch", 3))
         graph.output("misc", misc, ("batch", len(network.value.misc_bias)))
         graph.output("ownership", ownership, ("batch", "points"))
@@ -84,7 +86,7 @@ class _Builder:
     def _trunk(self, trunk: Trunk) -> Tensor:
         """Return the trunk's output, the heads' input, in the layout BOARD."""
         graph = self._graph
-        from_globals = everywhere(graph, product(graph, self._globals, trunk.from_globals))
+        from_globals = everywhere(graph, self._from_globals(trunk))
         first = graph.add("Add", convolve(graph, self._spatial, trunk.conv), from_globals)
         x = self._blocks(Features(first, Layout.BOARD, len(trunk.norm.scale)), trunk.blocks)
         if isinstance(trunk.norm, RmsNorm):
@@ -93,6 +95,16 @@ class _Builder:
             return self._in(Layout.BOARD, x).tensor
         x = self._in(Layout.BOARD, x)
         return activate(graph, normalize(graph, x.tensor, trunk.norm), trunk.activation)
+
+    def _from_globals(self, trunk: Trunk) -> Tensor:
+        """Return what the global values, and the profile after them, add to the trunk's input, [B, C]."""
+        graph, count = self._graph, self._network.globals_
+        if trunk.from_profile is None:
+            return product(graph, self._globals, trunk.from_globals)
+        parts = graph.integers(count, PROFILE_INPUTS)
+        values, profile = graph.split(self._globals, parts, axis=1)
+        added = profile_bias(graph, profile, trunk.from_profile)
+        return graph.add("Add", product(graph, values, trunk.from_globals), added)
 
     def _blocks(self, x: Features, blocks: tuple[Block, ...]) -> Features:
         for block in blocks:

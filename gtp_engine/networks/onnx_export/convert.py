@@ -11,7 +11,7 @@ from gtp_engine.files import replacing
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo
 
 KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
@@ -63,11 +63,12 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
 
 def info_of_network(network: Network, *, origin: str, terms: str, sha256: str) -> NetworkInfo:
     """Return the metadata of the ONNX file of `network`."""
+    imitates_people = network.trunk.from_profile is not None
     return NetworkInfo(
         kind="policy+value",
-        encoder="katago-v7",
+        encoder=HUMAN_ENCODER if imitates_people else KATAGO_ENCODER,
         planes=network.planes,
-        globals_=network.globals_,
+        globals_=network.globals_ + (PROFILE_INPUTS if imitates_people else 0),
         sizes=ANY_BOARD,
         name=network.name,
         precision="float32",

@@ -77,6 +77,13 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], name=name, **attributes))
         return name
 
+    def split(self, tensor: Tensor, sizes: Tensor, *, axis: int) -> tuple[Tensor, Tensor]:
+        """Return two parts of a tensor, which have `sizes` along `axis`."""
+        name = f"Split_{len(self._nodes)}"
+        parts = (f"{name}_0", f"{name}_1")
+        self._nodes.append(self._onnx.helper.make_node("Split", [tensor, sizes], list(parts), name=name, axis=axis))
+        return parts
+
     def model(self, name: str, properties: dict[str, str]) -> Any:
         """Return the finished graph as an `onnx.ModelProto` with metadata `properties`."""
         helper = self._onnx.helper

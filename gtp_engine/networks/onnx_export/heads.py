@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, PolicyHead, ValueHead
+from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, Network, PolicyHead, ValueHead
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.convolutions import (
     activate,
@@ -19,26 +19,26 @@ _MOST_POLICIES: Final = 2
 """Policies in the graph: the policy and the optimistic one; predictions of value and score by move are left out."""
 
 
-def policy_count(head: PolicyHead) -> int:
+def policy_count(network: Network) -> int:
     """Return P, the number of policies of the graph."""
-    return min(head.channels, _MOST_POLICIES)
+    if network.trunk.from_profile is not None:  # KataGo never asks such a network for its optimistic policy
+        return 1
+    return min(network.policy.channels, _MOST_POLICIES)
 
 
-def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
-    """Return logits [B, P, H·W + 1]: all points row by row, then the pass."""
-    count = policy_count(head)
+def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize, count: int) -> Tensor:
+    """Return the first `count` policies as logits [B, count, H·W + 1]: all points row by row, then the pass."""
     pooled = pool_for_trunk(graph, pool_branch(graph, trunk, head.pool))
     bias = pooled_product(graph, pooled, head.pool_to_bias, size, head.norm)
     hidden = activate(graph, biased_convolution(graph, trunk, head.conv, bias, head.norm), head.activation)
     points = convolve(graph, hidden, Conv(head.to_logits.weights[:count], head.to_logits.dilation))
     points = graph.add("Reshape", points, graph.integers(0, count, -1))
-    passing = graph.add("Reshape", _pass_logits(graph, pooled, head, size), graph.integers(0, count, 1))
+    passing = graph.add("Reshape", _pass_logits(graph, pooled, head, size, count), graph.integers(0, count, 1))
     return graph.add("Concat", points, passing, axis=2)
 
 
-def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize) -> Tensor:
-    """Return the logits of the pass, [B, P]."""
-    count = policy_count(head)
+def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize, count: int) -> Tensor:
+    """Return the logits of the pass, [B, count]."""
     if head.pass_to_logits is None:
         return pooled_product(graph, pooled, MatMul(head.pool_to_pass.weights[:, :count]), size)
     hidden = with_bias(graph, pooled_product(graph, pooled, head.pool_to_pass, size), head.pass_bias)

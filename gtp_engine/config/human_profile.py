@@ -1,0 +1,90 @@
+"""The players that a human-like network imitates: KataGo's `humanSLProfile`.
+
+    rank_5k, rank_5k_1d            players of this rank today; of two ranks, Black's and White's
+    preaz_5k, preaz_5k_1d          the same before AlphaZero changed the openings
+    proyear_1950                   professionals of this year, 1800 to 2023
+
+Ranks go from 20k over 1k and 1d to 9d.  A profile is part of the conditions under which a position is evaluated, so it
+also has a form as a number, its `code`.  Facts from KataGo 1.17 (`cpp/neuralnet/sgfmetadata.cpp`).
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from gtp_engine.errors import ConfigError, problem, shown
+
+KINDS: Final = ("", "rank", "preaz", "proyear")
+"""Kinds of profiles by the first digit of their code; the first is that of no profile."""
+
+DAN_RANKS: Final = 9
+KYU_RANKS: Final = 20
+FIRST_YEAR: Final = 1800
+LAST_YEAR: Final = 2023
+
+_RANK: Final = "[1-9]d|[1-9]k|1[0-9]k|20k"
+_RANKS: Final = re.compile(rf"(rank|preaz)_({_RANK})(?:_({_RANK}))?")
+_YEAR: Final = re.compile(r"proyear_[ \t\n\r\v\f]*\+?0*([0-9]{4})[ \t\n\r\v\f]*")
+_CLEARING: Final = ("", "_", '""')
+"""What KataGo takes for no profile."""
+
+_KIND_UNIT: Final = 10**8
+_BLACK_UNIT: Final = 10**4
+
+
+class HumanProfile(NamedTuple):
+    """The players to imitate; ranks count from 1, for 9d, to 29, for 20k."""
+
+    kind: str = ""
+    """One of KINDS."""
+    black_rank: int = 0
+    white_rank: int = 0
+    year: int = 0
+    """Of professionals; else 0."""
+
+    @property
+    def code(self) -> int:
+        """The profile as a number, 0 for none; different for different profiles."""
+        return KINDS.index(self.kind) * _KIND_UNIT + self.black_rank * _BLACK_UNIT + (self.year or self.white_rank)
+
+    def __str__(self) -> str:
+        if self.kind == "proyear":
+            return f"proyear_{self.year}"
+        ranks = dict.fromkeys(map(_rank_name, (self.black_rank, self.white_rank)))
+        return "_".join([self.kind, *ranks]) if self.kind else ""
+
+
+NO_PROFILE: Final = HumanProfile()
+
+
+def parse_profile(text: str) -> HumanProfile:
+    """Return the profile that `text` names, NO_PROFILE for "", "_" and two quotes; raises ConfigError."""
+    if text in _CLEARING:
+        return NO_PROFILE
+    if ranks := _RANKS.fullmatch(text):
+        kind, black, white = ranks.groups()
+        return HumanProfile(kind, _rank_number(black), _rank_number(white or black))
+    if (year := _YEAR.fullmatch(text)) and FIRST_YEAR <= int(year[1]) <= LAST_YEAR:
+        return HumanProfile("proyear", 1, 1, int(year[1]))
+    raise ConfigError(
+        problem(
+            f"Unknown human SL network profile: {shown(text)[1:-1]}",
+            expected=f"rank_20k to rank_9d, rank_BLACK_WHITE, preaz_20k to preaz_9d, or proyear_{FIRST_YEAR} to "
+            f"proyear_{LAST_YEAR}",
+        )
+    )
+
+
+def profile_of(code: int) -> HumanProfile:
+    """Return the profile with this code."""
+    kind, ranks = KINDS[code // _KIND_UNIT], code % _KIND_UNIT
+    black, last = divmod(ranks, _BLACK_UNIT)
+    return HumanProfile("proyear", 1, 1, last) if kind == "proyear" else HumanProfile(kind, black, last)
+
+
+def _rank_number(name: str) -> int:
+    number = int(name[:-1])
+    return DAN_RANKS + 1 - number if name.endswith("d") else DAN_RANKS + number
+
+
+def _rank_name(number: int) -> str:
+    return f"{DAN_RANKS + 1 - number}d" if number <= DAN_RANKS else f"{number - DAN_RANKS}k"

@@ -1,0 +1,114 @@
+"""The 192 values that describe the players to a human-like network of KataGo, its "SGF metadata" (`PROFILE_INPUTS`).
+
+      0, 1   the side to move, the opponent is human
+      2–5    they are unranked, their ranks are unknown: never with a profile
+      6–39   rank of the side to move: the first r are 1, where r counts from 1, for 9d
+     40–73   rank of the opponent
+      74     the game is unrated; ½ if unknown
+     75–81   time control: unknown, none, absolute, simple, byo-yomi, Canadian, Fischer
+     82–85   seconds of main time, seconds of a period, periods of byo-yomi, stones of a Canadian period
+      86     area of the board
+     87–150  date of the game: cosine and sine of 32 angles
+    151–166  source of the game: OGS, KGS, Fox, … GoGoD, Go4Go
+    167–191  not used
+
+Facts from KataGo 1.17 (`cpp/neuralnet/sgfmetadata.cpp`).
+"""
+
+from datetime import date
+from functools import lru_cache
+from math import cos, log, pi, sin
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.config.human_profile import HumanProfile, profile_of
+from gtp_engine.errors import ModelError, problem
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.go.constants import BLACK
+from gtp_engine.nn.metadata import PROFILE_INPUTS
+
+_OWN_RANK: Final = 6
+_OPPONENT_RANK: Final = 40
+_MOST_RANKS: Final = 34
+_UNRATED: Final = 74
+_TIME_UNKNOWN: Final = 75
+_BYO_YOMI: Final = 79
+_TIMES: Final = 82
+_AREA: Final = 86
+_DATE: Final = 87
+_SOURCE: Final = 151
+
+_KGS: Final = 2
+_GOGOD: Final = 5
+_GO4GO: Final = 6
+_FIRST_GO4GO_YEAR: Final = 2021
+"""Games of professionals come from GoGoD up to the year before."""
+
+_PLAYED: Final = {"rank": date(2020, 3, 1), "preaz": date(2016, 9, 1)}
+"""Date of the games of amateurs; those of professionals are of 1 June of their year."""
+_EPOCH: Final = date(1970, 1, 1)
+
+_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS = 1200, 30, 5
+"""Time settings of the games of amateurs."""
+
+_ANGLES: Final = 32
+_SHORTEST_PERIOD: Final = 7.0
+_LONGEST_FACTOR: Final = 80000.0
+"""The angles turn once in 7 days to 7 · 80000 days."""
+
+
+def write_profile(code: int, color: int, area: int, out: FloatArray) -> None:
+    """Write the values for a profile, `color` to play on a board of `area` points to `out`, float32[192].
+
+    Raises ModelError if the code is that of no profile.
+    """
+    out[:] = _values(code, color, area)
+
+
+@lru_cache(maxsize=64)
+def _values(code: int, color: int, area: int) -> FloatArray:
+    profile = profile_of(code)
+    if not profile.kind:
+        raise ModelError(
+            problem(
+                "the network imitates people",
+                expected="a profile of the players",
+                advice="set humanSLProfile (--human-profile), for example to rank_5k",
+            )
+        )
+    values = np.zeros(PROFILE_INPUTS)
+    values[0:2] = 1.0
+    own, opponent = profile.black_rank, profile.white_rank
+    if color != BLACK:
+        own, opponent = opponent, own
+    values[_OWN_RANK : _OWN_RANK + min(own, _MOST_RANKS)] = 1.0
+    values[_OPPONENT_RANK : _OPPONENT_RANK + min(opponent, _MOST_RANKS)] = 1.0
+    _write_time(profile, values)
+    values[_AREA] = 0.5 * log(area / 361)
+    _write_date(profile, values)
+    return values.astype(np.float32)
+
+
+def _write_time(profile: HumanProfile, values: np.ndarray) -> None:
+    """Write whether the games were rated, and their time settings."""
+    is_known = profile.kind != "proyear"
+    values[_UNRATED] = 0.5 if is_known else 0.0
+    values[_BYO_YOMI if is_known else _TIME_UNKNOWN] = 1.0
+    main, period, periods = (_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS) if is_known else (0, 0, 0)
+    values[_TIMES] = 0.4 * (log(main + 60) - 6.5)
+    values[_TIMES + 1] = 0.3 * (log(period + 1) - 3)
+    values[_TIMES + 2] = 0.5 * (log(periods + 2) - 1.5)
+    values[_TIMES + 3] = 0.25 * (log(2) - 1.5)  # no stones of a Canadian period
+
+
+def _write_date(profile: HumanProfile, values: np.ndarray) -> None:
+    """Write date and source of the games."""
+    days = (_PLAYED.get(profile.kind) or date(profile.year, 6, 1)) - _EPOCH
+    for i in range(_ANGLES):
+        angle = 2 * pi * days.days / (_SHORTEST_PERIOD * _LONGEST_FACTOR ** (i / (_ANGLES - 1)))
+        values[_DATE + 2 * i : _DATE + 2 * i + 2] = cos(angle), sin(angle)
+    source = _KGS
+    if profile.kind == "proyear":
+        source = _GOGOD if profile.year < _FIRST_GO4GO_YEAR else _GO4GO
+    values[_SOURCE + source] = 1.0

@@ -1,0 +1,69 @@
+"""The values that describe the players to human-like networks."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from katago_inputs import encode
+from shared_files import shared_file
+
+from gtp_engine.config.human_profile import parse_profile
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import parse_color
+from gtp_engine.go.game import Game
+from gtp_engine.nn.human_inputs import write_profile
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.katago_human_encoder import KatagoHumanEncoder
+from gtp_engine.nn.metadata import PROFILE_INPUTS
+
+
+def values_of(profile: str, color: int, area: int = 361) -> np.ndarray:
+    values = np.full(PROFILE_INPUTS, np.nan, dtype=np.float32)
+    write_profile(parse_profile(profile).code, color, area, values)
+    return values
+
+
+def test_ranks_are_counted_from_nine_dan() -> None:
+    black, white = values_of("rank_9d_1k", BLACK), values_of("rank_9d_1k", WHITE)
+    assert black[6:40].tolist() == [1.0] + 33 * [0.0]
+    assert black[40:74].tolist() == 10 * [1.0] + 24 * [0.0]
+    assert white[6:40].tolist() == black[40:74].tolist()
+    assert white[40:74].tolist() == black[6:40].tolist()
+
+
+def test_time_area_and_source() -> None:
+    """Numbers worked out by hand from the description of the inputs."""
+    rank, professional = values_of("rank_5k", BLACK, 81), values_of("proyear_2021", BLACK)
+    assert rank[82:86] == pytest.approx([0.255547, 0.130196, 0.222955, -0.201713], abs=1e-6)
+    assert professional[82:86] == pytest.approx([-0.962262, -0.9, -0.403426, -0.201713], abs=1e-6)
+    assert rank[86] == pytest.approx(0.5 * np.log(81 / 361))
+    assert np.flatnonzero(rank[75:82]).tolist() == [4] and np.flatnonzero(professional[75:82]).tolist() == [0]
+    assert np.flatnonzero(rank[151:]).tolist() == [2] and np.flatnonzero(professional[151:]).tolist() == [6]
+    assert np.flatnonzero(values_of("proyear_2020", BLACK)[151:]).tolist() == [5]
+    assert (rank[74], professional[74]) == (0.5, 0.0)
+
+
+def test_values_of_katago() -> None:
+    with gzip.open(shared_file("human-sl-reference/metarows.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert len(rows) == 40
+    for row in rows:
+        found = values_of(row["profile"], parse_color(row["next"]), row["boardArea"])
+        assert np.abs(found - np.array(row["row"])).max() <= 1e-6, row["profile"]
+
+
+def test_the_encoder_adds_them_to_the_inputs_of_other_networks() -> None:
+    game, code = Game(9), parse_profile("rank_3d_8k").code
+    human = encode(game, encoder=KatagoHumanEncoder(9, 9), human_profile=code)
+    plain = encode(game, encoder=KatagoV7Encoder(9, 9))
+    assert (human.planes == plain.planes).all() and (human.values[:19] == plain.values).all()
+    assert (human.values[19:] == values_of("rank_3d_8k", BLACK, 81)).all()
+
+
+def test_no_profile_is_an_error() -> None:
+    assert conditions_of(Game(9)).human_profile == 0
+    with pytest.raises(ModelError, match="imitates people: expected a profile of the players; set humanSLProfile"):
+        encode(Game(9), encoder=KatagoHumanEncoder(9, 9))
