@@ -27,6 +27,8 @@ def _values(option: Option) -> st.SearchStrategy[Any]:
         else st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])),
     }
     values = kinds[option.kind]
+    if option.key == "human.human_profile":
+        values = st.sampled_from(["", "rank_5k", "rank_9d_20k", "preaz_1d", "proyear_1950"])
     if option.kind is str and option.optional:
         values = values.filter(lambda text: text.strip().lower() != "none")
     return st.none() | values if option.optional else values
@@ -150,7 +152,11 @@ def test_bounds_are_written_without_needless_zeros() -> None:
         ("search.komi", "1", "option 'search.komi': expected a known option; did you mean game.komi?"),
         ("search.xyz", "1", "expected a known option; options of search are search, visits, threads"),
         ("serach.visits", "1", "section 'serach': expected a known section; did you mean search?"),
-        ("visits", "1", "section 'visits': expected a known section; sections are game, search, puct, network, time"),
+        (
+            "visits",
+            "1",
+            "section 'visits': expected a known section; sections are game, search, puct, human, network, time",
+        ),
         ("", "1", "section '': expected a known section"),
     ],
 )

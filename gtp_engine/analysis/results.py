@@ -46,6 +46,8 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         result["ownershipStdev"] = view.over_board(report.ownership_stdev)
     if query.wanted.policy and report.raw is not None:
         result["policy"] = view.policy(report.raw)
+    if query.wanted.policy and report.human is not None:
+        result["humanPolicy"] = view.policy(report.human)
     return result
 
 
@@ -100,6 +102,8 @@ class _View:
             "playSelectionValue": rounded(move.selection_weight),
             "pv": [self._vertex(point) for point in move.pv[: self._pv_length]],
         }
+        if move.human_prior is not None:
+            info["humanPrior"] = rounded(max(0.0, move.human_prior))
         if move.symmetry_of is not None:
             info["isSymmetryOf"] = self._vertex(move.symmetry_of)
         if self._wanted.no_result:
@@ -122,7 +126,9 @@ class _View:
             "visits": report.visits,
             **self._results(report),
         }
-        return info if report.raw is None else info | self._raw_info(report.raw)
+        if report.raw is not None:
+            info |= self._raw_info(report.raw)
+        return info if report.human is None else info | self._human_info(report.human)
 
     def ownership(self, ownership_black: NDArray[np.floating[Any]]) -> list[float]:
         """Return ownership row by row from the top left."""
@@ -168,6 +174,17 @@ class _View:
             info["rawStScoreError"] = raw.score_error
         if raw.time_left >= 0:
             info["rawVarTimeLeft"] = raw.time_left
+        return {name: rounded(value) for name, value in info.items()}
+
+    def _human_info(self, human: RawEvaluation) -> dict[str, Any]:
+        """Return the fields of `rootInfo` from the human-like network."""
+        info = {
+            "humanWinrate": human.winrate_black if self._color == BLACK else 1.0 - human.winrate_black,
+            "humanScoreMean": self._for_perspective(human.score_black),
+            "humanScoreStdev": human.score_stdev,
+            "humanStWrError": human.winloss_error / 2,
+            "humanStScoreError": human.score_error,
+        }
         return {name: rounded(value) for name, value in info.items()}
 
     def _winrate(self, value_black: float) -> float:

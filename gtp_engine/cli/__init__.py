@@ -30,7 +30,7 @@ from gtp_engine import __version__
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
@@ -101,7 +101,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
-        engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
+        engine = Engine(config, log=write_log, evaluator=evaluator_of(config), human=human_evaluator_of(config))
         engine.warm_up(write_log)
         return engine
 

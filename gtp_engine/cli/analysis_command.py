@@ -9,7 +9,7 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.config import Config
 
 KATAGO_FLAGS: Final[Mapping[str, str]] = {
@@ -55,13 +55,11 @@ class AnalysisCommand(ConfigCommand):
     is_flag=True,
     help="Quit at the end of the input; otherwise every query is answered first.",
 )
-@click.option("--human-model", hidden=True)
 @config_options()
 def analysis_command(
     config_file: str | None,
     overrides: tuple[str, ...],
     quit_without_waiting: bool,
-    human_model: str | None,
     **flags: object,
 ) -> None:
     """Run the analysis server."""
@@ -71,13 +69,11 @@ def analysis_command(
     config, ignored = _configuration(config_file, overrides, flags)
     if ignored:
         write_log(f"Ignored settings of KataGo's, not supported here: {', '.join(ignored)}")
-    if human_model is not None:
-        write_log(f"Human-like networks are not supported: {human_model} is ignored")
 
     def load() -> Any:
         from gtp_engine.analysis.engine_backend import EngineBackend
 
-        backend = EngineBackend(config, evaluator_of(config), write_log)
+        backend = EngineBackend(config, evaluator_of(config), write_log, human_evaluator_of(config))
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text
         return backend
 

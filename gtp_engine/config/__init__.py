@@ -2,6 +2,7 @@
 
     sections   the options, section by section: add or change one here and nowhere else
     puct       the options of the search with a network
+    human      the options of human-like play; human_profile, the players it imitates
     network    the options of networks
     option     what an option is: type, default, unit, help, bounds, choices; parsing, checking, formatting
     config     `Config`, all sections together: TOML files in and out, values set by name
@@ -13,6 +14,7 @@ imports fast, because the GTP server reads the configuration before it loads num
 """
 
 from gtp_engine.config.config import Config
+from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option
 from gtp_engine.config.puct import PuctConfig
@@ -23,6 +25,7 @@ __all__ = [
     "Config",
     "GameConfig",
     "GtpConfig",
+    "HumanConfig",
     "NetworkConfig",
     "Option",
     "PlayConfig",

@@ -7,6 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
@@ -24,6 +25,7 @@ class Config:
     game: GameConfig = field(default_factory=GameConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     puct: PuctConfig = field(default_factory=PuctConfig)
+    human: HumanConfig = field(default_factory=HumanConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
     time: TimeConfig = field(default_factory=TimeConfig)
     play: PlayConfig = field(default_factory=PlayConfig)

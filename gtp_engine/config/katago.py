@@ -99,6 +99,10 @@ _NAMES: Final = (
     _both("rootPolicyTemperatureEarly", "puct.root_temperature_early"),
     _both("rootDirichletNoiseWeight", "puct.noise"),
     _both("rootDirichletNoiseTotalConcentration", "puct.noise_concentration"),
+    _both("humanSLProfile", "human.human_profile"),
+    _both("humanSLChosenMoveProp", "human.human_move_share"),
+    _both("humanSLChosenMoveIgnorePass", "human.human_ignore_pass"),
+    _both("humanSLChosenMovePiklLambda", "human.human_pikl_lambda"),
 )
 
 GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({known.name: known.gtp for known in _NAMES if known.gtp})

@@ -15,6 +15,12 @@ class NetworkConfig(Section, name="network"):
         "name of one that comes with the engine; not set: the default one of these.",
         unit="path",
     )
+    human_model: str | None = option(
+        None,
+        "Human-like network beside the one to play with, an ONNX file: KataGo's b18c384nbt-humanv0, imported with "
+        "`gtp-engine models import`.  What its policy decides is set in section human; not set: none.",
+        unit="path",
+    )
     provider: str = option(
         "auto",
         "What runs the network; auto is the fastest that is installed and works, `gtp-engine doctor` shows which.",

@@ -47,7 +47,8 @@ class Option:
     """One option: its section and name, its allowed values, its meaning.
 
     `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
-    `choices` lists the only texts allowed.  `help` is one or more sentences for the user.
+    `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `help`
+    is one or more sentences for the user.
     """
 
     section: str
@@ -60,6 +61,7 @@ class Option:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    normalize: Callable[[str], str] | None = None
 
     @property
     def key(self) -> str:
@@ -91,6 +93,8 @@ class Option:
             return None
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = _to_float(value)
+        if self.normalize is not None and isinstance(value, str):
+            return self.normalize(value)
         # The exact type: True is an int to Python, not to a user.
         if type(value) is not self.kind or not self._allows(value):
             raise self._error(value)
@@ -145,9 +149,12 @@ def option(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    normalize: Callable[[str], str] | None = None,
 ) -> T:
     """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters."""
-    metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    metadata = {
+        "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
+    }  # fmt: skip
     return field(default=default, metadata={_METADATA_KEY: metadata})
 
 

@@ -24,6 +24,7 @@ from gtp_engine.engine.dead_stones import groups_with_status
 from gtp_engine.engine.decision import decide
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
+from gtp_engine.engine.human_settings import human_settings_at_start
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.starting_board import first_board, playable_board
@@ -57,21 +58,31 @@ class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 
     With an evaluator, which `close` closes too, the engine searches with its network unless the configuration says
-    otherwise.  Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
+    otherwise; `human` is a human-like network beside it.
+
+    Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
     there is none.
     """
 
     def __init__(
-        self, config: Config | None = None, log: Log | None = None, evaluator: Evaluator | None = None
+        self,
+        config: Config | None = None,
+        log: Log | None = None,
+        evaluator: Evaluator | None = None,
+        human: Evaluator | None = None,
     ) -> None:
-        self.config = config or Config()
         self._log: Final[Log] = log or (lambda line: None)
+        self.config, warning = human_settings_at_start(config or Config(), evaluator, human)
+        if warning is not None:
+            self._log(warning)
         seed = self.config.search.seed
         self._seed = random.getrandbits(32) if seed is None else seed
         self._background: Final = Background(self._log)
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
-        self._thinker: Final = Thinker(self.config, evaluator)
+        self.human: Final = human
+        """The human-like network; None without one."""
+        self._thinker: Final = Thinker(self.config, evaluator, human)
         self._resignation: Final = Resignation(self.config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
         self._resigned = EMPTY
@@ -269,6 +280,11 @@ class Engine:
         """
         self._background.end()
         return self._thinker.evaluate(self.game, self._color(color), tuple(symmetries), optimism)
+
+    def raw_human_evaluation(self, color: int | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
+        """Return the human-like network's evaluation of the position, as `raw_evaluation`; raises ConfigError."""
+        self._background.end()
+        return self._thinker.evaluate_as_people(self.game, self._color(color), tuple(symmetries))
 
     # --- time ---
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gtp_engine.config import PuctConfig
+from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
@@ -19,7 +19,7 @@ def evaluate_game(
     game: Game,
     color: int,
     *,
-    config: PuctConfig,
+    config: Config,
     symmetries: Iterable[int],
     optimism: float | None = None,
 ) -> Evaluation:
@@ -28,11 +28,15 @@ def evaluate_game(
     As in KataGo, a move out of turn begins a new game, in which handicap and button count anew.  `optimism` None is the
     one configured for the root.
     """
-    optimism = config.root_policy_optimism if optimism is None else optimism
+    optimism = config.puct.root_policy_optimism if optimism is None else optimism
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, color)
     part = since_move_out_of_turn(game, color)
-    conditions = conditions_of(part, playout_doubling_advantage_black=advantage_black(config, evaluator.info, color))
+    conditions = conditions_of(
+        part,
+        playout_doubling_advantage_black=advantage_black(config.puct, evaluator.info, color),
+        human_profile=config.human.profile.code,
+    )
     rows = []
     for symmetry in symmetries:
         row = new_evaluation(1, game.width, game.height)

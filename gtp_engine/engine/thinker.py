@@ -35,9 +35,11 @@ class Thinker:
     Raises ConfigError if the configuration requires a network and there is none.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator | None) -> None:
+    def __init__(self, config: Config, evaluator: Evaluator | None, human: Evaluator | None = None) -> None:
         self.config = config
         self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
+        self.human: Final = None if human is None else ExclusiveEvaluator(human)
+        """The human-like network."""
         self._game_search, self._separate_search = self._new_searches()
 
     @property
@@ -60,8 +62,8 @@ class Thinker:
 
     def prepare(self, width: int, height: int) -> None:
         """Prepare the network for boards of this size, which may take seconds; raises ModelError if it cannot."""
-        if self.evaluator is not None:
-            self.evaluator.prepare(width, height)
+        for evaluator in self._evaluators:
+            evaluator.prepare(width, height)
 
     def search_move(
         self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
@@ -119,16 +121,20 @@ class Thinker:
         """Return the network's evaluation, see `evaluate_game`; raises ConfigError without a network."""
         if self.evaluator is None:
             raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
-        return evaluate_game(
-            self.evaluator, game, color, config=self.config.puct, symmetries=symmetries, optimism=optimism
-        )
+        return evaluate_game(self.evaluator, game, color, config=self.config, symmetries=symmetries, optimism=optimism)
+
+    def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
+        """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
+        if self.human is None:
+            raise ConfigError(problem("no human-like network is loaded", advice="name one with --human-model FILE"))
+        return evaluate_game(self.human, game, color, config=self.config, symmetries=symmetries)
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""
         self._game_search.clear()
         self._separate_search.clear()
-        if self.evaluator is not None:
-            self.evaluator.clear_cache()
+        for evaluator in self._evaluators:
+            evaluator.clear_cache()
 
     def set_seed(self, seed: int) -> None:
         """Start the random numbers of both searches at `seed` and forget their trees."""
@@ -155,13 +161,18 @@ class Thinker:
         """End the searches and free the network; the thinker cannot be used afterwards."""
         self._game_search.close()
         self._separate_search.close()
-        if self.evaluator is not None:
-            self.evaluator.close()
+        for evaluator in self._evaluators:
+            evaluator.close()
 
     def _new_searches(self) -> tuple[Searcher, Searcher]:
         """Return a new game search and a new separate one."""
         impartial = self.config.with_values({"puct.playout_doubling_advantage": 0.0})
-        return new_searcher(self.config, self.evaluator), new_searcher(impartial, self.evaluator)
+        game_search = new_searcher(self.config, self.evaluator, self.human)
+        return game_search, new_searcher(impartial, self.evaluator, self.human)
+
+    @property
+    def _evaluators(self) -> list[ExclusiveEvaluator]:
+        return [evaluator for evaluator in (self.evaluator, self.human) if evaluator is not None]
 
 
 def _tree_options(config: Config) -> Config:

@@ -63,5 +63,17 @@ class EvaluatorInfo:
     """Weights for rollouts by kernels, where they came with the networks."""
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""
+    needs_profile: bool = False
+    """Whether a network in it imitates people, and needs `Conditions.human_profile`."""
     model_version: int | None = None
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
+
+    def katago_facts(self) -> "dict[str, str | int]":
+        """Return the facts that KataGo reports of a loaded model, by KataGo's keys."""
+        facts: dict[str, str | int] = {
+            "name": self.name,
+            "internalName": self.name,
+            "maxBatchSize": self.batch,
+            "usesHumanSLProfile": self.needs_profile,
+        }
+        return facts if self.model_version is None else facts | {"version": self.model_version}

@@ -103,19 +103,27 @@ class ReportWriter:
         return " ".join(_number(float(values[point])) for point in board_points(self._game.width, self._game.height))
 
 
-def format_evaluation(evaluation: "Evaluation", symmetries: Iterable[int], game: "Game", color: int) -> str:
+def format_evaluation(
+    evaluation: "Evaluation", symmetries: Iterable[int], game: "Game", color: int, *, is_human: bool = False
+) -> str:
     """Return a network's evaluation of a position with `color` to play, White's view: a block for each of `symmetries`.
+
+    `is_human`: in the form of kata-raw-human-nn, which has other names for the score and fewer lines.
 
     KataGo separates blocks by blank lines, which a GTP reply must not contain; its documentation allows other space.
     """
     return "\n".join(
-        _evaluation_block(evaluation, row, symmetry, game, color) for row, symmetry in enumerate(symmetries)
+        _evaluation_block(evaluation, row, symmetry, game, color, is_human=is_human)
+        for row, symmetry in enumerate(symmetries)
     )
 
 
-def _evaluation_block(evaluation: "Evaluation", row: int, symmetry: int, game: "Game", color: int) -> str:
+def _evaluation_block(
+    evaluation: "Evaluation", row: int, symmetry: int, game: "Game", color: int, *, is_human: bool
+) -> str:
     win, loss = float(evaluation.loss_black[row]), float(evaluation.win_black[row])
     mean, stdev = -float(evaluation.score_black[row]), float(evaluation.score_stdev[row])
+    score = "whiteScore" if is_human else "whiteScoreSelfplay"
     legal = set(game.legal_points(color))
     policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
     return "\n".join(
@@ -124,10 +132,10 @@ def _evaluation_block(evaluation: "Evaluation", row: int, symmetry: int, game: "
             f"whiteWin {win:.6f}",
             f"whiteLoss {loss:.6f}",
             f"noResult {max(0.0, 1.0 - win - loss):.6f}",
-            f"whiteLead {-float(evaluation.lead_black[row]):.3f}",
-            f"whiteScoreSelfplay {mean:.3f}",
-            f"whiteScoreSelfplaySq {mean**2 + stdev**2:.3f}",
-            f"varTimeLeft {float(evaluation.time_left[row]):.3f}",
+            *([] if is_human else [f"whiteLead {-float(evaluation.lead_black[row]):.3f}"]),
+            f"{score} {mean:.3f}",
+            f"{score}Sq {mean**2 + stdev**2:.3f}",
+            *([] if is_human else [f"varTimeLeft {float(evaluation.time_left[row]):.3f}"]),
             f"shorttermWinlossError {float(evaluation.winloss_error[row]):.3f}",
             f"shorttermScoreError {float(evaluation.score_error[row]):.3f}",
             "policy",

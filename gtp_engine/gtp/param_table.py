@@ -13,14 +13,13 @@ from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.protocol import GtpError
 
-SECTIONS: Final = ("search", "puct", "time", "play", "analysis")
+SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
 """Sections whose options may be changed."""
 
 OTHER_OPTIONS: Final = ("gtp.analysis_perspective",)
 """Options of other sections that may be changed."""
 
 CONSTANTS: Final[Mapping[str, Value]] = {
-    "humanSLProfile": "",
     "antiMirror": False,
     "genmoveAntiMirror": False,
 }

@@ -87,6 +87,7 @@ class NetworkEvaluator:
             knows_advantage=policy.model.info.knows_advantage and of_value.knows_advantage,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,
+            needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
             model_version=max(info.model_version for info in infos),
         )

@@ -34,6 +34,8 @@ class MoveReport:
     """Visits of each move of `pv`."""
     prior: float = 0.0
     """Probability of the move in the network's policy, before any search."""
+    human_prior: float | None = None
+    """The same in the human-like network's; None without one."""
     lcb: float = 0.0
     """Lower confidence bound of the winrate in [0, 1], for the side that makes the move."""
     utility_black: float = 0.0
@@ -101,6 +103,8 @@ class SearchReport:
     ownership_stdev: NDArray[np.float64] | None = field(default=None, repr=False)
     raw: RawEvaluation | None = None
     """The network's evaluation of the root; None for a search without one."""
+    human: RawEvaluation | None = None
+    """The human-like network's."""
 
     @property
     def best(self) -> MoveReport | None:

@@ -6,7 +6,8 @@ anything, so a command that fails leaves the game as it was.
     admin        the session and the program: handshake, caches, random seed
     setup        board size, komi, handicap, set-up positions
     moves        play, genmove, undo
-    analyze      the analyze commands, and the network's evaluation
+    analyze      the analyze commands
+    networks     the networks and their evaluation of the position
     cgos         the Computer Go Server
     evaluations  policy, ownership and winrate as GoGui shows them
     params       settings of the running engine
@@ -29,6 +30,7 @@ from gtp_engine.gtp.commands import (
     gogui,
     maps,
     moves,
+    networks,
     params,
     rules,
     scoring,
@@ -47,6 +49,7 @@ __all__ = [
     "evaluations",
     "params",
     "moves",
+    "networks",
     "rules",
     "scoring",
     "setup",

@@ -1,20 +1,16 @@
-"""Commands that report a search while it runs, and the network's evaluation without a search.
+"""Commands that report a search while it runs.
 
 The reply to an analyze command continues until the next line comes; the genmove and search variants end with `play
 VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that their front ends work.
 """
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine.clock import read_number
-from gtp_engine.errors import InvalidColorError, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.common import record_choice
-from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
@@ -98,43 +94,6 @@ def stop(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
-def kata_raw_nn(server: "GtpServer", args: Args) -> str:
-    """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
-    engine = server.engine
-    words = list(args)
-    color = engine.game.to_play
-    if words and (named := _color_or_none(words[0])) is not None:
-        color = named
-        words.pop(0)
-    symmetries = _symmetries(words.pop(0) if words else "all", is_square=engine.game.width == engine.game.height)
-    optimism = _optimism(words.pop(0)) if words else None
-    if words:
-        raise GtpError(f"syntax error: too many arguments, got {shown(words[0])} after the optimism")
-    evaluation = engine.raw_evaluation(color, symmetries, optimism)
-    from gtp_engine.gtp.analysis_output import format_evaluation  # here: it needs numpy, which comes with the engine
-
-    return format_evaluation(evaluation, symmetries, engine.game, color)
-
-
-@command("kata-get-models", "", "The loaded network, as JSON.")
-def kata_get_models(server: "GtpServer", args: Args) -> str:
-    """Return a list of one network or none, with KataGo's keys."""
-    evaluator = server.engine.evaluator
-    if evaluator is None:
-        return "[]"
-    info = evaluator.info
-    described = {
-        "name": info.name,
-        "internalName": info.name,
-        "maxBatchSize": info.batch,
-        "usesHumanSLProfile": False,
-        "version": info.model_version or 0,
-        "usingFP16": "false",
-    }
-    return json.dumps([described], separators=(",", ":"))
-
-
 def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
     """Start an analysis in the background; its reports become lines of the running command's reply."""
     engine, reply = server.engine, server.reply
@@ -184,27 +143,3 @@ def _request(
         wide_root_noise=engine.config.analysis.wide_root_noise if is_analysis else 0.0,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )
-
-
-def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
-    """Return the symmetries that a word names; those that exchange rows and columns need a square board."""
-    count = 8 if is_square else 4
-    if word.lower() == "all":
-        return tuple(range(count))
-    if word not in map(str, range(count)):
-        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected=f"0 to {count - 1} or all"))
-    return (int(word),)
-
-
-def _optimism(word: str) -> float:
-    value = read_number(word)
-    if not 0 <= value <= 1:
-        raise GtpError(problem(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1"))
-    return value
-
-
-def _color_or_none(word: str) -> int | None:
-    try:
-        return parse_color(word)
-    except InvalidColorError:
-        return None

@@ -169,11 +169,11 @@ class Trunk:
 
     conv: Conv
     from_globals: MatMul
-    from_profile: ProfileEncoder | None
-    """Only in networks that imitate people."""
     blocks: tuple[Block, ...]
     norm: BatchNorm | RmsNorm
     activation: Activation
+    from_profile: ProfileEncoder | None = None
+    """Only in networks that imitate people."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,7 +207,7 @@ class _Reader:
         from_profile = self._profile_encoder(channels) if has_profile else None
         blocks = self._blocks(count, channels)
         norm = self._tip_norm(channels) if ends_with_rms_norm else self._batch_norm(channels)
-        return desc.Trunk(conv, from_globals, from_profile, blocks, norm, self._activation())
+        return desc.Trunk(conv, from_globals, blocks, norm, self._activation(), from_profile)
 
     def _profile_encoder(self, channels: int) -> desc.ProfileEncoder:
         source = self._source

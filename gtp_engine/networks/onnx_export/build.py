@@ -74,10 +74,12 @@ class _Builder:
     def model(self, info: NetworkInfo) -> Any:
         """Return the finished model."""
         graph, network = self._graph, self._network
+        # KataGo never asks a network that imitates people for its optimistic policy.
+        count = policy_count(network.policy) if network.trunk.from_profile is None else 1
         trunk = self._trunk(network.trunk)
-        policy = policy_head(graph, trunk, network.policy, self._size, policy_count(network))
+        policy = policy_head(graph, trunk, network.policy, self._size, count)
         value, misc, ownership = value_head(graph, trunk, network.value, self._size)
-        graph.output("policy", policy, ("batch", policy_count(network), "actions"))
+        graph.output("policy", policy, ("batch", count, "actions"))
         graph.output("value", value, ("batch", 3))
         graph.output("misc", misc, ("batch", len(network.value.misc_bias)))
         graph.output("ownership", ownership, ("batch", "points"))

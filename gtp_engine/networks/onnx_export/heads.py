@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, Network, PolicyHead, ValueHead
+from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, PolicyHead, ValueHead
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.convolutions import (
     activate,
@@ -19,11 +19,9 @@ _MOST_POLICIES: Final = 2
 """Policies in the graph: the policy and the optimistic one; predictions of value and score by move are left out."""
 
 
-def policy_count(network: Network) -> int:
+def policy_count(head: PolicyHead) -> int:
     """Return P, the number of policies of the graph."""
-    if network.trunk.from_profile is not None:  # KataGo never asks such a network for its optimistic policy
-        return 1
-    return min(network.policy.channels, _MOST_POLICIES)
+    return min(head.channels, _MOST_POLICIES)
 
 
 def policy_head(graph: Graph, trunk: Tensor, head: PolicyHead, size: BoardSize, count: int) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.go.game import Game
@@ -17,6 +18,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.evaluation_thread import EvaluationThread
 from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
+from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.rollout_players import check_rollout_policy
 from gtp_engine.search.puct.search_run import SearchRun
@@ -32,13 +34,17 @@ _LARGE_BATCH: Final = 16
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
+    `human` is a human-like network beside it, which evaluates the root unless it lacks a profile.
+
     One thread at a time uses it.  Raises ConfigError if rollouts should be played by a network that is not loaded.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator) -> None:
+    def __init__(self, config: Config, evaluator: Evaluator, human: Evaluator | None = None) -> None:
         check_rollout_policy(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
+        lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile
+        self._human: Final = None if lacks_profile else human
         self.batch_size: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._thread: Final = EvaluationThread("evaluator")
@@ -85,12 +91,20 @@ class PuctSearch:
         position = RootPosition(game.copy(), color, limits.restrictions, advantage)
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position)
-        conditions = conditions_of(game, playout_doubling_advantage_black=advantage, passing_hacks=puct.passing_hacks)
+        conditions = conditions_of(
+            game,
+            playout_doubling_advantage_black=advantage,
+            passing_hacks=puct.passing_hacks,
+            human_profile=self.config.human.profile.code,
+        )
         leaf_evaluator = LeafEvaluator(self._thread, self.evaluator, tree.player, conditions)
         write_game(tree.buffers.root_positions, 0, game, color)
         raw, is_new = tree.raw, tree.raw is None
         if raw is None:
             raw = tree.raw = self._evaluate_root(tree, leaf_evaluator)
+        if tree.human is None and self._human is not None:
+            by_people = LeafEvaluator(self._thread, self._human, None, conditions)
+            tree.human = self._evaluate_position(tree, by_people, new_evaluation(1, game.width, game.height))
         if limits.move_ownership:
             tree.collect_move_ownership()
         run = SearchRun(self.config, leaf_evaluator, tree, position, raw, limits, cancel, start)
@@ -109,17 +123,23 @@ class PuctSearch:
         return self._tree
 
     def _evaluate_root(self, tree: ReusableTree, leaf_evaluator: LeafEvaluator) -> RawEvaluation:
-        """Return the evaluation of the root in `root_positions`; waits for it even if the search has been cancelled.
+        """Return the evaluation of the root in `root_positions`.
 
         A root that is new is played out as well; one that was a leaf before has been.
         """
-        puct, buffers = self.config.puct, tree.buffers
         is_new = tree.store.tree.state[ROOT] == NEW
-        results = buffers.batches[0].results if is_new else None
+        results = tree.buffers.batches[0].results if is_new else None
+        return self._evaluate_position(tree, leaf_evaluator, tree.buffers.root_evaluation, results)
+
+    def _evaluate_position(
+        self, tree: ReusableTree, leaf_evaluator: LeafEvaluator, out: Evaluation, results: Results | None = None
+    ) -> RawEvaluation:
+        """Return the evaluation of the root, also written to `out`; waits for it even if the search was cancelled."""
+        puct = self.config.puct
         options = EvaluationOptions(
             symmetry=ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY, optimism=puct.root_policy_optimism
         )
-        job = leaf_evaluator.submit(buffers.root_positions, 1, buffers.root_evaluation, results, options)
+        job = leaf_evaluator.submit(tree.buffers.root_positions, 1, out, results, options)
         while not leaf_evaluator.wait(job):
             pass
-        return raw_evaluation(buffers.root_evaluation, 0)
+        return raw_evaluation(out, 0)

@@ -48,6 +48,8 @@ class ReusableTree:
         """Sums of the ownership at the leaves since the root was last moved."""
         self.raw: RawEvaluation | None = None
         """The network's evaluation of the root; None until it has been evaluated as a root."""
+        self.human: RawEvaluation | None = None
+        """The human-like network's; None also without such a network."""
         self.score_center = 0.0
         """The score, points for Black, around which the utilities in the tree count points."""
         self._position: RootPosition | None = None
@@ -88,7 +90,7 @@ class ReusableTree:
 
     def _forget_root(self) -> None:
         """Drop the evaluation and the ownership of the old root."""
-        self.raw = None
+        self.raw = self.human = None
         self.ownership = new_ownership(*self.board_size, with_moves=False)
 
 

@@ -78,6 +78,7 @@ class SearchRun:
         start: float,
     ) -> None:
         self._config: Final = config.puct
+        self._human_config: Final = config.human
         self._leaf_evaluator: Final = leaf_evaluator
         self._tree: Final = tree
         self._position: Final = position
@@ -282,6 +283,8 @@ class SearchRun:
             params=self._params,
             config=self._config,
             raw=self._raw,
+            human=self._tree.human,
+            human_config=self._human_config,
             ownership=self._tree.ownership,
             mirrors=self._mirrors,
             duplicates=self._duplicates,

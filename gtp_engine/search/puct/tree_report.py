@@ -1,20 +1,21 @@
 """Reports from a tree: `SearchReport`, and `Progress` for the watcher."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.config import PuctConfig
+from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import board_size
-from gtp_engine.go.constants import BLACK
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
 from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.expand import Ownership
+from gtp_engine.search.puct.human_choice import human_weights
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.mirrors import Mirror
 from gtp_engine.search.puct.tree import (
@@ -43,6 +44,8 @@ _LEAST_WEIGHT: Final = 1e-9
 """Replaces the weight of no samples, so that their mean is 0."""
 
 
+Floats = NDArray[np.float64]
+
 OwnershipMap = NDArray[np.float32] | None
 """Mean or deviation of the ownership below a move, float32[n]; None without samples."""
 
@@ -55,6 +58,8 @@ class SearchView(NamedTuple):
     params: Params
     config: PuctConfig
     raw: RawEvaluation
+    human: RawEvaluation | None
+    human_config: HumanConfig
     ownership: Ownership
     mirrors: list[Mirror]
     duplicates: set[int]
@@ -125,6 +130,7 @@ def report_of(
         weight=float(mean[WEIGHT]),
         ownership_stdev=deviation if ownership.samples[0] > 0 else None,
         raw=view.raw,
+        human=view.human,
     )
 
 
@@ -142,33 +148,83 @@ def _stdev(mean: NDArray[np.float64]) -> float:
     return float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE])))
 
 
+class _Candidates(NamedTuple):
+    """Moves to choose from, k of them."""
+
+    reports: list[MoveReport]
+    weights: Floats  # [k] what they are chosen by, in visits
+    utilities: Floats  # [k] for the side to play
+    priors: Floats  # [k] as the search used them
+    leaves_out_pass: bool = False  # the pass is not to be chosen
+
+    @property
+    def points(self) -> NDArray[np.int64]:
+        return np.array([report.point for report in self.reports], dtype=np.int64)
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        return np.array([report.visits for report in self.reports], dtype=np.int64)
+
+
 def _moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
-    """Return the root's moves, the best or the one drawn first."""
+    """Return the root's moves, the best or the one drawn first.
+
+    A search that tried none, of a single visit or cancelled before, has the moves of largest prior.
+    """
+    found = _tried_moves(view) or _untried_moves(view)
+    if not found.reports:
+        return []
+    has_visits = found.reports[0].visits > 0
+    if view.human is not None and view.human_config.human_move_share > 0.0:
+        found = _chosen_as_people(view, view.human, found, with_untried=has_visits and random is not None)
+    order = np.lexsort((-found.priors, -found.visits, -found.weights)).tolist()
+    if random is not None:
+        chosen = draw(found.weights, temperature, view.config.temperature_below, random)
+        order.remove(chosen)
+        order.insert(0, chosen)
+    ordered = [replace(found.reports[i], selection_weight=float(found.weights[i])) for i in order]
+    return ordered if has_visits else ordered[:_POLICY_MOVES]
+
+
+def _chosen_as_people(view: SearchView, human: RawEvaluation, found: _Candidates, *, with_untried: bool) -> _Candidates:
+    """Return the candidates with the weights of human-like play; people also choose moves that were not tried."""
+    if with_untried:
+        untried = _untried_moves(view, tried=found.points)
+        count = len(untried.reports)
+        found = found._replace(
+            reports=[*found.reports, *untried.reports],
+            weights=np.append(found.weights, np.zeros(count)),
+            utilities=np.append(found.utilities, np.full(count, found.utilities.mean())),
+            priors=np.append(found.priors, untried.priors),
+        )
+    points = found.points
+    shares = np.maximum(0.0, human.policy[points].astype(np.float64))
+    if found.leaves_out_pass:
+        shares[points == PASS] = 0.0
+    return found._replace(weights=human_weights(found.weights, found.utilities, shares, points, view.human_config))
+
+
+def _tried_moves(view: SearchView) -> _Candidates | None:
+    """Return the moves that have visits; None before the first."""
     moves = root_moves(view.tree, view.root, view.params, view.config)
     if moves.nodes.size == 0:
-        return _policy_moves(view, temperature, random)
-    fills_dame = view.config.fill_dame and not view.params.counts_area
-    without_pass = fills_dame and passes_too_early(moves, view.root.color, view.raw.ownership_black, _stride(view))
+        return None
+    reports = [_move(view, moves, i) for i in range(moves.nodes.size)]
+    without_pass = _leaves_out_pass(view, moves)
     weights = selection_weights(moves, view.tree, view.params, view.config, without_pass=without_pass)
-    order = np.lexsort((-moves.priors, -moves.visits, -weights)).tolist()
-    if random is not None:
-        _put_first(order, draw(weights, temperature, view.config.temperature_below, random))
-    return [_move(view, moves, i, float(weights[i])) for i in order]
+    sign = 1.0 if view.root.color == BLACK else -1.0
+    return _Candidates(reports, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
 
 
-def _stride(view: SearchView) -> int:
-    """Return the difference of points one below the other."""
-    return board_size(view.root.positions)[0] + 1
+def _leaves_out_pass(view: SearchView, moves: RootMoves) -> bool:
+    """Return whether neutral points are to be filled before the pass that the search prefers."""
+    fills_dame = view.config.fill_dame and not view.params.counts_area
+    stride = board_size(view.root.positions)[0] + 1  # between points one below the other
+    return fills_dame and passes_too_early(moves, view.root.color, view.raw.ownership_black, stride)
 
 
-def _put_first(order: list[int], chosen: int) -> None:
-    """Move one entry of a list to its start."""
-    order.remove(chosen)
-    order.insert(0, chosen)
-
-
-def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
-    """Return the report of move i, which has this selection weight."""
+def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
+    """Return the report of move i."""
     tree, params, mean = view.tree, view.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
@@ -183,6 +239,7 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         pv=(point, *line[:length].tolist()),
         pv_visits=(visits, *line_visits[:length].tolist()),
         prior=float(view.raw.policy[point]),
+        human_prior=_human_prior(view, point),
         lcb=winrate_of(float(mean[VALUE]), view.root.color) - 0.5 * radius / utility_radius(params),
         utility_black=float(mean[UTILITY]),
         utility_lcb=float(moves.utilities[i]) - radius,
@@ -191,7 +248,6 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
-        selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
     )
@@ -209,40 +265,44 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _policy_moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
-    """Return the moves of largest prior, for a search that tried none: one of a single visit, or cancelled before.
-
-    With a generator, the first one is drawn from all.
-    """
+def _untried_moves(view: SearchView, tried: Collection[int] | NDArray[np.int64] = ()) -> _Candidates:
+    """Return the moves of the root that are not in `tried`, with its own results; their weights are their priors."""
     tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
-    first = int(tree.first_edge[ROOT])
-    edges = range(first, first + int(tree.edges[ROOT]))
-    allowed = [edge for edge in edges if root.avoid_until[root.color, tree.move[edge]] <= 0]
-    allowed.sort(key=lambda edge: -float(tree.prior[edge]))
-    priors = tree.prior[allowed].astype(np.float64)
-    if random is not None and priors.any():
-        chosen = draw(pruned(priors, view.config), temperature, view.config.temperature_below, random)
-        _put_first(allowed, allowed[chosen])
+    edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
+    points = tree.move[edges]
+    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, list(tried))]
     value, utility = float(mean[VALUE]), float(mean[UTILITY])
-    sign = 1.0 if root.color == BLACK else -1.0
-    return [
-        MoveReport(
-            point=int(tree.move[edge]),
-            visits=0,
-            value_black=value,
-            expected_black=value,
-            pv=(int(tree.move[edge]),),
-            pv_visits=(0,),
-            prior=float(view.raw.policy[tree.move[edge]]),
-            utility_black=utility,
-            utility_lcb=sign * utility - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
-            score_black=float(mean[SCORE]),
-            score_stdev=_stdev(mean),
-            lead_black=float(mean[LEAD]),
-            no_result=float(mean[NO_RESULT]),
+    own_utility = utility if root.color == BLACK else -utility
+    position = MoveReport(
+        point=NULL_POINT,
+        visits=0,
+        value_black=value,
+        expected_black=value,
+        pv_visits=(0,),
+        utility_black=utility,
+        utility_lcb=own_utility - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
+        no_result=float(mean[NO_RESULT]),
+    )
+    priors = tree.prior[edges].astype(np.float64)
+    weights = pruned(priors, view.config) if priors.any() else priors
+    reports = [
+        replace(
+            position,
+            point=point,
+            pv=(point,),
+            prior=float(view.raw.policy[point]),
+            human_prior=_human_prior(view, point),
         )
-        for edge in allowed[:_POLICY_MOVES]
+        for point in tree.move[edges].tolist()
     ]
+    return _Candidates(reports, weights, np.full(edges.size, own_utility), priors)
+
+
+def _human_prior(view: SearchView, point: int) -> float | None:
+    return None if view.human is None else float(view.human.policy[point])
 
 
 def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveReport]:
@@ -259,6 +319,7 @@ def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveRep
                     point=point,
                     pv=tuple(mirror[step] for step in move.pv),
                     prior=float(view.raw.policy[point]),
+                    human_prior=_human_prior(view, point),
                     symmetry_of=move.point,
                     ownership_black=_mirrored(move.ownership_black, mirror),
                     ownership_stdev=_mirrored(move.ownership_stdev, mirror),

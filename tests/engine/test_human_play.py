@@ -1,0 +1,188 @@
+"""Human-like networks beside the network that plays: evaluations, choice of moves, settings that do not go together."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nn.katago_files import NetworkFile
+
+from gtp_engine.analysis.query import parse_query
+from gtp_engine.analysis.results import response
+from gtp_engine.config import Config
+from gtp_engine.config.network import NetworkConfig
+from gtp_engine.engine import Engine
+from gtp_engine.errors import ConfigError
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.coords import parse_vertex, xy_to_point
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.networks.onnx_export import convert_bytes
+from gtp_engine.nn import load_evaluator
+
+LOAD = "name one with --human-model FILE"
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Return a function that loads a network of random weights: "plain" or "human"."""
+    folder: Path = tmp_path_factory.mktemp("networks")
+    for name, human, seed in (("plain", 0, 1), ("human", 1, 2)):
+        data = NetworkFile(15, ("ordinary",), human=human, seed=seed).bytes()
+        convert_bytes(data, name, folder / f"{name}.onnx")
+
+    def load(name: str) -> Any:
+        config = NetworkConfig(model=str(folder / f"{name}.onnx"), provider="cpu", network_threads=1)
+        return load_evaluator(config, log=lambda line: None, board=(5, 5))
+
+    return load
+
+
+def new_engine(evaluator: Any, human: Any, log: list[str] | None = None, **values: Any) -> Engine:
+    settings = {"game.board_size": 5, "search.visits": 4, "search.seed": 1, "play.resign": False, "puct.eval_batch": 1}
+    keys = {f"human.human_{name}": value for name, value in values.items()}
+    config = Config().with_values(settings | keys)
+    return Engine(config, (log if log is not None else []).append, evaluator, human)
+
+
+@pytest.fixture
+def engine(load: Callable[[str], Any]) -> Any:
+    engine = new_engine(load("plain"), load("human"), profile="rank_9d_20k")
+    engine.set_position([Move(BLACK, xy_to_point(1, 1, width=5)), Move(WHITE, xy_to_point(3, 2, width=5))])
+    yield engine
+    engine.close()
+
+
+def test_the_profile_changes_the_evaluation(engine: Engine) -> None:
+    first = engine.raw_human_evaluation()
+    engine.configure({"human.human_profile": "proyear_1800"})
+    second = engine.raw_human_evaluation()
+    assert np.abs(first.policy - second.policy).sum() > 0.01
+
+
+def test_the_ranks_turn_with_the_side_to_move(engine: Engine) -> None:
+    """Black's 9d against White's 20k is what White sees with the ranks exchanged, on an empty board without komi."""
+    engine.clear_board()
+    engine.set_komi(0.0)
+    as_black = engine.raw_human_evaluation(BLACK).policy[0]
+    engine.configure({"human.human_profile": "rank_20k_9d"})
+    as_white = engine.raw_human_evaluation(WHITE).policy[0]
+    assert as_white == pytest.approx(as_black, abs=1e-6)
+
+
+def test_people_decide_where_their_share_is_one(engine: Engine) -> None:
+    """The move that people play most is played, though a search of two visits did not try it."""
+    engine.configure({"human.human_move_share": 1.0, "search.visits": 2})
+    choice = engine.genmove(BLACK, play=False)
+    report = choice.report
+    assert report.human is not None
+    likeliest = int(np.argmax(report.human.policy))
+    assert report.best_point == likeliest
+    assert report.best is not None and report.best.visits == 0
+    assert sum(move.human_prior or 0.0 for move in report.moves) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_search_decides_where_it_is_zero(engine: Engine) -> None:
+    report = engine.genmove(BLACK, play=False).report
+    assert all(move.visits > 0 for move in report.moves)
+    assert report.moves[0].visits == max(move.visits for move in report.moves)
+
+
+def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:
+    """With a small lambda a move that the search finds bad is not played, however many people play it."""
+    engine.configure({"human.human_move_share": 1.0, "human.human_pikl_lambda": 0.0, "search.visits": 60})
+    report = engine.genmove(BLACK, play=False).report
+    played = [move for move in report.moves if move.selection_weight > 0]
+    utility = {move.point: move.utility_black for move in report.moves if move.visits > 0}
+    assert utility[played[0].point] == max(utility.values())
+
+
+class TestSettings:
+    def test_without_a_network_that_uses_it_a_profile_is_ignored(self, load: Callable[[str], Any]) -> None:
+        log: list[str] = []
+        engine = new_engine(load("plain"), None, log, profile="rank_5k")
+        assert log == [f"No network uses the profile rank_5k, which is ignored: {LOAD}."]
+        assert engine.config.human.human_profile == ""
+        with pytest.raises(ConfigError, match=f"humanSLProfile rank_3d without a network that uses it; {LOAD}"):
+            engine.configure({"human.human_profile": "rank_3d"})
+        assert engine.config.human.human_profile == ""
+        engine.close()
+
+    def test_a_network_that_needs_a_profile(self, load: Callable[[str], Any]) -> None:
+        with pytest.raises(ConfigError, match="network 'tiny-network' imitates people: expected a profile"):
+            new_engine(load("human"), None)
+        engine = new_engine(load("human"), None, profile="rank_5k")
+        assert engine.genmove(BLACK).point != PASS
+        with pytest.raises(ConfigError, match="imitates people"):
+            engine.configure({"human.human_profile": ""})
+        engine.close()
+
+    def test_a_choice_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
+        with pytest.raises(ConfigError, match=f"option human.human_move_share without a human-like network; {LOAD}"):
+            new_engine(load("plain"), None, move_share=0.5)
+
+    def test_a_human_network_without_a_profile_is_not_used(self, load: Callable[[str], Any]) -> None:
+        log: list[str] = []
+        engine = new_engine(load("plain"), load("human"), log)
+        assert log[0].startswith("The human-like network is not used without a profile: set human.human_profile")
+        assert engine.genmove(BLACK, play=False).report.human is None
+        engine.close()
+
+
+class TestGtp:
+    def test_raw_human_evaluation(self, engine: Engine) -> None:
+        server = GtpServer(engine.config, lambda: engine, lambda line: None)
+        reply = server.handle_line("kata-raw-human-nn 0")
+        names = [line.split()[0] for line in reply[2:].splitlines() if line and line[0].isalpha()]
+        assert names == [
+            "symmetry", "whiteWin", "whiteLoss", "noResult", "whiteScore", "whiteScoreSq", "shorttermWinlossError",
+            "shorttermScoreError", "policy", "policyPass", "whiteOwnership",
+        ]  # fmt: skip
+        assert server.handle_line("kata-raw-human-nn b 3").startswith("= symmetry 3\n")
+        assert server.handle_line("kata-raw-human-nn 0 0.5").startswith("? syntax error: too many arguments")
+
+    def test_what_is_missing(self, load: Callable[[str], Any]) -> None:
+        engine = new_engine(load("plain"), None)
+        server = GtpServer(engine.config, lambda: engine, lambda line: None)
+        assert "? cannot run kata-raw-human-nn, -human-model was not provided" in server.handle_line(
+            "kata-raw-human-nn 0"
+        )
+        reply = server.handle_line("kata-set-param humanSLProfile rank_0k")
+        assert reply.startswith("? Unknown human SL network profile: rank_0k: expected rank_20k to rank_9d")
+        engine.close()
+
+    def test_parameters(self, engine: Engine) -> None:
+        server = GtpServer(engine.config, lambda: engine, lambda line: None)
+        assert server.handle_line("kata-get-param humanSLProfile") == "= rank_9d_20k\n\n"
+        assert server.handle_line("kata-set-param humanSLProfile preaz_1d") == "= \n\n"
+        assert server.handle_line("kata-get-param humanSLProfile") == "= preaz_1d\n\n"
+        for clearing in ("humanSLProfile", "humanSLProfile _", 'humanSLProfile ""'):
+            assert server.handle_line(f"kata-set-param {clearing}") == "= \n\n"
+            reply = server.handle_line("kata-raw-human-nn 0")
+            assert reply.startswith("? cannot run kata-raw-human-nn, humanSLProfile parameter was not set")
+        models = json.loads(server.handle_line("kata-get-models")[2:])
+        assert [model["usesHumanSLProfile"] for model in models] == [False, True]
+
+
+def test_analysis_reports_what_people_play(engine: Engine) -> None:
+    data = {
+        "id": "a",
+        "moves": [],
+        "rules": "chinese",
+        "komi": 7,
+        "boardXSize": 5,
+        "boardYSize": 5,
+        "includePolicy": True,
+    }
+    query, _ = parse_query(data, engine.config)
+    report = engine.genmove(BLACK, play=False).report
+    found = response(query, 0, engine.game, report, is_during_search=False)
+    assert report.human is not None
+    assert len(found["humanPolicy"]) == len(found["policy"]) == 26
+    assert sum(share for share in found["humanPolicy"] if share > 0) == pytest.approx(1.0, abs=1e-4)
+    assert found["rootInfo"]["humanWinrate"] == pytest.approx(report.human.winrate_black, abs=1e-5)
+    assert set(found["rootInfo"]) >= {"humanScoreMean", "humanScoreStdev", "humanStWrError", "humanStScoreError"}
+    for info in found["moveInfos"]:
+        point = parse_vertex(info["move"], width=5, height=5)
+        assert info["humanPrior"] == pytest.approx(float(report.human.policy[point]), abs=1e-5)
