@@ -32,6 +32,7 @@ SECTIONS: Final = {
     "setup": "Board, komi and handicap",
     "moves": "Playing",
     "analyze": "Analysis",
+    "networks": "Networks",
     "cgos": "CGOS",
     "evaluations": "Evaluation by a short search",
     "params": "Settings",

@@ -227,10 +227,10 @@ class TestMistakes:
         assert message in str(caught.value)
 
     def test_unknown_fields_and_settings_are_warnings(self) -> None:
-        data = query(maxVisit=3, overrideSettings={"antiMirror": True, "humanSLProfile": "rank_5k"})
+        data = query(maxVisit=3, overrideSettings={"antiMirror": True, "delayMoveScale": 1})
         _, warnings = parse_query(data, Config())
         assert [warning.field for warning in warnings] == ["overrideSettings", "maxVisit"]
-        assert "'antiMirror', 'humanSLProfile'" in warnings[0].message
+        assert "'antiMirror', 'delayMoveScale'" in warnings[0].message
 
 
 JSON = st.recursive(
