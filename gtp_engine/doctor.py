@@ -8,13 +8,16 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.search.tree_memory import tree_memory
+
+if TYPE_CHECKING:
+    from gtp_engine.nn.network_files import NetworkFiles
 
 PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
@@ -33,12 +36,12 @@ def examine() -> Findings:
     """Return the facts about this machine and installation.
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
-    first_start), threads (of a search by default), providers (onnxruntime's), network (how one is run by default:
-    provider and precision, both None if no provider works, and reasons in sentences), shipped (names of the networks
-    that come with the engine), problems (sentences).
+    first_start), threads (of a search by default), providers (onnxruntime's), plays_with (the default network: name,
+    None if it is missing, file or folder, is_builtin), network (how that is run: provider and precision, both None if
+    no provider works, and reasons in sentences), problems (sentences).
     """
     problems: list[str] = []
-    providers = _providers(problems)
+    providers, files = _providers(problems), _default_network(problems)
     return {
         "version": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})",
@@ -48,8 +51,8 @@ def examine() -> Findings:
         "threads": available_cores(),
         "tree_memory_mib": tree_memory(SearchConfig()),
         "providers": providers,
-        "network": _network(providers, problems),
-        "shipped": _shipped(problems),
+        "plays_with": _plays_with(files),
+        "network": _network(files, providers, problems),
         "problems": problems,
     }
 
@@ -77,7 +80,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),
-        "plays with": f"{', '.join(findings['shipped']) or 'no network'}, unless set by --model",
+        "plays with": _plays_with_text(findings["plays_with"]),
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
@@ -90,6 +93,16 @@ def _network_text(network: Mapping[str, Any]) -> str:
     """Return which provider runs a network in which precision, and why."""
     found = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
     return " ".join([found, *network["reasons"]])
+
+
+def _plays_with_text(default: Mapping[str, Any]) -> str:
+    """Return the name of the default network and how it came to be that."""
+    how = (
+        "which ships with the engine"
+        if default["is_builtin"]
+        else f"set by `gtp-engine models default`: {default['file']}"
+    )
+    return f"{default['name']} ({how}), unless set by --model" if default["name"] else "no network"
 
 
 def _packages(problems: list[str]) -> dict[str, str | None]:
@@ -152,31 +165,46 @@ def _providers(problems: list[str]) -> list[str]:
     return list(onnxruntime.get_available_providers())
 
 
-def _network(providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
-    """Return which of onnxruntime's providers runs a float32 network, and why; each is tried in order."""
+def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
+    """Return which of onnxruntime's providers runs the default network, and why; each is tried in order."""
     reasons: list[str] = []
     if providers:
+        from gtp_engine.nn.network_files import quantization_hint
         from gtp_engine.nn.onnx_model import try_provider
         from gtp_engine.nn.providers import choose_runtimes
 
         simd = describe_machine()["simd"]
-        for runtime in choose_runtimes("auto", "auto", network="float32", available=providers, simd=simd):
+        networks = ["float32"] if files is None else files.paths
+        for runtime in choose_runtimes("auto", "auto", networks=networks, available=providers, simd=simd):
             failure = try_provider(runtime)
             if failure is None:
-                names = {"provider": runtime.provider.title, "precision": runtime.precision}
-                return {**names, "reasons": [*reasons, *runtime.reasons]}
+                hint = quantization_hint(files, runtime.provider, simd) if files else ""
+                found = {"provider": runtime.provider.title, "precision": runtime.precision}
+                return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
             reasons.append(f"{failure}.")
         problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
     return {"provider": None, "precision": None, "reasons": reasons}
 
 
-def _shipped(problems: list[str]) -> list[str]:
-    """Return the names of the networks that come with the engine."""
-    try:
-        from gtp_engine.nn.metadata import info_of, read_properties
-        from gtp_engine.nn.shipped import shipped_folder
+def _default_network(problems: list[str]) -> "NetworkFiles | None":
+    """Return the files of the network that is played with by default; None if they are missing or cannot be used."""
+    from gtp_engine.nn.named_networks import model_path
+    from gtp_engine.nn.network_files import find_networks
 
-        return [info_of(read_properties(path)).name for path in sorted(shipped_folder().glob("*.onnx"))]
+    try:
+        files = find_networks(model_path(None))["policy"]
     except TengenError as error:
         problems.append(str(error))
-        return []
+        return None
+    problems += [files.remark] if files.remark else []
+    return files
+
+
+def _plays_with(files: "NetworkFiles | None") -> dict[str, Any]:
+    """Return name and file of the default network, and whether it is the one that ships."""
+    from gtp_engine.nn.named_networks import BUILTIN, default_name
+
+    found = (
+        {"name": None, "file": None} if files is None else {"name": files.info.name, "file": str(files.path("auto"))}
+    )
+    return found | {"is_builtin": default_name() == BUILTIN}

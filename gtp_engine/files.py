@@ -1,5 +1,6 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and their hashes."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,3 +24,9 @@ def replacing(target: Path) -> Iterator[Path]:
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

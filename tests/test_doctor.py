@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nn.tiny_networks import v7_network
 
 from gtp_engine import __version__, _jit
 from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
 from gtp_engine.nn import onnx_model, shipped
+from gtp_engine.nn.named_networks import set_default
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.nn.shipped import shipped_folder
 
@@ -27,9 +29,10 @@ def test_findings_are_complete_and_json() -> None:
     assert findings["kernels"]["directory"]
     assert findings["threads"] == available_cores()
     assert "CPUExecutionProvider" in findings["providers"]
-    assert findings["network"]["precision"] in ("float32", "bfloat16")
+    assert findings["network"]["precision"] in ("float32", "bfloat16", "int8")
     assert findings["network"]["reasons"]
-    assert [path.stem for path in sorted(shipped_folder().glob("*.onnx"))] == findings["shipped"] != []
+    assert findings["plays_with"]["name"] in {path.stem for path in shipped_folder().glob("*.onnx")}
+    assert findings["plays_with"]["is_builtin"]
     assert findings["problems"] == []
 
 
@@ -41,7 +44,8 @@ def test_report_shows_the_findings() -> None:
     assert findings["kernels"]["directory"] in text
     network = findings["network"]
     assert f"network        {network['provider']} in {network['precision']}. {network['reasons'][0]}" in text
-    assert f"plays with     {findings['shipped'][0]}, unless set by --model" in text
+    name = findings["plays_with"]["name"]
+    assert f"plays with     {name} (which ships with the engine), unless set by --model" in text
     assert text.endswith("No problems found.")
 
 
@@ -94,9 +98,20 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
 def test_a_missing_network_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path, tmp_path))
     findings = examine()
-    assert findings["shipped"] == []
+    assert findings["plays_with"]["name"] is None
     assert any("the network that ships with the engine is missing" in problem for problem in findings["problems"])
     assert "plays with     no network" in format_findings(findings)
+
+
+def test_a_default_of_the_user_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+    file = v7_network(tmp_path / "strong.onnx", name="strong")
+    set_default(str(file))
+    text = format_findings(examine())
+    assert f"plays with     strong (set by `gtp-engine models default`: {file}), unless set by --model" in text
+    file.unlink()
+    (problem,) = examine()["problems"]
+    assert f"the network '{file}', which `gtp-engine models default` has set, is missing; set another" in problem
 
 
 def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
+from nn.tiny_networks import v7_network
 
 from gtp_engine.cli import cli
 from gtp_engine.nn.metadata import info_of, read_properties
@@ -14,8 +15,10 @@ from gtp_engine.nn.metadata import info_of, read_properties
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder of its own."""
+    """Work in a folder of its own, on a processor without use for 8-bit copies."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": ["avx2"]})
     return tmp_path
 
 
@@ -111,6 +114,13 @@ class TestList:
         assert "tiny-network (policy+value, katago-v7, float32, boards 2-25)" in output
         assert "junk.onnx  unusable: " in output
 
+    def test_an_8_bit_copy_is_listed_with_its_original(self) -> None:
+        Path("models").mkdir()
+        v7_network(Path("models/net.onnx"))
+        v7_network(Path("models/net-int8.onnx"), precision="int8")
+        lines = succeed("list", "models").splitlines()
+        assert lines == ["models/net.onnx  tiny (policy+value, katago-v7, float32 and int8, boards 2-25)"]
+
     def test_no_networks(self) -> None:
         Path("empty").mkdir()
         assert "No networks found" in succeed("list", "empty")
@@ -147,6 +157,7 @@ class TestFromWheel:
 
     def test_no_katrain_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("gtp_engine.networks.katrain_wheels.find_spec", lambda name: None)
+        monkeypatch.setattr("gtp_engine.networks.katrain_wheels.shutil.which", lambda name: None)
         assert "KaTrain is not installed here; name a wheel" in fail("from-wheel")
 
     def test_wheels_without_networks(self) -> None:
@@ -162,4 +173,16 @@ class TestFromWheel:
 
 def test_help_says_where_networks_are() -> None:
     output = succeed("--help")
-    assert "pip download --no-deps katrain==1.20.0" in output
+    assert "gtp-engine models get best" in output
+
+
+def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": ["avx_vnni"]})
+    monkeypatch.setattr(
+        "gtp_engine.networks.quantization.faster_copy.installed_providers", lambda: ["OpenVINOExecutionProvider"]
+    )
+    write_network()
+    output = succeed("import", "tiny.bin.gz", "--no-int8")
+    assert output.endswith(
+        "An 8-bit copy would be faster on this processor: `gtp-engine models quantize tiny.onnx` makes it.\n"
+    )

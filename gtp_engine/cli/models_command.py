@@ -1,4 +1,4 @@
-"""The commands `gtp-engine models …`: import, describe and list network files."""
+"""The commands `gtp-engine models …`: get, import, describe and list networks."""
 
 import textwrap
 from pathlib import Path
@@ -6,28 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gtp_engine.cli.parameters import out_option
+from gtp_engine.cli.get_command import default_command, get_command, offer_faster_copies
+from gtp_engine.cli.parameters import int8_option, out_option
 from gtp_engine.cli.quantize_command import quantize_command
 
 if TYPE_CHECKING:
     from gtp_engine.networks.onnx_export import Conversion
     from gtp_engine.nn.metadata import NetworkInfo
 
-_KATAGO_ENDINGS = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
-
-_GROUP_HELP = """Import, quantize and inspect networks.
-
-The engine plays with ONNX files. `import` converts KataGo's networks to such files. KaTrain, a program on PyPI,
-contains some of them, which `from-wheel` converts:
+_GROUP_HELP = """Get, import, quantize and inspect networks.
 
 \b
-pip download --no-deps katrain==1.20.0     (b10c384h6nbttflrs, a transformer, 38 MB: the best for a CPU)
-pip download --no-deps katrain==1.17.1     (kata1-b18c384nbt, 98 MB: as strong, slower)
-pip download --no-deps katrain==1.13.0     (g170e-b15c192, 36 MB: older and weaker)
-gtp-engine models from-wheel katrain-1.20.0-py3-none-any.whl
-gtp-engine --model b10c384h6nbttflrs.onnx
+gtp-engine models get best
 
-Others are at https://katagotraining.org.
+gets the best published network for a processor, with which `gtp-engine` plays from then on; `get` alone lists all that
+can be had. Others are at https://katagotraining.org; `import` converts them to ONNX files, with which the engine plays:
+
+\b
+gtp-engine models import NET.bin.gz
+gtp-engine --model NET.onnx
 """
 
 
@@ -39,11 +36,15 @@ def models_command() -> None:  # noqa: D103
 @models_command.command("import")
 @click.argument("source", metavar="NET", type=click.Path(path_type=Path))
 @out_option("the name of NET, ending in .onnx, in this folder")
-def import_command(source: Path, target: Path | None) -> None:
+@int8_option
+def import_command(source: Path, target: Path | None, int8: bool) -> None:
     """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
     from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.networks.onnx_export.convert import onnx_name
 
-    _show_conversion(convert_file(source, target or Path(_onnx_name(source.name))))
+    conversion = convert_file(source, target or Path(onnx_name(source.name)))
+    _show_conversion(conversion)
+    offer_faster_copies([conversion.path], make=int8)
 
 
 @models_command.command("from-wheel")
@@ -57,27 +58,36 @@ def import_command(source: Path, target: Path | None) -> None:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Where to write the ONNX files.",
 )
-def from_wheel_command(package: Path | None, folder: Path) -> None:
-    """Import the KataGo networks from a KaTrain wheel, or from the installed KaTrain.
+@int8_option
+def from_wheel_command(package: Path | None, folder: Path, int8: bool) -> None:
+    """Convert the KataGo networks in a KaTrain wheel, or in the installed KaTrain, to ONNX files here.
 
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
-    package is used. The licence of the networks is printed.
+    package is used. The licence of the networks is printed. `get` does the same for the engine's own folder.
     """
+    from gtp_engine.errors import ModelError, problem
     from gtp_engine.networks.katrain_wheels import installed_katrain, open_package
     from gtp_engine.networks.onnx_export import convert_bytes
-    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
+    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, onnx_name
 
-    with open_package(package or installed_katrain()) as opened:
+    package = package or installed_katrain()
+    if package is None:
+        advice = "name a wheel: `pip download --no-deps katrain==1.20.0`"
+        raise ModelError(problem("KaTrain is not installed here", advice=advice))
+    with open_package(package) as opened:
         if opened.license:
             click.echo(f"Licence of {opened.name}:\n")
             click.echo(textwrap.indent(opened.license, "    ") + "\n")
         for file in opened.networks:
             origin, terms = f"{file.name} in {opened.name}", f"{KATAGO_LICENSE}\n\n{opened.license}".strip()
-            target = folder / _onnx_name(file.name)
-            _show_conversion(convert_bytes(file.read_bytes(), file.name, target, origin=origin, terms=terms))
+            target = folder / onnx_name(file.name)
+            conversion = convert_bytes(file.read_bytes(), file.name, target, origin=origin, terms=terms)
+            _show_conversion(conversion)
+            offer_faster_copies([conversion.path], make=int8)
 
 
-models_command.add_command(quantize_command)
+for _command in (get_command, default_command, quantize_command):
+    models_command.add_command(_command)
 
 
 @models_command.command("info")
@@ -85,9 +95,10 @@ models_command.add_command(quantize_command)
 def info_command(file: Path) -> None:
     """Describe a network file: an ONNX file, or one of KataGo's."""
     from gtp_engine.networks.katago_format.parser import load_network
+    from gtp_engine.networks.onnx_export.convert import KATAGO_ENDINGS
     from gtp_engine.nn.metadata import info_of, read_properties
 
-    if file.name.endswith(_KATAGO_ENDINGS):
+    if file.name.endswith(KATAGO_ENDINGS):
         network = load_network(file)
         rows = {
             "name": network.name,
@@ -104,16 +115,21 @@ def info_command(file: Path) -> None:
 def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 
-    Without FOLDER: in the current folder, in its folder `models`, and those that came with the engine.
+    Without FOLDER: in the current folder, in its folder `models`, those that `get` got and those that came with the
+    engine; an 8-bit copy is listed with its original.
     """
     from gtp_engine.errors import ModelError
     from gtp_engine.nn.metadata import info_of, read_properties
+    from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
     files = sorted({file for folder in folders or _default_folders() for file in folder.glob("*.onnx")})
     for file in files:
+        if is_quantized_copy(file):
+            continue
         try:
             info = info_of(read_properties(file))
-            text = f"{info.name} ({info.kind}, {info.encoder}, {info.precision}, boards {info.sizes})"
+            precision = f"{info.precision} and int8" if quantized_path(file).exists() else info.precision
+            text = f"{info.name} ({info.kind}, {info.encoder}, {precision}, boards {info.sizes})"
         except ModelError as error:
             text = f"unusable: {error}"
         click.echo(f"{file}  {text}")
@@ -122,16 +138,10 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 
 def _default_folders() -> list[Path]:
+    from gtp_engine.nn.named_networks import user_folder
+
     package = Path(__file__).resolve().parents[1]
-    return [Path(), Path("models"), package / "models", package.parent / "models"]
-
-
-def _onnx_name(name: str) -> str:
-    """Return the name of the ONNX file for a KataGo file."""
-    for ending in _KATAGO_ENDINGS:
-        if name.endswith(ending):
-            return name.removesuffix(ending) + ".onnx"
-    return name + ".onnx"
+    return [Path(), Path("models"), user_folder(), package / "models", package.parent / "models"]
 
 
 def _show_conversion(conversion: "Conversion") -> None:

@@ -14,18 +14,20 @@ _HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
 
 \b
 gtp-engine models quantize b15c192.onnx
-gtp-engine --model b15c192-int8.onnx
+gtp-engine --model b15c192.onnx
 
-The network plays games against itself, which supply positions for calibration and others for validation; then the
-loss of accuracy is measured layer by layer. That takes from a minute to half an hour. The table at the end shows how
-far bfloat16 and int8 are from float32 and how fast each of them is on this machine. Use `gtp-engine match` to find out
-whether the quantized network plays better in the same time.
+From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it;
+--precision overrides. `models import` and `models get` make that copy by themselves on such a processor.
+
+Games of the network that ships supply positions for calibration and others for validation. If the loss of accuracy
+calls for it, it is measured layer by layer, and the layers that lose most stay in floating point. That takes one to
+five minutes. The table at the end shows how far bfloat16 and int8 are from float32 and how fast each of them is here.
 """
 
 
 @click.command("quantize", help=_HELP)
 @click.argument("source", metavar="NET", type=click.Path(path_type=Path))
-@out_option("the name of NET with -int8, in this folder")
+@out_option("the name of NET with -int8, beside it")
 @click.option(
     "--positions",
     default=384,
@@ -49,7 +51,7 @@ whether the quantized network plays better in the same time.
     help="What runs the network for these measurements, as in `gtp-engine --provider`.",
 )
 @click.option("--threads", default=0, type=click.IntRange(min=0), help="Its threads. [default: one for each core]")
-@click.option("-v", "--verbose", is_flag=True, help="Print the loss of accuracy of each layer.")
+@click.option("-v", "--verbose", is_flag=True, help="Measure and print the loss of accuracy of each layer.")
 def quantize_command(  # noqa: D103
     source: Path,
     target: Path | None,
@@ -60,18 +62,13 @@ def quantize_command(  # noqa: D103
     threads: int,
     verbose: bool,
 ) -> None:
-    from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
+    from gtp_engine.networks.quantization import GOOD_ENOUGH, QuantizeSettings, quantize_file
+    from gtp_engine.nn.quantized_copy import quantized_path
     from gtp_engine.progress import ProgressBar
 
-    settings = QuantizeSettings(positions, seed, float_share, provider, threads)
-    target = target or Path(f"{source.stem}-int8.onnx")
-
+    settings = QuantizeSettings(positions, seed, float_share, provider, threads, 0.0 if verbose else GOOD_ENOUGH)
     with ProgressBar() as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.update(done / total, f"{done} of {total}")
-
-        result = quantize_file(source, target, settings, log=bar.log, progress=progress)
+        result = quantize_file(source, target or quantized_path(source), settings, progress=bar.update)
     if verbose:
         click.echo(_format_sensitivities(result) + "\n")
     click.echo(_format_comparison(result))

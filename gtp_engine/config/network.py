@@ -12,7 +12,8 @@ class NetworkConfig(Section, name="network"):
     model: str | None = option(
         None,
         "Network to play with: an ONNX file, or a folder with one for each purpose (policy, value, rollout), or the "
-        "name of one that comes with the engine; not set: the default one of these.",
+        "name of one that `gtp-engine models list` shows; not set: the one that `gtp-engine models default` sets, or "
+        "the engine's own.",
         unit="path",
     )
     human_model: str | None = option(
@@ -28,8 +29,8 @@ class NetworkConfig(Section, name="network"):
     )
     precision: str = option(
         "auto",
-        "Number format the network calculates in: auto is bfloat16 where the processor has it, else float32; int8 "
-        "needs a quantized network (`gtp-engine models quantize`).",
+        "Number format the network calculates in: auto is the best for the processor, int8 where it has instructions "
+        "for that and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else float32.",
         choices=("auto", "float32", "bfloat16", "int8"),
     )
     network_threads: int = option(

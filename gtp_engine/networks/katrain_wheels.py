@@ -3,6 +3,8 @@
 They are the simplest source of a strong network: no account and no other site than the package index is needed.
 """
 
+import os
+import shutil
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,21 +30,34 @@ class Package:
     """Paths of the KataGo network files."""
 
 
-def installed_katrain() -> Path:
-    """Return the folder of the installed package `katrain`, without importing it; raises ModelError."""
+def installed_katrain() -> Path | None:
+    """Return the folder of the installed package `katrain`, without importing it; None if it is not found.
+
+    It may be installed for this Python, or, as pipx and uv do it, in an environment of its own with its command on the
+    path.
+    """
     spec = find_spec("katrain")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            problem("KaTrain is not installed here", advice="name a wheel: `pip download --no-deps katrain==1.20.0`")
-        )
-    return Path(spec.origin).parent
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).parent
+    command = shutil.which("katrain")
+    if command is None:
+        return None
+    environment = Path(os.path.realpath(command)).parent.parent
+    places = [*environment.glob("lib/python*/site-packages"), environment / "Lib" / "site-packages"]
+    return next((place / "katrain" for place in places if (place / "katrain").is_dir()), None)
 
 
 @contextmanager
 def open_package(path: Path) -> Iterator[Package]:
-    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none."""
+    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none.
+
+    A KataGo network file alone is a package of one.
+    """
     if path.is_dir():
         yield _package(path.resolve(), path.name)
+        return
+    if path.is_file() and path.name.endswith(_NETWORK_ENDINGS):
+        yield Package(path.name, "", (path,))
         return
     try:
         archive = zipfile.ZipFile(path)

@@ -7,6 +7,8 @@ encoded_network     a network with its encoder
 onnx_model          a network file in ONNX Runtime
 providers           which provider runs a network, in which precision, and why; provider_trial tests it first
 metadata            the `tengen.…` properties of a network file
+network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
+named_networks      networks by name, the user's and those that ship; which one is the default
 shipped             the networks that ship with the engine
 encoder             the protocol of encoders and the arrays they fill; symmetry, the eight orientations of a board
 katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show

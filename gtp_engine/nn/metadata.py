@@ -168,6 +168,15 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
     )
 
 
+def read_info(path: Path) -> NetworkInfo:
+    """Return the metadata of a network file; raises ModelError with the file's name."""
+    properties = read_properties(path)
+    try:
+        return info_of(properties)
+    except ModelError as error:
+        raise ModelError(f"{shown(path.name)}: {error}") from error
+
+
 def _wrong(key: str, text: str, expected: str) -> ModelError:
     return ModelError(problem(f"the network's metadata {_PREFIX}{key} {shown(text)}", expected=expected))
 

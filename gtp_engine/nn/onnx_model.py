@@ -22,7 +22,7 @@ import onnxruntime
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.machine import available_cores
-from gtp_engine.nn.metadata import NetworkInfo, info_of, read_properties
+from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.providers import Runtime, suitable_batch
 
 MAX_SESSIONS: Final = 6
@@ -154,15 +154,6 @@ class OnnxModel:
                 advice="import or train it again",
             )
         )
-
-
-def read_info(path: Path) -> NetworkInfo:
-    """Return the metadata of a network file; raises ModelError with the file's name."""
-    properties = read_properties(path)
-    try:
-        return info_of(properties)
-    except ModelError as error:
-        raise ModelError(f"{shown(path.name)}: {error}") from error
 
 
 def installed_providers() -> Sequence[str]:

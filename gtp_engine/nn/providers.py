@@ -18,6 +18,20 @@ from gtp_engine.errors import ModelError, problem
 BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
 """Instruction sets (`machine.SIMD_FLAGS`) with which OpenVINO calculates in bfloat16 faster than in float32."""
 
+INT8_FLAGS: Final = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+"""Instruction sets with which a network quantized to 8 bits plays better in OpenVINO than in float32 or bfloat16.
+
+Matches at equal time decided (docs/strength.md): b6c96 against float32 where there is VNNI alone, b6c96 and b15c192
+against bfloat16 on a Zen 4 and on a Xeon with AMX."""
+
+_WHY_INT8: Final = (
+    "The processor has instructions for 8-bit integers: two to three times as fast as float32, with almost the same "
+    "results."
+)
+_WHY_BFLOAT16: Final = (
+    "The processor has instructions for bfloat16: about twice as fast as float32, with almost the same results."
+)
+
 AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu")
 """Providers that `auto` tries, best first.  TensorRT comes after CUDA because it takes minutes to start."""
 
@@ -110,8 +124,8 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
 class Runtime:
     """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
 
-    `precision` is float32, bfloat16 or int8.  `has_bfloat16` means that the layers which an int8 network leaves in
-    floating point are calculated in bfloat16.
+    `precision` is float32, bfloat16 or int8; the last reason explains it.  `has_bfloat16` means that the layers which
+    an int8 network leaves in floating point are calculated in bfloat16.
     """
 
     provider: Provider
@@ -121,24 +135,29 @@ class Runtime:
 
 
 def choose_runtimes(
-    provider: str, precision: str, *, network: str, available: Collection[str], simd: Collection[str] | None
+    provider: str,
+    precision: str,
+    *,
+    networks: Collection[str],
+    available: Collection[str],
+    simd: Collection[str] | None,
 ) -> tuple[Runtime, ...]:
     """Return the runtimes that can run a network, best first; more than one only for `provider` "auto".
 
-    `provider` and `precision` are the configuration's, `network` is the network's own precision (float32 or int8),
-    `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown).
+    `provider` and `precision` are the configuration's, `networks` the precisions of the network's files (float32, int8
+    or both), `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown).
 
     Raises ModelError if the provider that was named is not installed, or does not support the precision.
     """
-    _check_network_precision(precision, network)
-    has_bfloat16 = bool(BFLOAT16_FLAGS.intersection(simd or ()))
+    _check_network_precision(precision, networks)
+    request = _Request(precision, frozenset(networks), frozenset(simd or ()))
     if provider != "auto":
         chosen = PROVIDERS[provider]
         if chosen.onnx_name not in available:
             raise ModelError(
                 problem(f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice)
             )
-        return (_runtime(chosen, precision, network, has_bfloat16, "It was requested."),)
+        return (request.runtime(chosen, "It was requested."),)
     installed = [PROVIDERS[name] for name in AUTO_ORDER if PROVIDERS[name].onnx_name in available]
     if not installed:
         raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
@@ -150,9 +169,15 @@ def choose_runtimes(
             )
         )
     reasons = [_why(entry, has_openvino=PROVIDERS["openvino"] in installed) for entry in able]
-    return tuple(
-        _runtime(entry, precision, network, has_bfloat16, reason) for entry, reason in zip(able, reasons, strict=True)
-    )
+    return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
+
+
+def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
+    """Return whether a network quantized to 8 bits plays better than in floating point, in the same time.
+
+    ONNX Runtime's own CPU provider does not gain: b6c96 took 1.4 times as long as in float32 on a Zen 4.
+    """
+    return provider.name == "openvino" and bool(INT8_FLAGS.intersection(simd or ()))
 
 
 def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
@@ -169,42 +194,66 @@ def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
     return batch
 
 
-def _check_network_precision(precision: str, network: str) -> None:
-    """Raise ModelError if the network's own precision rules out the one that was requested."""
-    if precision == "int8" and network != "int8":
+def _check_network_precision(precision: str, networks: Collection[str]) -> None:
+    """Raise ModelError if no file of the network suits the precision that was requested."""
+    if precision == "int8" and "int8" not in networks:
         raise ModelError(
             problem(
                 "precision int8",
-                expected=f"a quantized network, this one is {network}",
+                expected="a quantized network, this one is float32",
                 advice="`gtp-engine models quantize` creates one",
             )
         )
-    if network == "int8" and precision not in ("auto", "int8"):
+    if precision not in ("auto", "int8") and "float32" not in networks:
         raise ModelError(
             problem(f"precision {precision}", expected="int8 or auto, as the network is quantized to int8")
         )
 
 
-def _runtime(provider: Provider, precision: str, network: str, has_bfloat16: bool, reason: str) -> Runtime:
-    """Return the provider with the precision to use; raises ModelError if it does not support it."""
-    if network == "int8":
-        uses_bfloat16 = has_bfloat16 and provider.name == "openvino"
-        return Runtime(provider, "int8", (reason, "The network is quantized to int8."), uses_bfloat16)
-    if precision == "bfloat16" and not (provider.name == "openvino" and has_bfloat16):
-        needs = "a processor with AVX512-BF16 or AMX" if provider.name == "openvino" else "OpenVINO"
-        raise ModelError(
-            problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
-        )
-    if precision != "auto":
-        return Runtime(provider, precision, (reason, f"{precision} was requested."))
-    if provider.name != "openvino":
-        return Runtime(provider, "float32", (reason, "It calculates in float32, as the network was trained."))
-    if has_bfloat16:
-        why = (
-            "The processor has instructions for bfloat16: about twice as fast as float32, with almost the same results."
-        )
-        return Runtime(provider, "bfloat16", (reason, why))
-    return Runtime(provider, "float32", (reason, "The processor is not known to have instructions for bfloat16."))
+@dataclass(frozen=True)
+class _Request:
+    """What was asked for, and what there is: the precisions of the network's files, the instruction sets."""
+
+    precision: str
+    networks: frozenset[str]
+    simd: frozenset[str]
+
+    def runtime(self, provider: Provider, reason: str) -> Runtime:
+        """Return the provider with the precision to use; raises ModelError if it does not support it."""
+        if self.precision not in ("auto", "int8"):
+            self._check(provider)
+            return Runtime(provider, self.precision, (reason, f"{self.precision} was requested."))
+        if self.networks == {"int8"}:
+            return self._int8(provider, reason, "The network is quantized to int8.")
+        if self.precision == "int8":
+            return self._int8(provider, reason, "int8 was requested.")
+        if "int8" in self.networks and gains_from_int8(provider, self.simd):
+            return self._int8(provider, reason, _WHY_INT8)
+        precision, why = self._float(provider)
+        return Runtime(provider, precision, (reason, why))
+
+    @property
+    def _has_bfloat16(self) -> bool:
+        return bool(BFLOAT16_FLAGS & self.simd)
+
+    def _int8(self, provider: Provider, reason: str, why: str) -> Runtime:
+        return Runtime(provider, "int8", (reason, why), self._has_bfloat16 and provider.name == "openvino")
+
+    def _float(self, provider: Provider) -> tuple[str, str]:
+        """Return the better of bfloat16 and float32, and why."""
+        if provider.name != "openvino":
+            return "float32", "It calculates in float32, as the network was trained."
+        if self._has_bfloat16:
+            return "bfloat16", _WHY_BFLOAT16
+        return "float32", "The processor is not known to have instructions for bfloat16."
+
+    def _check(self, provider: Provider) -> None:
+        """Raise ModelError if the provider does not support the precision that was requested."""
+        if self.precision == "bfloat16" and not (provider.name == "openvino" and self._has_bfloat16):
+            needs = "a processor with AVX512-BF16 or AMX" if provider.name == "openvino" else "OpenVINO"
+            raise ModelError(
+                problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
+            )
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:

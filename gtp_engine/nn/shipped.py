@@ -1,7 +1,7 @@
 """The networks that ship with the engine: the default one, and others that `--model` may name.
 
 The folder `models` lies beside the package in a checkout, and inside it in an installed engine.  It holds the
-default network, in float32 and perhaps in int8 too (`nn.loading` chooses), folders with other networks, and a README
+default network in float32 and quantized to 8 bits (`providers` chooses), folders with other networks, and a README
 about their origin.
 """
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.nn.quantized_copy import is_quantized_copy
 
 FOLDER_NAME: Final = "models"
 
@@ -17,22 +18,16 @@ _PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
 """An installed engine's folder, a checkout's."""
 
 
-def model_path(model: str | None) -> Path:
-    """Return the path of a network: of the file or folder `model` if it exists, else of the shipped one of that name.
-
-    None is the default network.  Any other name is returned as a path.  Raises ModelError as `shipped_folder` does.
-    """
-    if model is None:
-        return shipped_folder()
-    path = Path(model).expanduser()
-    return path if path.exists() else shipped_networks().get(model, path)
-
-
 def shipped_networks() -> dict[str, Path]:
-    """Return the paths of all shipped networks by their names: those of files without suffix, and of folders."""
+    """Return the paths of all shipped networks by their names: those of files without suffix, and of folders.
+
+    The 8-bit copy of a network has no name of its own.
+    """
     found: dict[str, Path] = {}
     for place in _PLACES:
         for file in sorted(place.glob("*.onnx")):
+            if is_quantized_copy(file):
+                continue
             found.setdefault(file.stem, file)
         for file in sorted(place.glob("*/*.onnx")):
             found.setdefault(file.parent.name, file.parent)

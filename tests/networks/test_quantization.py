@@ -1,6 +1,7 @@
 """Quantizing: which layers, how their numbers are rounded, the graphs that come out, the file, the command."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization import Quantized, QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization import faster_copy as faster_copy_module
 from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
 from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
 from gtp_engine.networks.quantization.compare import Difference, difference, speeds
@@ -34,6 +36,7 @@ from gtp_engine.networks.quantization.target_layers import CONVOLUTION, PRODUCT,
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.nn.quantized_copy import is_made_from, quantized_path
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 SIZE = 5
@@ -120,7 +123,7 @@ def test_products_of_transformers_are_layers() -> None:
 def test_ranges_are_those_of_the_channels(path: Path) -> None:
     original, examples = onnx.load(path), [random_examples(11), random_examples(3, size=7)]
     layers = NetworkGraph(original).layers()
-    ranges = measure_ranges(original, layers, examples, CPU)
+    ranges = measure_ranges(original, layers, examples, CPU, nothing)
     watched = onnx.ModelProto()
     watched.CopyFrom(original)
     source = layers[1].source
@@ -203,7 +206,7 @@ def test_weights_that_are_all_zero_stay_so() -> None:
 
 def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], Examples]:
     part, layers = random_examples(), NetworkGraph(model).layers()
-    return layers, measure_ranges(model, layers, [part], CPU), part
+    return layers, measure_ranges(model, layers, [part], CPU, nothing), part
 
 
 def test_a_quantized_network_says_nearly_the_same(model: onnx.ModelProto) -> None:
@@ -274,7 +277,7 @@ def test_a_real_network_hardly_changes() -> None:
     part = encode_sample(sample, info, np.random.default_rng(1))
     halves = [Examples(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = NetworkGraph(original).layers()
-    quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU))
+    quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
     policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
     found = difference(policy_and_value[:1], policy_and_value[1:])
     assert len(layers) == 12
@@ -363,7 +366,7 @@ def test_examples_are_what_the_encoder_writes(path: Path) -> None:
 
 # --- The file and the command
 
-QUICK = QuantizeSettings(positions=48, provider="cpu", threads=1)
+QUICK = QuantizeSettings(positions=48, provider="cpu", threads=1, good_enough=0.0)
 
 
 @pytest.fixture
@@ -374,7 +377,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_waiting")
 def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "small.onnx"
-    result = quantize_file(path, target, QUICK, log=nothing, progress=nothing)
+    result = quantize_file(path, target, QUICK, progress=nothing)
     assert [file.name for file in tmp_path.iterdir()] == ["small.onnx"]
     before, after = read_properties(path), read_properties(target)
     assert info_of(after).precision == "int8"
@@ -386,13 +389,68 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
     assert note["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
     assert note["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
     assert (len(result.sensitivities), result.exact) == (4, frozenset())
+    assert is_made_from(target, path)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_layers_are_not_measured_where_the_whole_is_good_enough(path: Path, tmp_path: Path) -> None:
+    shares: list[float] = []
+    quick = replace(QUICK, good_enough=0.01)
+    result = quantize_file(path, tmp_path / "a.onnx", quick, progress=lambda share, text: shares.append(share))
+    assert (result.sensitivities, result.exact) == ((), frozenset())
+    assert json.loads(read_properties(tmp_path / "a.onnx")["tengen.quantization"])["layers"] == 4
+    assert (np.diff(shares) > -1e-9).all(), "progress never goes back"
+    assert (shares[0], shares[-1]) == (0, pytest.approx(1))
+
+
+# --- The copy that import and get make
+
+
+def faster_copy(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *, simd: str = "avx_vnni", int8: float = 3.0, kl: float = 0.001
+) -> list[str]:
+    """Return the lines logged about an 8-bit copy on a pretended machine, with a pretended quantization."""
+    monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
+    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+
+    def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
+        target.touch()
+        speeds = {"float32": 1.0, "bfloat16": 2.0, "int8": int8}
+        return Quantized(target, "OpenVINO", {"int8": Difference(kl, 0.98, 0.002, 100)}, speeds, (), frozenset())
+
+    monkeypatch.setattr(faster_copy_module, "quantize_file", quantize)
+    lines: list[str] = []
+    faster_copy_module.make_faster_copy(path, progress=nothing, log=lines.append)
+    return lines
+
+
+def test_a_copy_is_kept_where_it_is_faster_and_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    lines = faster_copy(path, monkeypatch)
+    assert "net-int8.onnx: 1.5 times as fast as bfloat16 here, policy KL 0.0010" in lines[-1]
+    assert quantized_path(path).exists()
+
+
+@pytest.mark.parametrize("fault", [{"int8": 1.9}, {"kl": 0.02}])
+def test_a_copy_of_no_use_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float]) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    assert faster_copy(path, monkeypatch, **fault)[-1].startswith("The 8-bit copy was not kept: ")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_copy_is_made_where_it_would_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    assert faster_copy(path, monkeypatch, simd="avx2") == []
+    policy = tiny_networks.v7_network(tmp_path / "other.onnx", encoder="alphago-49", planes="49", globals="0")
+    assert faster_copy(policy, monkeypatch) == []
+    assert sorted(tmp_path.iterdir()) == sorted([path, policy])
 
 
 @pytest.mark.usefixtures("no_waiting")
 def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> None:
     weights = []
     for name in ("a", "b"):
-        quantize_file(path, tmp_path / name, QUICK, log=nothing, progress=nothing)
+        quantize_file(path, tmp_path / name, QUICK, progress=nothing)
         weights.append([entry.SerializeToString() for entry in onnx.load(tmp_path / name).graph.initializer])
     assert weights[0] == weights[1]
 
@@ -407,7 +465,7 @@ def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> Non
 def test_what_cannot_be_quantized_is_refused(tmp_path: Path, changes: dict[str, str], message: str) -> None:
     source = tiny_networks.v7_network(tmp_path / "other.onnx", **changes)
     with pytest.raises(ModelError, match=message):
-        quantize_file(source, tmp_path / "out.onnx", QUICK, log=nothing, progress=nothing)
+        quantize_file(source, tmp_path / "out.onnx", QUICK, progress=nothing)
     assert not (tmp_path / "out.onnx").exists()
 
 
@@ -415,13 +473,13 @@ def test_what_cannot_be_quantized_is_refused(tmp_path: Path, changes: dict[str, 
 def test_a_network_without_trunk_is_refused(tmp_path: Path) -> None:
     source = tiny_networks.v7_network(tmp_path / "flat.onnx", blocks=0, sizes="5x5")
     with pytest.raises(ModelError, match="no layer that could be quantized"):
-        quantize_file(source, tmp_path / "out.onnx", QUICK, log=nothing, progress=nothing)
+        quantize_file(source, tmp_path / "out.onnx", QUICK, progress=nothing)
 
 
 @pytest.mark.usefixtures("no_waiting")
 def test_a_folder_that_is_not_there_is_one_sentence(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be written"):
-        quantize_file(path, tmp_path / "none" / "out.onnx", QUICK, log=nothing, progress=nothing)
+        quantize_file(path, tmp_path / "none" / "out.onnx", QUICK, progress=nothing)
 
 
 @pytest.mark.usefixtures("no_waiting")

@@ -1,5 +1,6 @@
 """From a configuration to an evaluator: files and folders, falling back, plain words for what does not work."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.files import sha256_of
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
 from gtp_engine.nn.linear_policy_file import read_linear_policy
-from gtp_engine.nn.loading import find_networks
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, read_info
+from gtp_engine.nn.metadata import read_info, read_properties
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_files import find_networks, quantization_hint
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
-from gtp_engine.nn.shipped import model_path, shipped_folder, shipped_networks
+from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 
@@ -28,8 +32,8 @@ CPU = Runtime(PROVIDERS["cpu"], "float32")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a network of each kind."""
     folder = tmp_path_factory.mktemp("networks")
-    tiny_networks.v7_network(folder / "katago.onnx")
-    tiny_networks.v7_network(folder / "katago-int8.onnx", precision="int8")
+    original = tiny_networks.v7_network(folder / "katago.onnx")
+    tiny_networks.v7_network(folder / "katago-int8.onnx", precision="int8", quantized_from=sha256_of(original))
     tiny_networks.v7_network(folder / "small.onnx", sizes="9x9")
     tiny_networks.alphago_policy(folder / "policy.onnx", name="p")
     tiny_networks.alphago_value(folder / "value.onnx", name="v")
@@ -50,7 +54,9 @@ def config(path: Path, **options: str) -> NetworkConfig:
 def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
-    assert lines == ["Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time."]
+    (line,) = lines
+    assert line.startswith("Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time. ")
+    assert line.endswith("It calculates in float32, as the network was trained.")
     positions, conditions, _ = random_rows(1, 9)
     out = new_evaluation(1, 9, 9)
     evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
@@ -70,12 +76,55 @@ def test_a_folder_may_hold_a_network_for_each_purpose(
 
 
 @pytest.mark.parametrize(("precision", "chosen"), [("auto", "float32"), ("float32", "float32"), ("int8", "int8")])
-def test_precision_chooses_between_two_forms_of_a_network(
-    tmp_path: Path, networks: Path, precision: str, chosen: str
+@pytest.mark.parametrize("name", ["", "katago.onnx"], ids=["folder", "file"])
+def test_precision_chooses_between_a_network_and_its_8_bit_copy(
+    tmp_path: Path, networks: Path, name: str, precision: str, chosen: str
 ) -> None:
     folder = folder_of(tmp_path, networks, "katago", "katago-int8")
-    evaluator = load_evaluator(config(folder, precision=precision), log=print, board=(9, 9))
+    evaluator = load_evaluator(config(folder / name, precision=precision), log=print, board=(9, 9))
     assert [network.model.info.precision for network in evaluator.networks] == [chosen]
+
+
+def test_the_8_bit_copy_is_the_default_where_the_processor_gains(
+    networks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+    made: list[tuple[str, str]] = []
+
+    def no_evaluator(paths: dict[str, Path], _: object, __: object, runtime: Runtime, *rest: object) -> None:
+        made.append((paths["policy"].name, runtime.precision))
+        raise ModelError("stop")
+
+    monkeypatch.setattr(loading, "_evaluator", no_evaluator)
+    for name in ("katago.onnx", "katago-int8.onnx"):
+        with pytest.raises(ModelError, match="stop"):
+            load_evaluator(config(networks / name, provider="auto"), log=print)
+    assert made == [("katago-int8.onnx", "int8")] * 2
+
+
+def test_a_copy_of_an_older_network_is_not_used_and_logged(tmp_path: Path, networks: Path) -> None:
+    folder = folder_of(tmp_path, networks, "katago-int8")
+    tiny_networks.v7_network(folder / "katago.onnx", seed=5)
+    lines: list[str] = []
+    evaluator = load_evaluator(config(folder / "katago.onnx"), log=lines.append, board=(9, 9))
+    assert [network.model.path.name for network in evaluator.networks] == ["katago.onnx"]
+    assert lines[0].startswith(
+        "katago-int8.onnx was not made from this katago.onnx and is not used; `gtp-engine models"
+    )
+    with pytest.raises(ModelError, match="precision int8: expected a quantized network"):
+        load_evaluator(config(folder / "katago.onnx", precision="int8"), log=print)
+
+
+def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path) -> None:
+    files, openvino = find_networks(networks / "small.onnx")["policy"], PROVIDERS["openvino"]
+    hint = quantization_hint(files, openvino, ["avx_vnni"])
+    assert "`gtp-engine models quantize " in hint and "small.onnx" in hint
+    assert (
+        quantization_hint(files, openvino, ["avx2"]) == quantization_hint(files, PROVIDERS["cpu"], ["avx_vnni"]) == ""
+    )
+    both = find_networks(networks / "katago.onnx")["policy"]
+    assert quantization_hint(both, openvino, ["avx_vnni"]) == ""
 
 
 def test_a_network_for_other_boards_is_loaded_too(networks: Path) -> None:
@@ -134,9 +183,16 @@ def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.Monke
     assert model_path("pair") == Path("pair"), "an existing file or folder comes first"
 
 
+def test_the_default_ships_in_8_bits_too() -> None:
+    paths = find_networks(shipped_folder())["policy"].paths
+    assert paths.keys() == {"float32", "int8"}
+    held_out = json.loads(read_properties(paths["int8"])["tengen.quantization"])["held_out"]["int8"]
+    assert held_out["policy_kl"] < 0.0005 and held_out["winrate_error"] < 0.003
+
+
 def test_shipped_networks_have_an_origin_and_a_licence() -> None:
     files = sorted(shipped_folder().glob("*.onnx"))
-    assert sum(file.stat().st_size for file in files) <= 25 * 2**20
+    assert sum(file.stat().st_size for file in shipped_folder().rglob("*")) <= 25_000_000
     for file in files:
         info = read_info(file)
         assert info.kind == "policy+value"
@@ -149,7 +205,7 @@ def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:
     folder = model_path("alphago-9x9")
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 8 * 2**20
     for purpose, encoder in (("policy", "alphago-48"), ("value", "alphago-49")):
-        _, info = find_networks(folder)[purpose]
+        info = find_networks(folder)[purpose].info
         assert (info.kind, info.encoder, info.license) == (purpose, encoder, "MIT")
         assert info.sizes.include(9, 9) and not info.sizes.include(19, 19)
         assert info.origin.startswith("trained by Tengen on ")

@@ -9,6 +9,7 @@ OPENVINO = ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
 PLAIN = ["CPUExecutionProvider"]
 CUDA = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]
 ZEN4 = ["avx2", "avx512f", "avx512_bf16"]
+ICE_LAKE = ["avx2", "avx512f", "avx512_vnni"]
 MB = 1_000_000
 
 
@@ -16,11 +17,12 @@ def chosen(
     provider: str = "auto",
     precision: str = "auto",
     *,
-    network: str = "float32",
+    network: str | tuple[str, ...] = "float32",
     available: list[str] = OPENVINO,
     simd: list[str] | None = ZEN4,
 ) -> list[tuple[str, str]]:
-    runtimes = choose_runtimes(provider, precision, network=network, available=available, simd=simd)
+    networks = (network,) if isinstance(network, str) else network
+    runtimes = choose_runtimes(provider, precision, networks=networks, available=available, simd=simd)
     return [(runtime.provider.name, runtime.precision) for runtime in runtimes]
 
 
@@ -45,9 +47,34 @@ def test_a_provider_that_is_named_is_the_only_choice() -> None:
 @pytest.mark.parametrize("precision", ["auto", "int8"])
 def test_quantized_networks_are_calculated_in_int8(precision: str) -> None:
     assert chosen(precision=precision, network="int8") == [("openvino", "int8"), ("cpu", "int8")]
-    runtime, plain = choose_runtimes("auto", precision, network="int8", available=OPENVINO, simd=ZEN4)
+    runtime, plain = choose_runtimes("auto", precision, networks=["int8"], available=OPENVINO, simd=ZEN4)
     assert runtime.has_bfloat16
     assert not plain.has_bfloat16
+
+
+BOTH = ("float32", "int8")
+
+
+@pytest.mark.parametrize(
+    ("simd", "precision"),
+    [
+        (["avx2"], "float32"),
+        (None, "float32"),
+        (["avx2", "avx_vnni"], "int8"),
+        (ICE_LAKE, "int8"),
+        ([*ICE_LAKE, "avx512_bf16"], "int8"),
+        ([*ICE_LAKE, "amx_bf16", "amx_int8"], "int8"),
+        (["asimd", "bf16", "i8mm"], "float32"),
+    ],
+)
+def test_of_a_network_in_both_precisions_the_processor_gets_the_better(simd: list[str] | None, precision: str) -> None:
+    assert chosen(network=BOTH, simd=simd) == [("openvino", precision), ("cpu", "float32")]
+
+
+def test_a_request_overrides_the_better_precision() -> None:
+    for precision in ("float32", "int8", "bfloat16"):
+        assert chosen(precision=precision, network=BOTH, simd=[*ICE_LAKE, "avx512_bf16"])[0] == ("openvino", precision)
+    assert chosen(available=CUDA, network=BOTH, simd=ICE_LAKE)[0] == ("cuda", "float32")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +100,10 @@ def test_impossible_choices_are_reported(given: dict[str, object], message: str)
 
 def test_every_choice_has_reasons_in_sentences() -> None:
     for available in (OPENVINO, PLAIN, CUDA):
-        for runtime in choose_runtimes("auto", "auto", network="float32", available=available, simd=ZEN4):
-            assert len(runtime.reasons) == 2
-            assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
+        for simd in (ZEN4, ICE_LAKE):
+            for runtime in choose_runtimes("auto", "auto", networks=BOTH, available=available, simd=simd):
+                assert len(runtime.reasons) == 2
+                assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ KATAGO_LICENSE: Final = (
 )
 """Where the terms of KataGo's networks are published; their files do not contain them."""
 
+KATAGO_ENDINGS: Final = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
+"""Endings of KataGo's network files."""
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -29,6 +32,12 @@ class Conversion:
     """Number of learned parameters in the network."""
     size: int
     """Size of the new file in bytes."""
+
+
+def onnx_name(name: str) -> str:
+    """Return the name of the ONNX file for a KataGo file."""
+    ending = next((ending for ending in KATAGO_ENDINGS if name.endswith(ending)), "")
+    return name.removesuffix(ending) + ".onnx"
 
 
 def convert_file(source: Path, target: Path) -> Conversion:

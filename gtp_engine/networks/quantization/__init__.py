@@ -8,10 +8,11 @@
     rewrite             a graph with QuantizeLinear and DequantizeLinear inserted
     sensitivity         the loss of accuracy from each layer, and which layers stay in floating point
     compare             difference and speed of two networks
+    faster_copy         makes the quantized copy of a file, where this processor gains from it
 
 `quantize` documents the recipe and the gain from each part of it.
 """
 
-from gtp_engine.networks.quantization.quantize import Quantized, QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization.quantize import GOOD_ENOUGH, Quantized, QuantizeSettings, quantize_file
 
-__all__ = ["QuantizeSettings", "Quantized", "quantize_file"]
+__all__ = ["GOOD_ENOUGH", "QuantizeSettings", "Quantized", "quantize_file"]

@@ -7,6 +7,9 @@ The gain of each step, as policy KL from float32 on held-out 19×19 positions of
     bias corrected for the mean lost by rounding                                           0.0013 / 0.0011
     layers that lose far more than their share left in floating point (`sensitivity`)      none / two layers
 
+The games are those of the small network that ships: they take seconds, where a large network's own took minutes.  A
+network that loses little with all layers quantized is done then (`GOOD_ENOUGH`), without measuring each layer.
+
 Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games not used for calibration:
 
                   policy KL   same first move   win rate error   speed, bfloat16 = 1
@@ -24,34 +27,43 @@ the weights' sizes as well (better for b6c96, worse for b18c384nbt).
 """
 
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import onnx
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
 from gtp_engine.networks.quantization.compare import Difference, difference, run_examples, speeds
 from gtp_engine.networks.quantization.ranges import measure_ranges
 from gtp_engine.networks.quantization.rewrite import quantized_model
-from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_sensitivities
+from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_loss, measure_sensitivities
 from gtp_engine.networks.quantization.target_layers import NetworkGraph
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import Runtime, choose_runtimes
+from gtp_engine.nn.quantized_copy import QUANTIZED_FROM, can_be_quantized
+from gtp_engine.nn.shipped import shipped_folder
 
-Log = Callable[[str], None]
-Progress = Callable[[int, int], None]
+Progress = Callable[[float, str], None]
+"""Called with the finished share of the whole work, and what is being done."""
 
 BATCH: Final = 8
 """Batch size for comparing networks."""
+
+GOOD_ENOUGH: Final = 0.0005
+"""Policy KL from float32, in nats, below which no layer is left in floating point: twice that of bfloat16, and half of
+what the calibrated b6c96 and b15c192 of the table above lose."""
+
+_STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0.15, "layers": 0.45, "comparison": 0.2})
+"""Rough share of each step of the time it all takes."""
 
 _PRECISION: Final = "tengen.precision"
 _NOTE: Final = "tengen.quantization"
@@ -71,6 +83,7 @@ class QuantizeSettings:
     provider: str = "auto"
     threads: int = 0
     """0: all cores."""
+    good_enough: float = GOOD_ENOUGH
 
 
 @dataclass(frozen=True)
@@ -85,39 +98,55 @@ class Quantized:
     speeds: dict[str, float]
     """Evaluations per second by precision, "float32" included, on the largest board."""
     sensitivities: tuple[Sensitivity, ...]
-    """Losses of the layers that can be quantized."""
+    """Losses of the layers that can be quantized; empty if the network is good enough with all of them quantized."""
     exact: frozenset[str]
     """Tensors of the layers that were left in floating point."""
 
 
-def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, log: Log, progress: Progress) -> Quantized:
+def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: Progress) -> Quantized:
     """Write a quantized copy of the network file `source` to `target`, and return the comparison.
 
-    `log` is called with a line at the start of each step, `progress` with the finished part of a long step and its
-    total.  A file at `target` is replaced once the new one is complete.
+    A file at `target` is replaced once the new one is complete.
 
     Raises ModelError if the network cannot be read, or is not a float32 network with policy and value.
     """
     info = read_info(source)
     _check(source, info)
-    log("Playing games …")
-    runtimes, calibration, held_out = _play(source, info, settings, log, progress)
-    model, sensitivities, exact = _quantize(source, calibration, runtimes["float32"], settings, log, progress)
+    steps = _Steps(progress)
+    runtimes, calibration, held_out = _play(info, settings, steps)
+    result = _quantize(source, calibration, runtimes, settings, steps)
     note: dict[str, Any] = {
         "positions": sum(map(len, calibration)),
         "seed": settings.seed,
-        "layers": len(sensitivities) - len(exact),
-        "layers_in_float": sorted(exact),
+        "layers": result.layers - len(result.exact),
+        "layers_in_float": sorted(result.exact),
     }
-    log("Comparing the networks …")
-    with _replacing(target) as unfinished:
-        _save(model, unfinished, note)
-        differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads)
-        note["held_out"] = {name: asdict(entry) for name, entry in differences.items()}
-        note["evaluations_per_second"] = {name: round(value, 1) for name, value in evaluations.items()}
-        _save(model, unfinished, note)
+    try:
+        with replacing(target) as unfinished:
+            digest = sha256_of(source)
+            _save(result.model, unfinished, note, digest)
+            differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads, steps)
+            note["held_out"] = {name: asdict(entry) for name, entry in differences.items()}
+            note["evaluations_per_second"] = {name: round(value, 1) for name, value in evaluations.items()}
+            _save(result.model, unfinished, note, digest)
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
     title = runtimes["int8"].provider.title
-    return Quantized(target, title, differences, evaluations, tuple(sensitivities), frozenset(exact))
+    return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
+
+
+class _Steps:
+    """Turns the progress of each step into that of the whole."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def of(self, step: str, text: str) -> Callable[[int, int], None]:
+        """Return what a step calls with the finished part of its work and all of it."""
+        names = list(_STEPS)
+        before = sum(_STEPS[name] for name in names[: names.index(step)])
+        self._progress(before, text)
+        return lambda done, total: self._progress(before + _STEPS[step] * done / total, f"{text}: {done} of {total}")
 
 
 def _check(source: Path, info: NetworkInfo) -> None:
@@ -125,21 +154,25 @@ def _check(source: Path, info: NetworkInfo) -> None:
     name = shown(source.name)
     if info.precision != "float32":
         raise ModelError(problem(f"network {name} is already in {info.precision}", expected="one in float32"))
-    if info.kind != "policy+value" or info.encoder != "katago-v7":
+    if not can_be_quantized(info):
         raise ModelError(
             problem(
                 f"network {name} is for {info.kind}, with inputs {info.encoder}",
-                expected="one for policy and value with KataGo's inputs, which can play the games for calibration",
+                expected="one for policy and value with KataGo's inputs",
             )
         )
 
 
 def _play(
-    source: Path, info: NetworkInfo, settings: QuantizeSettings, log: Log, progress: Progress
+    info: NetworkInfo, settings: QuantizeSettings, steps: _Steps
 ) -> tuple[dict[str, Runtime], list[Examples], list[Examples]]:
-    """Return the runtime for each precision, and inputs from games of the network for calibration and validation."""
-    config = NetworkConfig(model=str(source), provider=settings.provider, network_threads=settings.threads)
-    evaluator = load_evaluator(config, log=log)
+    """Return the runtime for each precision, and inputs of games for calibration and validation.
+
+    The network that ships plays them.
+    """
+    player = NetworkConfig(model=str(shipped_folder()), provider=settings.provider, network_threads=settings.threads)
+    progress = steps.of("games", "playing games")
+    evaluator = load_evaluator(player, log=lambda line: None)
     try:
         runtimes = _runtimes(evaluator.networks[0].model.runtime.provider.name)
         examples = play_examples(evaluator, info, positions=settings.positions, seed=settings.seed, progress=progress)
@@ -153,65 +186,75 @@ def _runtimes(provider: str) -> dict[str, Runtime]:
 
     def runtime(precision: str, network: str) -> Runtime:
         simd = describe_machine()["simd"]
-        return choose_runtimes(provider, precision, network=network, available=installed_providers(), simd=simd)[0]
+        return choose_runtimes(provider, precision, networks=[network], available=installed_providers(), simd=simd)[0]
 
     found = {"float32": runtime("float32", "float32"), "int8": runtime("auto", "int8")}
     usual = runtime("auto", "float32")
     return found | {usual.precision: usual}
 
 
+@dataclass(frozen=True)
+class _Result:
+    """A quantized model, the number of its layers that could be, the loss from each, and those left as they were."""
+
+    model: onnx.ModelProto
+    layers: int
+    sensitivities: Sequence[Sensitivity] = ()
+    exact: Collection[str] = ()
+
+
 def _quantize(
     source: Path,
     calibration: Sequence[Examples],
-    runtime: Runtime,
+    runtimes: Mapping[str, Runtime],
     settings: QuantizeSettings,
-    log: Log,
-    progress: Progress,
-) -> tuple[onnx.ModelProto, list[Sensitivity], set[str]]:
-    """Return the quantized network, the loss from each layer, and the tensors of layers left in floating point."""
-    model = onnx.load(source)
+    steps: _Steps,
+) -> _Result:
+    """Return the quantized network."""
+    model, exact_runtime = onnx.load(source), runtimes["float32"]
     layers = NetworkGraph(model).layers()
     if not layers:
         raise ModelError(problem(f"network {shown(source.name)} has no layer that could be quantized"))
-    log("Measuring the range of each layer's input …")
-    ranges = measure_ranges(model, layers, calibration, runtime)
-    log("Measuring the loss from each layer …")
-    sensitivities = measure_sensitivities(model, layers, ranges, calibration, runtime, progress)
+    ranges = measure_ranges(
+        model, layers, calibration, exact_runtime, steps.of("ranges", "measuring the ranges of values")
+    )
+    progress = steps.of("layers", "measuring the loss from each layer")
+    quantized = quantized_model(model, layers, ranges)
+    loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
+    if loss.policy_kl <= settings.good_enough:
+        return _Result(quantized, len(layers))
+    sensitivities = measure_sensitivities(model, layers, ranges, calibration, exact_runtime, progress)
     exact = choose_exact(sensitivities, settings.float_share)
-    return quantized_model(model, layers, ranges, exact), sensitivities, exact
+    return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)
 
 
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Yield the path of a file that replaces `target` on success; raises ModelError."""
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        yield unfinished
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any]) -> None:
-    """Write the model with the original's metadata, its new precision and `note`."""
+def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest: str) -> None:
+    """Write the model with the original's metadata, its new precision, the hash of its file and `note`."""
     properties = {entry.key: entry.value for entry in model.metadata_props}
-    properties |= {_PRECISION: "int8", _NOTE: json.dumps(note)}
+    properties |= {_PRECISION: "int8", QUANTIZED_FROM: digest, _NOTE: json.dumps(note)}
     del model.metadata_props[:]
     onnx.helper.set_model_props(model, properties)
     path.write_bytes(model.SerializeToString())
 
 
 def _compare(
-    source: Path, quantized: Path, held_out: Sequence[Examples], runtimes: dict[str, Runtime], threads: int
+    source: Path,
+    quantized: Path,
+    held_out: Sequence[Examples],
+    runtimes: dict[str, Runtime],
+    threads: int,
+    steps: _Steps,
 ) -> tuple[dict[str, Difference], dict[str, float]]:
     """Return the difference of each precision from float32, and the speed of each."""
     models = {
         name: OnnxModel(quantized if name == "int8" else source, runtime, threads=threads, batch=BATCH)
         for name, runtime in runtimes.items()
     }
-    outputs = {name: run_examples(model, held_out) for name, model in models.items()}
+    progress = steps.of("comparison", "comparing the networks")
+    outputs = {}
+    for number, (name, model) in enumerate(models.items(), 1):
+        outputs[name] = run_examples(model, held_out)
+        progress(number, len(models))
     reference = outputs.pop("float32")
     differences = {name: difference(reference, found) for name, found in outputs.items()}
     largest = max(held_out, key=lambda part: part.width * part.height)

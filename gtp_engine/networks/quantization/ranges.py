@@ -7,7 +7,7 @@ divided by it: Xiao et al., "SmoothQuant" (2022).  Weights are rounded to 255 va
 C and I are input channels, O output channels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,9 +69,16 @@ class RoundedWeights:
 
 
 def measure_ranges(
-    model: onnx.ModelProto, layers: Sequence[Layer], examples: Sequence[Examples], runtime: Runtime
+    model: onnx.ModelProto,
+    layers: Sequence[Layer],
+    examples: Sequence[Examples],
+    runtime: Runtime,
+    progress: Callable[[int, int], None],
 ) -> dict[str, Range]:
-    """Run `model` on the examples and return the range of each layer's input, by the name of its tensor."""
+    """Run `model` on the examples and return the range of each layer's input, by the name of its tensor.
+
+    `progress` is called with the number of examples that are done, and of all.
+    """
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     for layer in layers:
@@ -79,6 +86,7 @@ def measure_ranges(
     content = watched.SerializeToString()
     names = [layer.source for layer in layers]
     axes = [layer.channel_axis for layer in layers]
+    done, total = 0, sum(map(len, examples))
     seen: dict[str, list[tuple[FloatArray, FloatArray, FloatArray, int]]] = {name: [] for name in names}
     for part in examples:
         session = new_session(content, runtime, {"height": part.height, "width": part.width})
@@ -87,6 +95,8 @@ def measure_ranges(
             for name, axis, values in zip(names, axes, session.run(names, feeds), strict=True):
                 rows = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
                 seen[name].append((rows.min(1), rows.max(1), rows.sum(1, dtype=np.float64), rows.shape[1]))
+            done += len(feeds["spatial"])
+            progress(done, total)
     return {name: _joined(parts) for name, parts in seen.items()}
 
 

@@ -6,7 +6,8 @@ all layers together was 0.00098, and so was the sum of the single layers'.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -35,6 +36,24 @@ class Sensitivity:
     """Between the network with this layer alone quantized and the original."""
 
 
+def measure_loss(
+    model: onnx.ModelProto,
+    quantized: onnx.ModelProto,
+    examples: Sequence[Examples],
+    *,
+    exact: Runtime,
+    rounded: Runtime,
+) -> Difference:
+    """Return the difference of a quantized network from the original, on the positions that layers are measured on."""
+    used = [part.first(POSITIONS) for part in examples]
+
+    def outputs(network: onnx.ModelProto, runtime: Runtime) -> list[RawOutputs]:
+        content = network.SerializeToString()
+        return [_run(_session(content, runtime, part), part) for part in used]
+
+    return difference(outputs(model, exact), outputs(quantized, rounded))
+
+
 def measure_sensitivities(
     model: onnx.ModelProto,
     layers: Sequence[Layer],
@@ -46,17 +65,11 @@ def measure_sensitivities(
     """Return the loss from each layer; `progress` is called with the number of layers measured, and of all."""
     used = [part.first(POSITIONS) for part in examples]
     content = switchable_model(model, layers, ranges).SerializeToString()
-    sessions = [
-        new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)}) for part in used
-    ]
+    sessions = [_session(content, runtime, part) for part in used]
 
     def outputs(switches: Sequence[bool]) -> list[RawOutputs]:
-        found = []
-        for session, part in zip(sessions, used, strict=True):
-            feeds = {"spatial": part.spatial, "globals": part.globals_, SWITCHES: np.array(switches)}
-            policy, value = session.run(["policy", "value"], feeds)
-            found.append(RawOutputs(policy, value, None, None))
-        return found
+        more = {SWITCHES: np.array(switches)}
+        return [_run(session, part, more) for session, part in zip(sessions, used, strict=True)]
 
     reference = outputs([False] * len(layers))
     measured = []
@@ -65,6 +78,17 @@ def measure_sensitivities(
         measured.append(Sensitivity(layer, difference(reference, outputs(switches))))
         progress(number + 1, len(layers))
     return measured
+
+
+def _session(content: bytes, runtime: Runtime, part: Examples) -> Any:
+    """Return a session of a model for these examples."""
+    return new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
+
+
+def _run(session: Any, part: Examples, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
+    """Return policy and value of a model."""
+    policy, value = session.run(["policy", "value"], {"spatial": part.spatial, "globals": part.globals_, **more})
+    return RawOutputs(policy, value, None, None)
 
 
 def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:

@@ -22,10 +22,10 @@ _UNFINISHED: Final = 1
 
 def shipped_teacher() -> Path:
     """Return the file of the network that ships with the engine, in float32: the default teacher."""
-    from gtp_engine.nn.loading import find_networks  # imported here: it is slow, and --help does not need it
+    from gtp_engine.nn.network_files import find_networks  # imported here: it is slow, and --help does not need it
     from gtp_engine.nn.shipped import shipped_folder
 
-    return find_networks(shipped_folder())["policy"][0]
+    return find_networks(shipped_folder())["policy"].path("float32")
 
 
 class Step(NamedTuple):

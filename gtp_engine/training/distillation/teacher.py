@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, read_info
+from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 
@@ -55,7 +56,7 @@ class OnnxTeacher:
         runtime = choose_runtimes(
             self.provider,
             self.precision,
-            network=info.precision,
+            networks=[info.precision],
             available=installed_providers(),
             simd=describe_machine()["simd"],
         )[0]

@@ -13,8 +13,8 @@ import torch
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.onnx_export import info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
-from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.onnx_model import RawOutputs, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.start import module_of_file

@@ -9,7 +9,7 @@ import pytest
 from training.needs_torch import torch
 
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.nn.onnx_model import read_info
+from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.alphago.net_export import check_net_file, export_net, model_of, random_planes
 from gtp_engine.training.alphago.nets import KINDS, NetShape, PolicyNet, ValueNet, new_net
 from gtp_engine.training.alphago.trained_net import read_policy

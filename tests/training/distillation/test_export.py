@@ -20,7 +20,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.onnx_model import read_info
+from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.export import check_file, export_network, model_of, random_positions
 from gtp_engine.training.distillation.labels import Labeller

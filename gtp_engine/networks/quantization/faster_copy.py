@@ -1,0 +1,46 @@
+"""The 8-bit copy of a network, made where this processor gains from it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.machine import describe_machine
+from gtp_engine.networks.quantization.quantize import Progress, Quantized, QuantizeSettings, quantize_file
+from gtp_engine.nn.network_files import FLOAT, find_networks, quantization_hint
+from gtp_engine.nn.onnx_model import installed_providers
+from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.nn.quantized_copy import quantized_path
+
+Log = Callable[[str], None]
+
+LARGEST_LOSS: Final = 0.01
+"""Policy KL from float32, in nats, above which a copy is not kept: several times that of any network measured."""
+
+
+def faster_copy_hint(path: Path) -> str:
+    """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else ""."""
+    simd = describe_machine()["simd"]
+    runtime = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)[0]
+    return quantization_hint(find_networks(path)["policy"], runtime.provider, simd)
+
+
+def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
+    """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
+
+    It is kept only if it proves faster here and agrees with the original.  `log` receives what came of it.
+    """
+    if not faster_copy_hint(path):
+        return
+    log("Making an 8-bit copy, which is faster on this processor …")
+    log(_outcome(quantize_file(path, quantized_path(path), QuantizeSettings(), progress=progress)))
+
+
+def _outcome(result: Quantized) -> str:
+    """Return what came of the copy, and remove it if it is of no use."""
+    speeds, loss = dict(result.speeds), result.differences["int8"]
+    int8 = speeds.pop("int8")
+    best = max(speeds, key=lambda name: speeds[name])
+    if int8 > speeds[best] and loss.policy_kl <= LARGEST_LOSS:
+        return f"{result.path.name}: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."
+    result.path.unlink()
+    return f"The 8-bit copy was not kept: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."

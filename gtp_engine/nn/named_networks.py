@@ -1,0 +1,90 @@
+"""Networks that have a name: those the user has got, in a folder of their own, and those that ship with the engine.
+
+The user's folder also holds the name of the network to play with when none is given (`models default`).  Without
+that, it is the network that ships.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import replacing
+from gtp_engine.nn.quantized_copy import is_quantized_copy
+from gtp_engine.nn.shipped import shipped_folder, shipped_networks
+
+BUILTIN: Final = "builtin"
+"""The name, as a default, of the network that ships with the engine."""
+
+_DEFAULT_FILE: Final = "default.txt"
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's networks, which need not exist: TENGEN_DATA_DIR, or this platform's place."""
+    if named := os.environ.get("TENGEN_DATA_DIR"):
+        base = Path(named).expanduser()
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "tengen"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support" / "tengen"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")) / "tengen"
+    return base / "networks"
+
+
+def named_networks() -> dict[str, Path]:
+    """Return the paths of all networks by their names; the user's come before those that ship."""
+    mine = {file.stem: file for file in sorted(user_folder().glob("*.onnx")) if not is_quantized_copy(file)}
+    return shipped_networks() | mine
+
+
+def model_path(model: str | None) -> Path:
+    """Return the path of a network: of the file or folder `model` if it exists, else of the network of that name.
+
+    None is the default network.  Any other name is returned as a path.  Raises ModelError if the default is missing.
+    """
+    if model is not None:
+        path = Path(model).expanduser()
+        return path if path.exists() else named_networks().get(model, path)
+    name = default_name()
+    if name == BUILTIN:
+        return shipped_folder()
+    path = model_path(name)
+    if not path.exists():
+        raise ModelError(
+            problem(
+                f"the network {shown_path(name)}, which `gtp-engine models default` has set, is missing",
+                advice="set another one, or `gtp-engine models default builtin`",
+            )
+        )
+    return path
+
+
+def default_name() -> str:
+    """Return the name or path of the default network, BUILTIN for the one that ships."""
+    try:
+        return (user_folder() / _DEFAULT_FILE).read_text(encoding="utf-8").strip() or BUILTIN
+    except OSError:
+        return BUILTIN
+
+
+def set_default(name: str) -> None:
+    """Make a network the default: a name or a path, BUILTIN for the one that ships.
+
+    Raises ModelError if there is no such network, or the user's folder cannot be written.
+    """
+    if name != BUILTIN and name not in named_networks():
+        if not Path(name).expanduser().exists():
+            known = " or ".join([BUILTIN, *sorted(named_networks()), "an ONNX file", "a folder"])
+            raise ModelError(
+                problem(f"network {shown_path(name)}", expected=known, advice="`gtp-engine models get` gets one")
+            )
+        name = str(Path(name).expanduser().resolve())
+    file = user_folder() / _DEFAULT_FILE
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as unfinished:
+            unfinished.write_text(name + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ModelError(problem(f"{file} cannot be written ({error.strerror})")) from error

@@ -1,0 +1,110 @@
+"""The files of a network: one for each purpose, each in float32, quantized to 8 bits, or both.
+
+`NET.onnx` in float32 and `NET-int8.onnx` beside it are one network: naming the first means the better of the two on
+this processor (`providers`).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.named_networks import named_networks
+from gtp_engine.nn.providers import Provider, gains_from_int8
+from gtp_engine.nn.quantized_copy import can_be_quantized, is_made_from, quantized_path
+
+FLOAT, QUANTIZED = "float32", "int8"
+
+_PURPOSES: Final = ("policy", "value", "rollout")
+_IMPORT_ADVICE: Final = "convert it with `gtp-engine models import`"
+
+
+@dataclass(frozen=True)
+class NetworkFiles:
+    """The file of a network by precision, "float32" or "int8" or both, and its metadata."""
+
+    paths: dict[str, Path]
+    info: NetworkInfo
+    remark: str = field(default="", compare=False)
+    """A sentence about a file that lies beside these and is not used; empty if there is none."""
+
+    def path(self, precision: str) -> Path:
+        """Return the file to calculate with in `precision`: the only one, or the quantized one for "int8" only."""
+        wanted = QUANTIZED if precision == QUANTIZED else FLOAT
+        return self.paths.get(wanted) or next(iter(self.paths.values()))
+
+
+def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[str] | None) -> str:
+    """Return a sentence for the user if the network lacks an 8-bit copy that would be faster here, else ""."""
+    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
+        return ""
+    return (
+        f"An 8-bit copy would be faster on this processor: `gtp-engine models quantize {files.paths[FLOAT]}` makes it."
+    )
+
+
+def find_networks(path: Path) -> dict[str, NetworkFiles]:
+    """Return the files for each purpose: "policy" and "value", which may be one network, and perhaps "rollout".
+
+    `path` is a file, to which its quantized copy is added, or a folder.  Raises ModelError.
+    """
+    if not path.exists():
+        known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
+        raise ModelError(problem(f"network {shown_path(path)}", expected=known))
+    found = [(file, read_info(file)) for file in (_files_in(path) if path.is_dir() else _file_and_copy(path))]
+    chosen = {}
+    for purpose in _PURPOSES:
+        fitting = [(file, info) for file, info in found if purpose in info.kind.split("+")]
+        if fitting:
+            chosen[purpose] = _one_network(fitting, purpose, path)
+    if missing := [purpose for purpose in ("policy", "value") if purpose not in chosen]:
+        kinds = ", ".join(sorted({info.kind for _, info in found}))
+        raise ModelError(
+            problem(
+                f"network {shown(path.name)} is for {kinds}",
+                expected=f"one for {' and '.join(missing)} too",
+                advice="put the files into one folder and name that",
+            )
+        )
+    return chosen
+
+
+def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path: Path) -> NetworkFiles:
+    """Return the files for a purpose; raises ModelError if they are of several networks."""
+    paths = {info.precision: file for file, info in fitting}
+    if len(paths) < len(fitting):
+        names = ", ".join(file.name for file, _ in fitting)
+        raise ModelError(
+            problem(
+                f"folder {shown(path.name)} has several {purpose} networks ({names})",
+                expected="one for each purpose",
+                advice="name a file",
+            )
+        )
+    remark = ""
+    if paths.keys() == {FLOAT, QUANTIZED} and not is_made_from(paths[QUANTIZED], paths[FLOAT]):
+        original, copy = paths[FLOAT], paths.pop(QUANTIZED)
+        remark = (
+            f"{copy.name} was not made from this {original.name} and is not used; "
+            f"`gtp-engine models quantize {original.name}` makes it again."
+        )
+    first = paths.get(FLOAT) or paths[QUANTIZED]
+    return NetworkFiles(paths, dict(fitting)[first], remark)
+
+
+def _file_and_copy(path: Path) -> Sequence[Path]:
+    """Return the path and that of its quantized copy; raises ModelError for a file in KataGo's own formats."""
+    if path.suffix in (".gz", ".bin", ".txt"):
+        raise ModelError(problem(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE))
+    copy = quantized_path(path)
+    return [path, copy] if copy.exists() else [path]
+
+
+def _files_in(folder: Path) -> Sequence[Path]:
+    """Return the ONNX files in a folder, sorted by name; raises ModelError if there is none."""
+    files = sorted(folder.glob("*.onnx"))
+    if not files:
+        raise ModelError(problem(f"folder {shown_path(folder)} holds no ONNX file", advice=_IMPORT_ADVICE))
+    return files

@@ -1,0 +1,318 @@
+"""`models get`: networks by name and from files; whatever goes wrong ends in one sentence and leaves nothing behind."""
+
+import hashlib
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner, Result
+from nn.katago_files import NetworkFile
+
+from gtp_engine.cli import cli
+from gtp_engine.networks import catalogue, get, katrain_wheels, pip_download
+from gtp_engine.networks.catalogue import PUBLISHED, PublishedNetwork
+from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.named_networks import default_name, model_path, user_folder
+
+NAME = PUBLISHED[0].name
+CONTENT = NetworkFile(15).bytes(gzipped=True)
+
+Pip = Callable[[list[str], Path], tuple[int, str]]
+
+
+def wheel_bytes(folder: Path) -> bytes:
+    path = folder / "made.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("katrain/models/some-long-name.bin.gz", CONTENT)
+        archive.writestr("katrain/__init__.py", "")
+        archive.writestr("katrain-1.dist-info/licenses/LICENSE", "Use it as\nyou like.\n")
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+@pytest.fixture(autouse=True)
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """Publish a tiny network as the best, in a wheel that is returned; nothing is installed, pip must not run."""
+    content = wheel_bytes(tmp_path)
+    tiny = replace(
+        PUBLISHED[0],
+        wheel_bytes=len(content),
+        wheel_sha256=hashlib.sha256(content).hexdigest(),
+        file_bytes=len(CONTENT),
+        file_sha256=hashlib.sha256(CONTENT).hexdigest(),
+    )
+    monkeypatch.setattr(catalogue, "PUBLISHED", (tiny, *PUBLISHED[1:]))
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: None)
+    monkeypatch.setattr(katrain_wheels.shutil, "which", lambda name: None)
+    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": []})
+    pip_is(monkeypatch, None)
+    return content
+
+
+def pip_is(monkeypatch: pytest.MonkeyPatch, pip: Pip | None) -> None:
+    def must_not_run(arguments: list[str], folder: Path) -> tuple[int, str]:
+        raise AssertionError("pip was called")
+
+    monkeypatch.setattr(pip_download, "_run_pip", pip or must_not_run)
+
+
+def delivering(content: bytes, calls: list[list[str]] | None = None) -> Pip:
+    def pip(arguments: list[str], folder: Path) -> tuple[int, str]:
+        if calls is not None:
+            calls.append(arguments)
+        (folder / "katrain-1.20.0-py3-none-any.whl").write_bytes(content)
+        return 0, ""
+
+    return pip
+
+
+def failing(message: str) -> Pip:
+    def pip(arguments: list[str], folder: Path) -> tuple[int, str]:
+        (folder / "half").write_bytes(b"half a wheel")
+        return 1, message
+
+    return pip
+
+
+def models(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["models", *arguments], prog_name="gtp-engine")
+
+
+def succeed(*arguments: str) -> str:
+    result = models(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def fail(*arguments: str) -> str:
+    """Return the one line on stderr of a command that fails and leaves the user's folder as it was."""
+    before = sorted(user_folder().rglob("*"))
+    result = models(*arguments)
+    assert result.exit_code == 2, result.output
+    assert sorted(user_folder().rglob("*")) == before
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def got() -> list[str]:
+    return sorted(path.name for path in user_folder().iterdir())
+
+
+# --- What works
+
+
+@pytest.mark.parametrize("name", [NAME, "best"])
+def test_a_published_network_becomes_the_default(monkeypatch: pytest.MonkeyPatch, wheel: bytes, name: str) -> None:
+    calls: list[list[str]] = []
+    pip_is(monkeypatch, delivering(wheel, calls))
+    output = succeed("get", name)
+    assert calls[0][0] == "download" and calls[0][-1] == "katrain==1.20.0" and "--no-deps" in calls[0]
+    assert "Use it as\nyou like." in output and "https://katagotraining.org/network_license/" in output
+    assert f"`gtp-engine` plays with {NAME} from now on" in output
+    assert got() == [f"{NAME}.onnx", "default.txt"]
+    assert model_path(None) == model_path(NAME) == user_folder() / f"{NAME}.onnx"
+    info = read_info(model_path(None))
+    assert info.origin == "some-long-name.bin.gz in katrain-1.20.0-py3-none-any.whl"
+    assert "you like" in info.license
+
+
+def test_what_is_here_is_not_downloaded_again(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    pip_is(monkeypatch, delivering(wheel))
+    succeed("get", NAME)
+    succeed("default", "builtin")
+    pip_is(monkeypatch, None)
+    assert "is already in" in succeed("get", NAME)
+    assert default_name() == NAME
+
+
+def test_a_wheel_needs_no_connection(wheel: bytes) -> None:
+    Path("katrain.whl").write_bytes(wheel)
+    assert f"plays with {NAME} from now on" in succeed("get", "./katrain.whl")
+    assert got() == [f"{NAME}.onnx", "default.txt"]
+
+
+def test_a_network_file_that_is_not_known_keeps_its_name() -> None:
+    Path("my.net.bin.gz").write_bytes(NetworkFile(16).bytes(gzipped=True))
+    assert "plays with my.net from now on" in succeed("get", "my.net.bin.gz")
+    assert read_info(model_path(None)).origin == "my.net.bin.gz"
+
+
+def test_katrain_in_this_environment_needs_no_connection(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    Path("made.whl").write_bytes(wheel)
+    zipfile.ZipFile("made.whl").extractall("site")
+    spec = SimpleNamespace(origin=str(Path("site/katrain/__init__.py").resolve()))
+    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: spec)
+    assert f"Found {NAME} in " in succeed("get", NAME)
+    assert default_name() == NAME
+
+
+def test_katrain_in_an_environment_of_its_own_is_found_by_its_command(
+    monkeypatch: pytest.MonkeyPatch, wheel: bytes, tmp_path: Path
+) -> None:
+    Path("made.whl").write_bytes(wheel)
+    zipfile.ZipFile("made.whl").extractall("tool/lib/python3.12/site-packages")
+    command = Path("tool/bin/katrain")
+    command.parent.mkdir()
+    command.touch()
+    Path("link").symlink_to(command.resolve())
+    monkeypatch.setattr(katrain_wheels.shutil, "which", lambda name: str(tmp_path / "link"))
+    assert f"Found {NAME} in {tmp_path / 'tool'}" in succeed("get", NAME)
+
+
+def test_another_release_of_katrain_does_not_help(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    Path("site/katrain").mkdir(parents=True)
+    Path("site/katrain/other.bin.gz").write_bytes(bytes(len(CONTENT)))
+    spec = SimpleNamespace(origin=str(Path("site/katrain/__init__.py").resolve()))
+    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: spec)
+    pip_is(monkeypatch, delivering(wheel))
+    assert "Downloading katrain==1.20.0" in succeed("get", NAME)
+
+
+def test_the_list_names_size_strength_licence_and_what_is_here(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    pip_is(monkeypatch, delivering(wheel))
+    succeed("get", NAME)
+    lines = succeed("get").splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == [network.name for network in PUBLISHED]
+    assert "default" in lines[1] and "superhuman" in lines[1]
+    assert "125 MB" in lines[2] and " no " in lines[2]
+    assert any(line.startswith("Licence: ") for line in lines)
+
+
+# --- What does not
+
+
+def test_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    warning = (
+        "WARNING: Retrying (Retry(total=1, connect=None, read=None, redirect=None, status=None)) after connection "
+        "broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to "
+        "establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/katrain/\n"
+        "ERROR: Could not find a version that satisfies the requirement katrain==1.20.0 (from versions: none)\n"
+        "ERROR: No matching distribution found for katrain==1.20.0\n"
+    )
+    pip_is(monkeypatch, failing(warning))
+    line = fail("get", NAME)
+    assert line.startswith("Error: there is no connection to the package index; check it and try again, or download ")
+    assert line.endswith("`gtp-engine models get FILE.whl`")
+
+
+def test_an_index_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    pip_is(monkeypatch, failing("ERROR: No matching distribution found for katrain==1.20.0\n"))
+    assert "the package index that pip uses has no wheel katrain==1.20.0" in fail("get", NAME)
+
+
+@pytest.mark.parametrize("message", ["ERROR: [Errno 28] No space left on device", "OSError: Disk quota exceeded"])
+def test_a_disk_that_is_full_at_the_download(monkeypatch: pytest.MonkeyPatch, message: str) -> None:
+    pip_is(monkeypatch, failing(message))
+    assert "is full; make room, or set TENGEN_DATA_DIR" in fail("get", NAME)
+
+
+def test_a_disk_with_too_little_room_is_noticed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(get.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 100))
+    assert "is full: expected " in fail("get", PUBLISHED[1].name)
+
+
+def test_a_disk_that_is_full_at_the_conversion(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    pip_is(monkeypatch, delivering(wheel))
+    written = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if ".onnx" in path.name:
+            written(path, data[:10])
+            raise OSError(28, "No space left on device")
+        return written(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert "cannot be written (No space left on device)" in fail("get", NAME)
+
+
+def test_a_wheel_that_changed(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    pip_is(monkeypatch, delivering(wheel + b"!"))
+    line = fail("get", NAME)
+    assert "from the package index has the SHA-256" in line and "so it was not imported" in line
+
+
+def test_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(arguments: list[str], folder: Path) -> tuple[int, str]:
+        (folder / "half").touch()
+        raise KeyboardInterrupt
+
+    pip_is(monkeypatch, interrupted)
+    result = models("get", NAME)
+    assert (result.exit_code, result.stderr) == (130, "\nInterrupted; nothing was changed.\n")
+    assert got() == []
+    assert default_name() == "builtin"
+
+
+def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    left = user_folder() / "unfinished-x"
+    left.mkdir(parents=True)
+    (left / "half.whl").touch()
+    monkeypatch.setattr(get, "_ABANDONED", -1.0)
+    pip_is(monkeypatch, delivering(wheel))
+    succeed("get", NAME)
+    assert got() == [f"{NAME}.onnx", "default.txt"]
+
+
+def test_no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    pip_is(monkeypatch, failing(f"{sys.executable}: No module named pip\n"))
+    assert "this Python has no pip; install it with" in fail("get", NAME)
+
+
+def test_pip_that_is_not_there_is_what_python_says_about_it() -> None:
+    """The message that `_NO_PIP` recognizes is the interpreter's own."""
+    result = pip_download.subprocess.run(
+        [sys.executable, "-S", "-m", "pip"], env={"PYTHONPATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert pip_download._NO_PIP.search(result.stderr), result.stderr
+
+
+def test_other_failures_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    pip_is(monkeypatch, failing("something\nERROR: the index wants a password\n"))
+    assert "pip failed: 'ERROR: the index wants a password'; try again, or download" in fail("get", NAME)
+
+
+def test_unknown_names() -> None:
+    for name in ("b10c384", "b10c384h6nbtflrs"):
+        line = fail("get", name)
+        assert f"network '{name}': expected best, b10c384h6nbttflrs, " in line
+        assert "did you mean b10c384h6nbttflrs? `gtp-engine models get` lists them" in line
+
+
+def test_a_folder_that_cannot_be_created(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("data").touch()
+    assert "cannot be created (" in fail("get", NAME)
+
+
+def test_a_file_without_a_network() -> None:
+    Path("game.sgf").write_text("(;GM[1])")
+    assert "expected a wheel (.whl) or a folder" in fail("get", "game.sgf")
+
+
+# --- The default
+
+
+def test_the_default_may_be_a_file_or_go_back(tmp_path: Path, wheel: bytes) -> None:
+    Path("katrain.whl").write_bytes(wheel)
+    succeed("get", "katrain.whl")
+    file = shutil.copy(model_path(None), tmp_path / "elsewhere.onnx")
+    assert succeed("default", "elsewhere.onnx") == f"{file}\n"
+    assert model_path(None) == Path(file)
+    assert succeed("default", "alphago-9x9") == "alphago-9x9\n"
+    assert succeed("default", NAME) == f"{NAME}\n"
+    assert succeed("default", "builtin") == succeed("default") == "builtin\n"
+    assert "network 'nonsense': expected builtin or " in fail("default", "nonsense")
+
+
+def test_published_networks_are_fixed_by_hashes() -> None:
+    for network in PUBLISHED:
+        assert isinstance(network, PublishedNetwork)
+        assert len(network.wheel_sha256) == len(network.file_sha256) == 64
+    assert len({network.name for network in PUBLISHED}) == len({network.wheel_sha256 for network in PUBLISHED}) == 3
