@@ -6,8 +6,7 @@ import pytest
 from training.needs_torch import torch
 
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.nn.shipped import shipped_folder
-from gtp_engine.training.core.command_chain import carry_out, carry_out_all
+from gtp_engine.training.core.command_chain import carry_out, carry_out_all, shipped_teacher
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 
 assert torch
@@ -15,7 +14,7 @@ assert torch
 
 def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2)
-    teacher = next(shipped_folder().glob("*.onnx"))
+    teacher = shipped_teacher()
     steps = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(steps) == 0
     infos = {path.stem: info_of(read_properties(path)) for path in tmp_path.glob("*.onnx")}
