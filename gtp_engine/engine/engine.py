@@ -390,7 +390,6 @@ class Engine:
         if (game.width, game.height) != (self.game.width, self.game.height):
             self._thinker.prepare(game.width, game.height)  # now, as no clock is running
         self.game = game
-        self._resignation.reset()
         self._dynamic_advantage.reset()
         self._resigned = EMPTY
         self._scorer.clear()

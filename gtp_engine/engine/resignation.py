@@ -7,7 +7,7 @@ behind the schedule of such a game, as KataGo does (`shouldResign` in `cpp/comma
 from typing import Final
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.initial_advantage import initial_advantage_black
 from gtp_engine.search.report import SearchReport, for_color
@@ -30,18 +30,25 @@ SCHEDULE_SHARE: Final = 0.15
 
 
 class Resignation:
-    """Counts, for each colour, how many moves in a row were lost."""
+    """Counts, for each colour, how many moves of a game in a row were lost.
+
+    Some controllers (gtp2ogs with a pool of engines) set up the whole game before each move, so a game is known by its
+    moves: the count goes on while they continue those of the last one, and starts anew with any others.
+    """
 
     def __init__(self, config: PlayConfig) -> None:
         self.config = config
         self._lost = {BLACK: 0, WHITE: 0}
+        self._start: tuple[int, int, tuple[Move, ...]] = (0, 0, ())
+        self._moves: tuple[Move, ...] = ()
 
     def reset(self) -> None:
-        """Start a new game."""
+        """Count from the next move on, after a move was taken back."""
         self._lost = {BLACK: 0, WHITE: 0}
 
     def is_due(self, game: Game, report: SearchReport) -> bool:
         """Return whether the side to play should resign after this search; counts the move."""
+        self._follow(game)
         config, color = self.config, report.to_play
         self._lost[color] = self._lost[color] + 1 if report.winrate < config.resign_winrate else 0
         return (
@@ -50,6 +57,13 @@ class Resignation:
             and len(game.moves) >= config.resign_min_moves * game.width * game.height
             and not is_on_schedule(game, color, for_color(completed(report, game).lead_black, color))
         )
+
+    def _follow(self, game: Game) -> None:
+        """Reset the counts unless `game` continues the last one."""
+        start, moves = (game.width, game.height, game.setup_stones), game.moves
+        if start != self._start or moves[: len(self._moves)] != self._moves:
+            self.reset()
+        self._start, self._moves = start, moves
 
 
 def is_on_schedule(game: Game, color: int, lead: float) -> bool:

@@ -90,3 +90,27 @@ def test_a_search_by_rollouts_has_its_lead_from_ownership() -> None:
     resignation = Resignation(PlayConfig())
     reports = [report_of(0.5, WHITE, raw=None, ownership=share) for share in (0.1, 0.1, 0.1, 0.3)]
     assert [resignation.is_due(game, report) for report in reports] == [False, False, False, True]
+
+
+def test_a_game_that_is_set_up_anew_before_each_move_is_resigned() -> None:
+    """As gtp2ogs does with a pool of engines."""
+    resignation, game = Resignation(PlayConfig()), game_of(90, komi=7.0)
+    due = []
+    for _ in range(3):
+        again = Game(19, rules=game.rules, komi=7.0)
+        for move in game.moves:
+            again.play(move)
+        due.append(resignation.is_due(again, report_of(-20.0, BLACK)))
+        for color in (BLACK, WHITE):
+            game.play(Move(color, game.legal_points(color)[0]))
+    assert due == [False, False, True]
+
+
+def test_lost_moves_of_another_game_do_not_count() -> None:
+    game = game_of(90, komi=7.0)
+    shorter = game.copy()
+    shorter.undo(2)
+    for other in (shorter, game_of(90, komi=7.0, handicap=2)):
+        resignation = Resignation(PlayConfig())
+        assert not any(resignation.is_due(game, report_of(-20.0, BLACK)) for _ in range(2))
+        assert not resignation.is_due(other, report_of(-20.0, BLACK))
