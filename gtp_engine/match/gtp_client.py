@@ -23,10 +23,17 @@ import time
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from gtp_engine.errors import TengenError, shown
+from gtp_engine.errors import SHOWN_PATH_LENGTH, TengenError, shown
 
 QUIT_SECONDS: Final = 5.0
 """Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
+
+STDERR_BYTES: Final = 4096
+"""Bytes at the end of a log that are searched for the engine's last line on stderr, which may be a long path."""
+
+_SENT: Final = ">>"
+_RECEIVED: Final = "<<"
+"""Marks of the dialogue's lines in the log."""
 
 _REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
 
@@ -75,6 +82,7 @@ class GtpClient:
         self._timeout = timeout
         self._log_path = log
         self._log: IO[bytes] = log.open("ab", buffering=0)
+        self._log_start: Final = self._log.tell()
         self._lines: queue.SimpleQueue[tuple[float, str] | None] = queue.SimpleQueue()
         try:
             self._process = self._start()
@@ -88,11 +96,13 @@ class GtpClient:
         self._reader.start()
 
     def _start(self) -> "subprocess.Popen[bytes]":
+        program = self.command
         try:
             # On Windows each program splits its own command line.
             arguments = self.command.strip() if os.name == "nt" else shlex.split(self.command)
             if not arguments:
                 raise ValueError("empty")
+            program = arguments if isinstance(arguments, str) else arguments[0]
             # A session of its own: Ctrl-C in the terminal reaches only the match, which then ends the engines;
             # otherwise every interruption would look like a crash of an engine.
             return subprocess.Popen(
@@ -104,7 +114,7 @@ class GtpClient:
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise EngineStartError(f"{self.label}: cannot run {shown(self.command)}: {reason}") from error
+            raise EngineStartError(f"{self.label}: cannot run {_whole(program)}: {reason}") from error
 
     def send(self, command: str) -> Reply:
         """Return the engine's reply to one command line.
@@ -112,15 +122,15 @@ class GtpClient:
         Raises CommandFailedError for a `?` reply, EngineDiedError, and EngineTimeoutError after killing the engine (a
         late reply would be taken for that of the next command).
         """
-        self._note(">>", command)
+        self._note(_SENT, command)
         self._write(command)
         seconds, lines = self._receive(command, time.monotonic())
-        self._note("<<", "\n".join(lines))
+        self._note(_RECEIVED, "\n".join(lines))
         head = _REPLY_HEAD.match(lines[0])
         assert head is not None, "_receive returns only replies"
         text = "\n".join([head.group(2), *lines[1:]]).strip()
         if head.group(1) == "?":
-            raise CommandFailedError(f"{self.label}: {shown(command)} failed: {shown(text)}", reply=text)
+            raise CommandFailedError(f"{self.label}: {shown(command)} failed: {_whole(text)}", reply=text)
         return Reply(text, seconds)
 
     def is_alive(self) -> bool:
@@ -131,7 +141,7 @@ class GtpClient:
         """Send `quit`, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
         if self.is_alive():
             with contextlib.suppress(OSError, ValueError):
-                self._note(">>", "quit")
+                self._note(_SENT, "quit")
                 self._write_bytes(b"quit\n")
             with contextlib.suppress(OSError):
                 self._stdin.close()
@@ -201,10 +211,24 @@ class GtpClient:
         except subprocess.TimeoutExpired:
             self.kill()
             how = "closed its output"
-        return EngineDiedError(
-            f"{self.label}: the engine {how} instead of replying to {shown(command)}; see {self._log_path}"
-        )
+        message = f"{self.label}: the engine {how} instead of replying to {shown(command)}"
+        words = self._last_words()
+        return EngineDiedError(f"{message}{f': {_whole(words)}' if words else ''}; see {self._log_path}")
+
+    def _last_words(self) -> str:
+        """Return the last line that the engine wrote to stderr, "" if there is none."""
+        with contextlib.suppress(OSError), self._log_path.open("rb") as file:
+            file.seek(max(self._log_start, file.seek(0, os.SEEK_END) - STDERR_BYTES))
+            for line in reversed(file.read().decode("utf-8", errors="replace").splitlines()):
+                if line.strip() and not line.startswith((_SENT, _RECEIVED)):
+                    return line.strip()
+        return ""
 
     def _note(self, mark: str, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):
             self._log.write(b"".join(f"{mark} {line}\n".encode() for line in text.split("\n")))
+
+
+def _whole(text: str) -> str:
+    """Return a program, a reply or an error message quoted for a message: its end may be the useful part."""
+    return shown(text, length=SHOWN_PATH_LENGTH)

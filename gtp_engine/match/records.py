@@ -69,7 +69,8 @@ class MatchFolder:
     """The files of one match.  Its methods may be called from several threads.
 
     Opening an existing folder reads the games it holds; settings that differ from the ones written there,
-    unreadable files and another file format raise MatchError.
+    unreadable files and another file format raise MatchError.  A match of which no game was finished, because an engine
+    did not start, is replaced.
     """
 
     def __init__(self, path: Path, settings: MatchSettings) -> None:
@@ -146,6 +147,10 @@ class MatchFolder:
             raise MatchError(f"{self._header} cannot be read: {error}") from error
         if version != FORMAT:
             raise MatchError(f"{self._header} has format {version}, this program writes {FORMAT}; choose another --out")
+        if not self._results.exists():
+            self._engines = {}
+            self._write_header()
+            return
         difference = describe_difference(completed(old), self._settings)
         if difference:
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")

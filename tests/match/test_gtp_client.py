@@ -84,6 +84,19 @@ def test_command_that_cannot_run_is_named(start: Starter, command: str) -> None:
         start(command=command)
 
 
+def test_errors_keep_what_is_useful(start: Starter) -> None:
+    """The program of a long command, the last line of a program that ended, and a long reply."""
+    with pytest.raises(EngineStartError, match="first: cannot run 'gnugoo': No such file"):
+        start(command=f"gnugoo --mode gtp --level 10 {'--option ' * 20}")
+    with pytest.raises(
+        EngineDiedError, match=r"instead of replying to 'name': '.*unrecognized arguments: --wrong'; see"
+    ):
+        start("--wrong").send("name")
+    reply = f"engine not available: network {'folder/' * 20}net.onnx: expected an ONNX file"
+    with pytest.raises(CommandFailedError, match=f"'name' failed: '{reply}'"):
+        start(f"--answers 'name {reply}' --refuse name").send("name")
+
+
 def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
     start().send("name")
     log = (tmp_path / "first.log").read_text()

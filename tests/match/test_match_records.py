@@ -55,9 +55,18 @@ def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> Non
 
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
-    MatchFolder(tmp_path, SETTINGS)
+    MatchFolder(tmp_path, SETTINGS).add(record(1), "")
     with pytest.raises(MatchError, match=r"another match \(komi 7\.0 there, 6\.5 now\)"):
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))
+
+
+def test_a_failed_start_does_not_block_the_corrected_command(tmp_path: Path) -> None:
+    failed = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, second="gnugoo"))
+    failed.check_engine("first", {"name": "Tengen", "version": "0.1"})
+    corrected = MatchFolder(tmp_path, SETTINGS)
+    corrected.check_engine("first", {"name": "Tengen", "version": "0.2"})
+    corrected.add(record(1), "")
+    assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
 
 
 def test_more_games_and_more_at_once_are_the_same_match(tmp_path: Path) -> None:
@@ -86,6 +95,7 @@ def test_names_of_the_match_come_first(tmp_path: Path) -> None:
 def test_another_engine_is_refused(tmp_path: Path) -> None:
     folder = MatchFolder(tmp_path, SETTINGS)
     folder.check_engine("first", {"name": "Tengen", "version": "0.1"})
+    folder.add(record(1), "")
     again = MatchFolder(tmp_path, SETTINGS)
     again.check_engine("first", {"name": "Tengen", "version": "0.1"})
     assert again.engine_name("first") == "Tengen 0.1"
