@@ -1,0 +1,34 @@
+"""What pyproject.toml promises to pip."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REQUIREMENTS = [Requirement(text) for text in PROJECT["dependencies"]]
+MACHINES = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64")]
+
+
+def required(python: str, system: str, machine: str) -> list[str]:
+    """Return the names of the packages that are installed there."""
+    place = {"python_version": python, "sys_platform": system, "platform_machine": machine}
+    return sorted(each.name for each in REQUIREMENTS if each.marker is None or each.marker.evaluate(place))
+
+
+@pytest.mark.parametrize(("system", "machine"), MACHINES)
+@pytest.mark.parametrize("python", ["3.8", "3.9", "3.10"])
+def test_on_an_older_python_pip_has_nothing_to_name_but_its_version(python: str, system: str, machine: str) -> None:
+    assert python not in SpecifierSet(PROJECT["requires-python"])
+    assert required(python, system, machine) == []
+
+
+@pytest.mark.parametrize(("system", "machine"), MACHINES)
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_exactly_one_package_provides_onnxruntime(python: str, system: str, machine: str) -> None:
+    runtimes = [name for name in required(python, system, machine) if name.startswith("onnxruntime")]
+    is_openvino = (system, machine) == ("linux", "x86_64") and python != "3.14"
+    assert runtimes == ["onnxruntime-openvino" if is_openvino else "onnxruntime"]
+    assert len(required(python, system, machine)) == len(REQUIREMENTS) - 1
