@@ -1,8 +1,11 @@
 """Settings of the whole suite."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # The networks of the user who runs the tests, and their choice of a default, must not matter.
@@ -12,3 +15,14 @@ os.environ["TENGEN_DATA_DIR"] = str(Path(__file__).parent / "no-such-folder")
 # Derandomized: the same commit gives the same verdict.
 settings.register_profile("tengen", deadline=None, derandomize=True)
 settings.load_profile("tengen")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT interrupt this process and those it starts, also where the tests run as a background job.
+
+    A shell without job control lets its background jobs ignore SIGINT, and their children inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from analysis.client import Client, query
+from busy_machine import bound
 from click.testing import CliRunner, Result
 from nn.tiny_networks import v7_network
 
@@ -144,7 +145,7 @@ def test_an_endless_search_is_terminated_at_once(network: str) -> None:
         server.send({"id": "t", "action": "terminate", "terminateId": "ponder"})
         while server.receive().get("isDuringSearch", True):
             pass
-        assert time.monotonic() - started < 2  # seconds; 0.05 and a batch on an idle machine
+        assert time.monotonic() - started < bound(2)  # seconds; 0.05 and a batch on an idle machine
         assert server.finish() in ([], [{"id": "t", "action": "terminate", "terminateId": "ponder"}])
         assert server.end()[0] == 0
 

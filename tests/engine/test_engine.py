@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from busy_machine import bound
 from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
@@ -356,7 +357,9 @@ def test_a_move_takes_no_longer_than_the_time_for_it() -> None:
     engine.genmove(BLACK)
     start = time.perf_counter()
     engine.genmove(WHITE)
-    assert time.perf_counter() - start < 3.0  # a busy machine; that it stays in its budget is tested on a fake clock
+    assert time.perf_counter() - start < bound(
+        3.0
+    )  # a busy machine; that it stays in its budget is tested on a fake clock
     engine.close()
 
 
@@ -369,7 +372,7 @@ def test_a_clock_without_time_left_is_kept_by_the_engine_itself() -> None:
     for _ in range(30):
         engine.genmove(BLACK)
         engine.genmove(WHITE)
-    assert time.perf_counter() - start < 15.0
+    assert time.perf_counter() - start < bound(15.0)
     engine.close()
 
 
@@ -378,4 +381,4 @@ def test_a_clock_that_has_run_out_still_gets_a_move(engine: Engine) -> None:
     engine.set_time_left(BLACK, 0.0, 0)
     start = time.perf_counter()
     assert engine.genmove(BLACK).point is not None
-    assert time.perf_counter() - start < 3.0
+    assert time.perf_counter() - start < bound(3.0)

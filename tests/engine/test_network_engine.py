@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from busy_machine import bound, require_once
 from fake_evaluators import FakeEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -310,12 +311,13 @@ def test_a_board_the_network_does_not_play_changes_nothing() -> None:
 def test_a_slow_network_keeps_to_the_maximum() -> None:
     """Each batch takes 50 ms: the search ends before the batch that would go beyond the time, not after it."""
     engine = make(SlowEvaluator(0.05), search__visits=0, time__time_per_move=0.4, time__early_stop=False)
-    times = []
-    for _ in range(5):
+
+    def seconds_for_a_move() -> float:
         start = time.perf_counter()
         engine.genmove(BLACK)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.42  # the best of five: other processes may be busy
+        return time.perf_counter() - start
+
+    require_once(seconds_for_a_move, below=0.42)
     engine.close()
 
 
@@ -325,7 +327,7 @@ def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
     start = time.perf_counter()
     for _ in range(20):
         engine.genmove(BLACK)
-    assert time.perf_counter() - start < 6.0
+    assert time.perf_counter() - start < bound(6.0)
     engine.close()
 
 
@@ -432,7 +434,7 @@ def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
     engine.timed_search(60.0, cancel=cancel)
     engine.score(cancel)
     engine.analyze(cancel)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < bound(10)
     engine.close()
 
 

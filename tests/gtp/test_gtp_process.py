@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from busy_machine import bound
 from gtp.processes import TIMEOUT, GtpProcess
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH
@@ -33,7 +34,7 @@ def test_the_handshake_is_fast() -> None:
     started = time.monotonic()
     with GtpProcess() as engine:
         assert engine.ask(b"name\n") == b"= Tengen\n\n"
-        assert time.monotonic() - started < 5  # seconds; 0.3 on an idle machine, but tests share theirs
+        assert time.monotonic() - started < bound(5)  # seconds; 0.3 on an idle machine, but tests share theirs
         assert engine.ask(b"list_commands\n").count(b"\n") > 50
         assert engine.ask(b"quit\n") == b"= \n\n"
         assert engine.wait() == 0
@@ -132,6 +133,7 @@ def test_descriptors_that_are_closed_at_the_start(redirection: str, output: byte
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_quietly() -> None:
     with GtpProcess(stderr=subprocess.PIPE) as engine:
         assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
@@ -149,7 +151,7 @@ def test_interrupt_ends_a_long_search() -> None:
         started = time.monotonic()
         engine.send(b"# interrupt\n")
         assert engine.read_reply().startswith(b"=1 ")
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < bound(30)
         assert engine.ask(b"2 name\n") == b"=2 Tengen\n\n"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import bound
 from match_helpers import engine, play, sent, settings
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -294,6 +295,7 @@ class TestOpenings:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to another process")
+@pytest.mark.usefixtures("interruptible")
 def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gtp_engine", "match", "--first", engine("--black wait:0.4 --white wait:0.4")]
     command += ["--second", engine("--name Other"), "--size", "5", "--komi", "0.5", "--referee", "board"]
@@ -302,12 +304,12 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
         assert process.stderr is not None
         assert process.stderr.readline().startswith("game 1: ")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=bound(30))
     assert process.returncode == 130
     assert "games are kept" in errors
     kept = (tmp_path / "results.jsonl").read_text()
     assert 1 <= len(kept.splitlines()) < 6
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60), check=True)
     assert (tmp_path / "results.jsonl").read_text().startswith(kept)
     assert "Scripted 1.0  against  Other 1.0" in done.stdout
     assert "games          6" in done.stdout

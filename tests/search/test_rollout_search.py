@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from busy_machine import bound
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
@@ -138,7 +139,7 @@ def test_cancelling_from_another_thread_ends_a_search_without_other_limits_at_on
     elapsed = time.perf_counter() - start
     timer.join()
     assert report.playouts > 0
-    assert 0.25 < elapsed < 10.0
+    assert 0.25 < elapsed < bound(10.0)
     assert searcher.run(Game(9), Limits(cancel=token)).playouts <= config().batch, "it stays cancelled"
     searcher.close()
 

@@ -91,6 +91,7 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
     assert written(tmp_path) > 48
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_signal_stops_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:

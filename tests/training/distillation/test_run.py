@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from busy_machine import bound
 from click.testing import CliRunner
 from training.needs_torch import torch
 from training.toy import tiny_config, write_data
@@ -97,9 +98,10 @@ def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [*TRAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=bound(120), check=False)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     data, out = write_data(tmp_path / "data", (5, 5)), tmp_path / "run"
@@ -108,7 +110,7 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
         while not (out / "log.jsonl").exists() or not read_log(out / "log.jsonl"):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, shown = process.communicate(timeout=60)
+        _, shown = process.communicate(timeout=bound(60))
     assert process.returncode == 130 and f"gtp-engine train resume {out}" in shown
     samples = read_checkpoint(out).samples
     found = run("resume", out, f"--samples={samples + 16}")

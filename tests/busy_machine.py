@@ -1,0 +1,31 @@
+"""Bounds on durations that also hold while other processes use the cores."""
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from gtp_engine.machine import available_cores
+
+
+def bound(seconds: float) -> float:
+    """Return `seconds`, the bound on an idle machine, times the number of processes that wait for each core."""
+    return seconds * max(1.0, _load() / available_cores())
+
+
+def require_once(measure: Callable[[], float], below: float, attempts: int = 20) -> None:
+    """Require that one of several measurements is below a bound; skip the test on a machine too busy to tell."""
+    measured = []
+    while not measured or (min(measured) >= below and len(measured) < attempts):
+        measured.append(measure())
+    if min(measured) >= below and bound(1) > 1:
+        pytest.skip(f"{min(measured):.3f} s at best instead of {below} s, {bound(1):.1f} processes wait for each core")
+    assert min(measured) < below
+
+
+def _load() -> float:
+    """Return how many processes were running or waiting for a core over the last minute; 0 where that is unknown."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows, some containers
+        return 0.0
