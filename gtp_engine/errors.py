@@ -118,6 +118,11 @@ def shown_path(path: str | PathLike[str]) -> str:
     return shown(text if len(text) <= SHOWN_PATH_LENGTH else "…" + text[-SHOWN_PATH_LENGTH:], length=len(text))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: "1 game", "1,200 games"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def problem(given: str, *, expected: str = "", advice: str = "") -> str:
     """Return a one-line message: what was given, what was expected, what to do.
 

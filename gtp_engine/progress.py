@@ -1,11 +1,12 @@
-"""The progress of a long command on stderr: a bar on a terminal, a line each minute elsewhere, log lines above it."""
+"""The progress of a long command on stderr: a bar on a terminal, a line now and then elsewhere, log lines above."""
 
+import sys
 import time
 from types import TracebackType
 from typing import Final, Self
 
-LINE_INTERVAL: Final = 60.0
-"""Seconds between two lines where stderr is not a terminal."""
+LINE_INTERVAL: Final = 10.0
+"""Seconds between two lines where stderr is not a terminal; a line that would say the same is left out."""
 _SPEED_PERIOD: Final = 600.0
 """Seconds over which speed is averaged to estimate the time left: the games of a match take minutes."""
 
@@ -32,13 +33,18 @@ class ProgressBar:
             TimeElapsedColumn(),
             *of_total,
             console=self._console,
-            disable=not self._console.is_terminal,
+            disable=not self._is_terminal(),
             speed_estimate_period=_SPEED_PERIOD,
         )
         self._task: Final = self._bar.add_task("", total=total)
         self._total: Final = total
         self._done = 0.0
         self._next_line = time.monotonic() + LINE_INTERVAL
+        self._last_text = ""
+
+    def _is_terminal(self) -> bool:
+        """Return whether stderr can draw a bar; rich also believes variables such as FORCE_COLOR, set for colors."""
+        return self._console.is_terminal and not self._console.is_dumb_terminal and sys.stderr.isatty()
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -59,12 +65,17 @@ class ProgressBar:
             self._bar.reset(self._task)
         self._done = done
         self._bar.update(self._task, completed=done, description=text)
-        if self._bar.disable and time.monotonic() >= self._next_line:
+        if self._bar.disable and text != self._last_text and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_INTERVAL
+            self._last_text = text
             self.log(self._line(text))
 
     def _line(self, text: str) -> str:
         """Return what the bar shows as a line of text."""
         share = "" if self._total is None else f"{self._done / self._total:6.1%}  "
         seconds_left = self._bar.tasks[0].time_remaining
-        return f"{share}{text}" + ("" if seconds_left is None else f", {seconds_left / 60:.0f} minutes left")
+        return f"{share}{text}" + ("" if seconds_left is None else f", {_duration(seconds_left)} left")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

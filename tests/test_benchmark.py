@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -93,14 +94,22 @@ def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_network_that_cannot_be_loaded_is_an_error_of_the_command() -> None:
     result = CliRunner().invoke(cli, ["benchmark", "--model", "no-such-network.onnx"])
     assert result.exit_code == 2
-    assert "Error: network 'no-such-network.onnx': expected an ONNX file or a folder" in result.stderr
+    assert "Error: network 'no-such-network.onnx' does not exist: expected an ONNX file or a folder" in result.stderr
 
 
 def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "run_benchmark", lambda **_: REPORT)
+    asked = []
+
+    def run(**settings: Any) -> Any:
+        asked.append(settings["network"])
+        return REPORT
+
+    monkeypatch.setattr(benchmark, "run_benchmark", run)
     result = CliRunner().invoke(cli, ["benchmark", "--json"])
     assert json.loads(result.stdout) == REPORT
-    assert CliRunner().invoke(cli, ["benchmark"]).stdout == format_report(REPORT) + "\n"
+    assert CliRunner().invoke(cli, ["benchmark", "--no-network"]).stdout == format_report(REPORT) + "\n"
+    assert asked == [NetworkConfig(), None], "the network that ships, and none"
+    assert CliRunner().invoke(cli, ["benchmark", "--no-network", "--model", "x.onnx"]).exit_code == 2
 
 
 def test_an_engine_that_refuses_is_reported() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from busy_machine import bound
 from click.testing import CliRunner, Result
+from match_helpers import record
 
 from gtp_engine import __version__
 from gtp_engine.cli import cli
@@ -218,6 +219,7 @@ class TestMatchCommand:
 
     def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
         self.match(tmp_path, "--komi", "7")
+        (tmp_path / "results.jsonl").write_text(record(1).to_line() + "\n", encoding="utf-8")
         result = self.match(tmp_path, "--komi", "6")
         assert (result.exit_code, len(settings)) == (2, 1)
         assert "komi 7.0 there, 6.0 now" in result.stderr
@@ -273,3 +275,12 @@ def test_name_is_answered_at_once() -> None:
         return elapsed
 
     assert sorted(seconds() for _ in range(3))[1] < bound(5)
+
+
+def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gtp_engine.doctor.examine", interrupted)
+    result = invoke("doctor")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")

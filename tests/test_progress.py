@@ -1,6 +1,7 @@
 """The progress bar of long commands, as it appears where stderr is not a terminal."""
 
 import re
+import sys
 
 import pytest
 
@@ -16,7 +17,7 @@ def test_without_a_terminal_there_is_a_line_each_interval(
         bar.update(30, "30 of 200 [bold]")
     first, second = capsys.readouterr().err.splitlines()
     assert first == "  5.0%  10 of 200"
-    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], 0 minutes left", second)
+    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d s left", second)
 
 
 def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,6 +26,18 @@ def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
             bar.update(step / 100, "")
         bar.log("a line [of text]")
     assert capsys.readouterr() == ("", "a line [of text]\n")
+
+
+def test_colors_in_a_file_do_not_make_it_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`models quantize` once wrote its bar fifty times in twenty seconds into a log."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    with ProgressBar() as bar:
+        for _ in range(5):
+            bar.update(0.0, "0 of 12")
+    assert capsys.readouterr().err.split() == ["0.0%", "0", "of", "12"]
 
 
 def test_without_a_total_no_share_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +52,7 @@ def test_a_terminal_shows_the_bar_again_for_a_second_stage(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with ProgressBar(total=4) as bar:
         bar.update(4, "first stage")
         bar.update(1, "second stage [50%–60%]")

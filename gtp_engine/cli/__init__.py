@@ -34,6 +34,7 @@ from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
+from gtp_engine.cli.parameters import INTERRUPTED
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.train_command import train_command
 from gtp_engine.errors import TengenError
@@ -64,9 +65,12 @@ class TengenGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a TengenError becomes click's error message with exit code 2."""
+        """Run the command; a TengenError becomes click's error message with exit code 2, Ctrl-C a word and 130."""
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
         except TengenError as error:
             raise _Failure(str(error)) from error
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gtp_engine.cli.parameters import INTERRUPTED
+from gtp_engine.errors import counted
+
 if TYPE_CHECKING:
     from gtp_engine.match.records import GameRecord, MatchFolder
     from gtp_engine.match.settings import MatchSettings, Sprt
@@ -182,10 +185,9 @@ def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
         with ProgressBar(total=match.games) as bar:
             return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over)
     except KeyboardInterrupt:
-        played = len(folder.records())
-        text = f"Interrupted; {played} games are kept in {folder.path}. Run the same command again to continue."
-        click.echo(text, err=True)
-        sys.exit(130)
+        played = counted(len(folder.records()), "finished game")
+        click.echo(f"Interrupted; {folder.path} keeps {played}. Run the same command again to continue.", err=True)
+        sys.exit(INTERRUPTED)
 
 
 def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | None) -> "Sprt | None":

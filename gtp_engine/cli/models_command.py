@@ -1,5 +1,6 @@
 """The commands `gtp-engine models …`: get, import, describe and list networks."""
 
+import shlex
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,6 +149,7 @@ def _show_conversion(conversion: "Conversion") -> None:
     written = f"{conversion.path} ({conversion.size:,} bytes)"
     rows = _rows(conversion.info) | {"parameters": f"{conversion.parameters:,}", "written": written}
     _show_rows(rows)
+    click.echo(f"\nPlay with it:  gtp-engine --model {shlex.quote(str(conversion.path))}")
 
 
 def _rows(info: "NetworkInfo") -> dict[str, str]:

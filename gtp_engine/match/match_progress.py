@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gtp_engine.errors import counted
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import Sprt
 from gtp_engine.match.statistics import summarize
@@ -20,12 +21,12 @@ class MatchProgress:
     def game_over(self, record: GameRecord) -> None:
         """Show one more finished game."""
         self._records.append(record)
-        line = f"game {record.game}: {record.result} ({record.black} black, {record.moves} moves)"
+        line = f"game {record.game}: {record.result} ({record.black} black, {counted(record.moves, 'move')})"
         self._bar.log(f"{line} {record.detail}".rstrip())
         self._update()
 
     def _update(self) -> None:
-        self._bar.update(len(self._records), f"{len(self._records)} games, {self._score()}")
+        self._bar.update(len(self._records), f"{counted(len(self._records), 'game')}, {self._score()}")
 
     def _score(self) -> str:
         summary = summarize(self._records, self._test)

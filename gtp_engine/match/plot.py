@@ -1,7 +1,8 @@
 """The win rate over the games of a match as a picture, PNG or SVG; needs matplotlib.
 
 The curve is the first engine's share of the points after each game that counts, in the order of the games' numbers,
-with its 95 % interval; the table shows the last point of it.
+with its 95 % interval; the table shows the last point of it.  Dots above, on and below are the games it won, drew and
+lost, so that a picture of few games shows them too.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ FORMATS: Final = (".svg", ".png")
 _INCHES: Final = (8.0, 4.5)
 _DOTS_PER_INCH: Final = 150
 """Size of the picture: 1200 by 675 dots as PNG."""
+_FEW: Final = 40
+"""Games up to which the points of the curve are marked; more would hide the curve."""
 
 
 def check_plot(path: Path) -> None:
@@ -53,17 +56,23 @@ def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second:
 
 def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
     """Draw the win rate over the games that count, its interval and the line of even strength."""
-    points = list(accumulate(record.points for record in records if record.winner != "none"))
+    from matplotlib.ticker import MaxNLocator
+
+    results = [record.points for record in records if record.winner != "none"]
+    points = list(accumulate(results))
     games = range(1, len(points) + 1)
     axes.axhline(50, color="0.5", linewidth=0.8, linestyle="--")
     if points:
+        label = "games won, drawn or lost"
+        axes.plot(games, [100 * each for each in results], "o", color="0.4", markersize=4, clip_on=False, label=label)
         rates = [score / count for score, count in zip(points, games, strict=True)]
         ends = [wilson_interval(score, count) for score, count in zip(points, games, strict=True)]
         low, high = (format_elo(elo_difference(end)) for end in ends[-1])
         label = f"95 % interval, at last Elo {low} to {high}"
         axes.fill_between(games, [100 * end[0] for end in ends], [100 * end[1] for end in ends], alpha=0.2, label=label)
         label = f"win rate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
-        axes.plot(games, [100 * rate for rate in rates], label=label)
+        axes.plot(games, [100 * rate for rate in rates], label=label, marker="." if len(games) <= _FEW else "")
         axes.legend(loc="lower right")
     axes.set(xlabel="games", ylabel="win rate of the first engine, %", ylim=(0, 100))
-    axes.set_xlim(1, max(2, len(points)))
+    axes.set_xlim(0.5, max(1, len(points)) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

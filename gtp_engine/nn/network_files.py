@@ -52,7 +52,7 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
     """
     if not path.exists():
         known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
-        raise ModelError(problem(f"network {shown_path(path)}", expected=known))
+        raise ModelError(problem(f"network {shown_path(path)} does not exist", expected=known))
     found = [(file, read_info(file)) for file in (_files_in(path) if path.is_dir() else _file_and_copy(path))]
     chosen = {}
     for purpose in _PURPOSES:

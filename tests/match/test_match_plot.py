@@ -32,17 +32,28 @@ def test_the_curve_is_the_win_rate_with_its_interval(tmp_path: Path) -> None:
     figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra [plot]")
     axes = figure.Figure().add_subplot()
     draw_curve(GAMES, axes)
-    even, curve = axes.get_lines()
+    even, dots, curve = axes.get_lines()
     assert list(even.get_ydata()) == [50, 50]
+    assert list(dots.get_ydata()) == [100, 50, 0, 100, 100]
     assert list(curve.get_xdata()) == [1, 2, 3, 4, 5], "the void game does not count"
     assert curve.get_ydata() == pytest.approx([100, 75, 50, 62.5, 70])
     (band,) = axes.collections
     low, high = wilson_interval(3.5, 5)
     assert band.get_paths()[0].contains_points([(5, 100 * low + 1), (5, 100 * high - 1)]).all()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "games won, drawn or lost",
         f"95 % interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
         "win rate, at last 70.0%, Elo +147",
     ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_only_whole_games_are_marked_on_the_axis(count: int) -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra [plot]")
+    axes = figure.Figure().add_subplot()
+    draw_curve(won_by(*["first", "second"] * 100)[:count], axes)
+    ticks = axes.get_xticks()
+    assert all(tick == int(tick) for tick in ticks) and any(1 <= tick <= count for tick in ticks)
 
 
 @pytest.mark.parametrize("name", ["plot.pdf", "plot"])
