@@ -31,6 +31,7 @@ def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
         click.echo(_catalogue())
         return
     from gtp_engine.networks.get import get_network
+    from gtp_engine.nn.metadata import read_info
     from gtp_engine.nn.named_networks import set_default
 
     try:
@@ -38,11 +39,12 @@ def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
     except KeyboardInterrupt:
         click.echo("\nInterrupted; nothing was changed.", err=True)
         sys.exit(INTERRUPTED)
-    set_default(files[0].stem)
-    click.echo(
-        f"`gtp-engine` plays with {files[0].stem} from now on; `gtp-engine models default builtin` goes back to the "
-        "network that ships."
-    )
+    if playing := [file.stem for file in files if not read_info(file).needs_profile]:
+        set_default(playing[0])
+        click.echo(
+            f"`gtp-engine` plays with {playing[0]} from now on; `gtp-engine models default builtin` goes back to the "
+            "network that ships."
+        )
     offer_faster_copies(files, make=int8)
 
 

@@ -67,9 +67,8 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool) -> None:
     package is used. The licence of the networks is printed. `get` does the same for the engine's own folder.
     """
     from gtp_engine.errors import ModelError, problem
-    from gtp_engine.networks.katrain_wheels import installed_katrain, open_package
-    from gtp_engine.networks.onnx_export import convert_bytes
-    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, onnx_name
+    from gtp_engine.networks.katrain_wheels import convert_packed, installed_katrain, open_package, read_networks
+    from gtp_engine.networks.onnx_export.convert import onnx_name
 
     package = package or installed_katrain()
     if package is None:
@@ -79,10 +78,8 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool) -> None:
         if opened.license:
             click.echo(f"Licence of {opened.name}:\n")
             click.echo(textwrap.indent(opened.license, "    ") + "\n")
-        for file in opened.networks:
-            origin, terms = f"{file.name} in {opened.name}", f"{KATAGO_LICENSE}\n\n{opened.license}".strip()
-            target = folder / onnx_name(file.name)
-            conversion = convert_bytes(file.read_bytes(), file.name, target, origin=origin, terms=terms)
+        for data, name in read_networks(opened):
+            conversion = convert_packed(data, name, opened, folder / onnx_name(name))
             _show_conversion(conversion)
             offer_faster_copies([conversion.path], make=int8)
 

@@ -8,7 +8,6 @@ import hashlib
 import shutil
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import Final
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import sha256_of
 from gtp_engine.networks.catalogue import PublishedNetwork, network_in_file, published_network, unknown_network
-from gtp_engine.networks.katrain_wheels import installed_katrain, open_package
-from gtp_engine.networks.onnx_export import convert_bytes
+from gtp_engine.networks.katrain_wheels import convert_packed, installed_katrain, open_package, read_networks
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, onnx_name
 from gtp_engine.networks.pip_download import download_wheel, no_space
 from gtp_engine.nn.metadata import read_info
@@ -26,7 +24,6 @@ from gtp_engine.nn.named_networks import user_folder
 
 Log = Callable[[str], None]
 
-_ENDING: Final = ".onnx"
 _UNFINISHED: Final = "unfinished-"
 """Folders of downloads; one that is left over was cut off with the process."""
 _ABANDONED: Final = 3600.0
@@ -52,7 +49,7 @@ def get_network(wanted: str, *, log: Log) -> list[Path]:
 
 
 def _get_published(network: PublishedNetwork, log: Log) -> Path:
-    target = user_folder() / (network.name + _ENDING)
+    target = user_folder() / f"{network.name}.onnx"
     if _has(target, network):
         log(f"{network.name} is already in {target}.")
         return target
@@ -92,33 +89,22 @@ def _installed_with(network: PublishedNetwork) -> Path | None:
 
 
 def _convert(package: Path, only: PublishedNetwork | None, log: Log) -> list[Path]:
-    """Convert the networks of a package, or only one of them, and return their files."""
+    """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
     written = []
     with open_package(package) as opened:
         if opened.license:
             log(f"Licence of {opened.name}:\n\n{opened.license}\n")
         log(KATAGO_LICENSE)
-        for file in opened.networks:
-            data = _read(file, package)
+        for data, name in read_networks(opened):
             known = network_in_file(hashlib.sha256(data).hexdigest())
-            if only is not None and known is not only:
-                continue
-            target = _folder() / (known.name + _ENDING if known else onnx_name(file.name))
-            terms = f"{KATAGO_LICENSE}\n\n{opened.license}".strip()
-            origin = file.name if package.name == file.name else f"{file.name} in {opened.name}"
-            conversion = convert_bytes(data, file.name, target, origin=origin, terms=terms)
-            log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
-            written.append(target)
+            if only is None or known is only:
+                target = _folder() / (f"{known.name}.onnx" if known else onnx_name(name))
+                conversion = convert_packed(data, name, opened, target)
+                log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
+                written.append(target)
     if not written:
         raise ModelError(problem(f"{shown_path(package)} does not contain {only.name if only else 'a network'}"))
     return written
-
-
-def _read(file: Path | zipfile.Path, package: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except (OSError, zipfile.BadZipFile) as error:
-        raise ModelError(problem(f"{file.name} in {shown_path(package)} cannot be read ({error})")) from error
 
 
 @contextmanager

