@@ -9,7 +9,8 @@ before numpy and numba are loaded.  Everything else in the package may change be
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-__version__ = "0.1.0"
+__version__ = "0.17.0"
+"""The second number stays 15 or more: Lizzie takes engines for Leela Zero and warns about versions below 0.15."""
 
 if TYPE_CHECKING:
     from gtp_engine.clock import TimeSettings

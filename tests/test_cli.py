@@ -1,6 +1,7 @@
 """The command line: flags from the configuration, precedence, errors, start-up, and what a newcomer reads."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -30,7 +31,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
     """Collect the configurations GTP sessions would have been started with, and start none."""
     configs: list[Config] = []
 
-    def serve(config: Config, *_: Any) -> int:
+    def serve(config: Config, *_: Any, in_terminal: bool) -> int:
+        assert not in_terminal
         configs.append(config)
         return 0
 
@@ -156,6 +158,10 @@ class TestHelp:
         headings = [line for line in text.splitlines() if line.startswith("Options")]
         sections = dict.fromkeys(option.section for option in Config.options())
         assert headings == ["Options:", *(f"Options [{name}]:" for name in sections)]
+        flags = re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)
+        usual = ["--model", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
+        assert flags[:10] == [*usual, "--ponder", "--resign", "--search", "--log"]
+        assert len(set(flags)) == len(flags)
         assert "--visits VISITS" in text
         assert "--search [auto|puct|rave|uct]" in text
 

@@ -96,12 +96,6 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     from gtp_engine.gtp.session import serve
     from gtp_engine.streams import write_log
 
-    if sys.stdin is not None and sys.stdin.isatty():
-        write_log(
-            "Tengen is waiting for GTP commands, which a Go program usually sends. To try it by hand, type "
-            "list_commands, showboard, genmove b or quit."
-        )
-
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
@@ -109,7 +103,8 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
         engine.warm_up(write_log)
         return engine
 
-    sys.exit(serve(config, start_engine, write_log))
+    in_terminal = sys.stdin is not None and sys.stdin.isatty()
+    sys.exit(serve(config, start_engine, write_log, in_terminal=in_terminal))
 
 
 for _command in (

@@ -5,13 +5,29 @@ section in its help, and `--config FILE`.  A flag overrides the file, the file t
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from gtp_engine.config import Config, Option
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+USUAL_OPTIONS: Final = (
+    "network.model",
+    "time.time_per_move",
+    "search.visits",
+    "game.rules",
+    "game.komi",
+    "game.board_size",
+    "time.ponder",
+    "play.resign",
+    "search.search",
+    "gtp.log",
+)
+"""The options that most users need, which help texts list first: those of the README, and what a bug report needs."""
+
+_FIRST_BLOCK: Final = "Options"
 
 
 class ConfigOption(click.Option):
@@ -31,18 +47,17 @@ class ConfigOption(click.Option):
 
 
 class ConfigCommand(click.Command):
-    """A command whose help lists the configuration's flags by section, after its own."""
+    """A command whose help lists its own flags and the usual ones first, then the configuration's others by section."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one block of flags for the command itself and one for each section."""
-        blocks: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for parameter in self.get_params(ctx):
+        """Write one block of flags to begin with and one for each section."""
+        blocks: dict[str, list[tuple[str, str]]] = {_FIRST_BLOCK: []}
+        for parameter in sorted(self.get_params(ctx), key=_rank):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
-                name = parameter.declared.section if isinstance(parameter, ConfigOption) else "Options"
-                blocks.setdefault(name, []).append(record)
+                blocks.setdefault(_block(parameter), []).append(record)
         for name, records in blocks.items():
-            with formatter.section(name if name == "Options" else f"Options [{name}]"):
+            with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
                 formatter.write_dl(records)
 
 
@@ -96,6 +111,19 @@ def parameter_name(option: Option) -> str:
 def value_text(value: object) -> str:
     """Return a flag's value as the text that `Option.parse` reads."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _rank(parameter: click.Parameter) -> int:
+    """Return the place of a flag in the help: the usual options, then the rest as declared."""
+    key = parameter.declared.key if isinstance(parameter, ConfigOption) else ""
+    return USUAL_OPTIONS.index(key) if key in USUAL_OPTIONS else len(USUAL_OPTIONS)
+
+
+def _block(parameter: click.Option) -> str:
+    """Return the block of the help in which a flag is listed."""
+    if isinstance(parameter, ConfigOption) and parameter.declared.key not in USUAL_OPTIONS:
+        return parameter.declared.section
+    return _FIRST_BLOCK
 
 
 def _metavar(option: Option) -> str:

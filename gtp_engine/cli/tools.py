@@ -29,7 +29,9 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
     help="Measurements of each kind; their median is reported.",
 )
 @click.option(
-    "--model", metavar="PATH", help="Measure this network, and find its best threads and batch size. [default: ours]"
+    "--model",
+    metavar="PATH",
+    help="Measure this network, and find its best threads and batch size. [default: the one to play with]",
 )
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
 @click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")

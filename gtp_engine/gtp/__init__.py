@@ -13,6 +13,9 @@ A line on its way from stdin to stdout:
     commands/         the handlers, one module per subject; importing the package fills the table
     analysis_output   search reports as lines of `lz-analyze` and `kata-analyze`
     reply             sends a reply, at once or line by line
+    server_reports    finished searches for OGS's chat and CGOS
+    live_reports      running searches on stderr, for GoGui's live graphics or a person in a terminal
+    terminal_guide    explanations on stderr for a person who types commands
 
 No module imports numpy, numba, sgfmill or the engine at its top, so that the handshake (`name`, `list_commands`, ...)
 is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2 (Farnebäck 2002), and GNU

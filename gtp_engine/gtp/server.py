@@ -14,6 +14,7 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import Command, GtpError, decode_line, encode_reply, parse_line
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
 from gtp_engine.gtp.reply import Reply, Send
+from gtp_engine.gtp.terminal_guide import advice
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
 """The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
+
+GOGUI: Final = "gogui"
+TERMINAL: Final = "terminal"
+"""Who may watch stderr while the engine searches."""
+
+GOGUI_CLEAR: Final = "gogui-gfx: CLEAR"
+"""The line of the log that ends GoGui's live graphics, before the reply: nothing of them stays on the board."""
 
 ID_SEARCH_LENGTH: Final = 100
 """Characters at the start of an overlong line that are searched for its id."""
@@ -36,7 +44,9 @@ class GtpServer:
 
     `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.  `reply` and
     `cancel` are the reply and the cancel token of the running command (else the last one): handlers use `reply` to send
-    more than their text, and pass `cancel` to every engine method that searches.
+    more than their text, and pass `cancel` to every engine method that searches.  `watching` is who watches stderr
+    while the engine searches: GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the log also
+    explains what a person should have typed instead of a line that failed.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
@@ -53,6 +63,7 @@ class GtpServer:
         self.log = log
         self.finished = False
         self.explanation = ""
+        self.watching = ""
         self.reply = _ended_reply()
         self.cancel = CancelToken()
         self._engine_provider = engine_provider
@@ -123,6 +134,8 @@ class GtpServer:
             text = self._run(command)
         except TengenError as error:
             self._fail(str(error))
+            if self.watching == TERMINAL and (words := advice(command, is_known=self.find(command.name) is not None)):
+                self.log(words)
         except Exception as error:
             self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
             self._fail(f"internal error: {type(error).__name__}: {shown(str(error))}")

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import TERMINAL, GtpServer
+from gtp_engine.gtp.terminal_guide import WELCOME
 from gtp_engine.gtp.transcript import Transcript
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
@@ -213,8 +214,16 @@ def _answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, trans
     server.interrupt()
 
 
-def serve(config: "Config", engine_factory: Callable[[], "Engine"], log: Callable[[str], None] = write_log) -> int:
+def serve(
+    config: "Config",
+    engine_factory: Callable[[], "Engine"],
+    log: Callable[[str], None] = write_log,
+    *,
+    in_terminal: bool = False,
+) -> int:
     """Run a whole GTP process on the real stdin and stdout; return its exit status.
+
+    `in_terminal` is whether a person types the commands, who then gets explanations on stderr.
 
     `engine_factory` runs in the loader thread.  The status is 0 after `quit`, the end of stdin or a closed stdout, 2 if
     the engine could not be built for a reason that the user has to fix, 1 for any other reason, 130 after Ctrl-C.  If
@@ -229,7 +238,11 @@ def serve(config: "Config", engine_factory: Callable[[], "Engine"], log: Callabl
     status = 0
     try:
         with contextlib.closing(Transcript(config.gtp.log, log)) as transcript:
-            run_session(GtpServer(config, loader, log), *streams, transcript, loader)
+            server = GtpServer(config, loader, log)
+            if in_terminal:
+                log(WELCOME)
+                server.watching = TERMINAL
+            run_session(server, *streams, transcript, loader)
     except KeyboardInterrupt:
         status = 130
     patience = LOADER_JOIN if status or config.network.model is None else MODEL_JOIN

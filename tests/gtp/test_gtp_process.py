@@ -143,6 +143,19 @@ def test_ctrl_c_ends_quietly() -> None:
     assert b"Traceback" not in errors
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+def test_a_person_in_a_terminal_reads_what_to_type_and_stdout_is_the_protocols() -> None:
+    keyboard, terminal = os.openpty()
+    with GtpProcess(stdin=terminal, stderr=subprocess.PIPE) as engine:
+        os.write(keyboard, b"D4\nname\nquit\n")
+        output, errors = engine.process.communicate(timeout=TIMEOUT)
+    os.close(keyboard)
+    os.close(terminal)
+    assert output == b"? unknown command\n\n= Tengen\n\n= \n\n"
+    assert errors.startswith(b"Tengen is a Go engine.")
+    assert b"\nplay b D4 plays it for Black" in errors
+
+
 def test_interrupt_ends_a_long_search() -> None:
     with GtpProcess("--time-per-move", "300") as engine:
         assert engine.ask(b"boardsize 9\n") == b"= \n\n"

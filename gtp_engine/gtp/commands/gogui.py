@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.registry import command
+from gtp_engine.gtp.server import GOGUI
 
 if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
@@ -37,7 +38,8 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 
 @command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False)
 def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
-    """Return one line TYPE/LABEL/COMMAND for each entry."""
+    """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
+    server.watching = GOGUI
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
 
 

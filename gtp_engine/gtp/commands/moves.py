@@ -8,9 +8,10 @@ from gtp_engine.gtp.args import Args, parse_integer, parse_moves
 from gtp_engine.gtp.commands.common import read_vertex, record_choice
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
+from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Choice
+    from gtp_engine.engine import Choice, Request
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
 
@@ -98,13 +99,25 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
 
 
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
-    """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured."""
+    """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
+
+    The one who watches stderr sees the search meanwhile.
+    """
     engine = server.engine
     position = engine.game.copy()
-    choice = engine.genmove(color, play=play, cleanup=cleanup, cancel=server.cancel)
+    request = _live_request(server, position) if server.watching else None
+    choice = engine.genmove(color, play=play, cleanup=cleanup, request=request, cancel=server.cancel)
+    if server.watching == GOGUI:
+        server.log(GOGUI_CLEAR)
     if engine.config.gtp.ogs_chat:
         _report_to_ogs(server, position, choice)
     return record_choice(server, choice)
+
+
+def _live_request(server: "GtpServer", position: "Game") -> "Request":
+    from gtp_engine.gtp.live_reports import live_request  # here: it needs numpy, which comes with the engine
+
+    return live_request(server, position)
 
 
 def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> None:

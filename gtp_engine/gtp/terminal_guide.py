@@ -1,0 +1,59 @@
+"""What stderr tells a person who types into the terminal: what this is, how to play, what was wrong with a line.
+
+The replies on stdout stay those of the protocol.
+"""
+
+import re
+from typing import Final
+
+from gtp_engine.errors import shown
+from gtp_engine.gtp.protocol import Command
+
+WELCOME: Final = """\
+Tengen is a Go engine. It waits for GTP commands, which a Go program such as Sabaki usually sends.
+To play here, type for example:  play b D4   then   genmove w   and   showboard   (help explains, quit ends)."""
+
+HELP: Final = """\
+  play b D4         put a black stone on D4 (w for White; pass instead of a point passes)
+  genmove w         let the engine play a white move; it thinks for some seconds
+  showboard         print the board
+  undo              take back one move
+  boardsize 9       start a new game on a board of 9x9; clear_board starts one on the same board
+  komi 6.5          set the komi; fixed_handicap 4 places handicap stones
+  final_score       count the game
+  loadsgf FILE      load a game; printsgf prints the one on the board
+  list_commands     list all commands
+  quit              end
+To play on a graphical board, give the command gtp-engine to a Go program: see docs/front-ends.md.
+gtp-engine --help lists what else there is; gtp-engine gtp --help the options."""
+
+_VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
+_COLOR: Final = re.compile(r"(?i:b|w|black|white)")
+_HELP_WORDS: Final = ("help", "?", "h", "man", "usage")
+_END_WORDS: Final = ("exit", "bye", "q", "end")
+
+
+def advice(command: Command, *, is_known: bool) -> str:
+    """Return what a person should have typed instead of a line that failed, "" if its reply says enough."""
+    name, words = command.name.lower(), command.words
+    if name in _HELP_WORDS:
+        return HELP
+    if name in _END_WORDS:
+        return "quit ends."
+    if _VERTEX.fullmatch(name):
+        return _how_to_play(name)
+    if name == "play":
+        vertices = [word for word in words if _VERTEX.fullmatch(word)]
+        return _how_to_play(vertices[0] if vertices else "D4") if not _is_move(words) else ""
+    if name == "genmove":
+        return "" if words and _COLOR.fullmatch(words[0]) else "genmove needs a color: genmove b or genmove w."
+    return "" if is_known else f"There is no command {shown(command.name)}; help explains how to play."
+
+
+def _is_move(words: tuple[str, ...]) -> bool:
+    return len(words) == 2 and _COLOR.fullmatch(words[0]) is not None and _VERTEX.fullmatch(words[1]) is not None
+
+
+def _how_to_play(vertex: str) -> str:
+    vertex = vertex.lower() if vertex.lower() == "pass" else vertex.upper()
+    return f"play b {vertex} plays it for Black, play w {vertex} for White; genmove w lets the engine answer."

@@ -1,0 +1,57 @@
+"""What a person who types into the terminal reads on stderr; the replies on stdout are the protocol's."""
+
+import pytest
+from gtp.fake_engine import FakeEngine
+
+from gtp_engine.config import Config
+from gtp_engine.gtp.protocol import parse_line
+from gtp_engine.gtp.registry import COMMANDS
+from gtp_engine.gtp.server import TERMINAL, GtpServer
+from gtp_engine.gtp.terminal_guide import HELP, WELCOME, advice
+
+
+def advised(line: str) -> str:
+    """Return what the log of a session in a terminal says about a line, and check its reply."""
+    log: list[str] = []
+    server = GtpServer(Config(), FakeEngine, log.append)  # type: ignore[arg-type]
+    plain = server.handle_line(line)
+    assert plain.startswith("? ") and log == [], "nothing is explained to a program"
+    server.watching = TERMINAL
+    assert server.handle_line(line) == plain
+    return "\n".join(log)
+
+
+@pytest.mark.parametrize("line", ["help", "?", "HELP me"])
+def test_help(line: str) -> None:
+    assert advised(line) == HELP
+
+
+@pytest.mark.parametrize("line", ["d4", "D4", "play D4", "play d4 b"])
+def test_a_move_that_is_not_a_command(line: str) -> None:
+    assert advised(line) == "play b D4 plays it for Black, play w D4 for White; genmove w lets the engine answer."
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("pass", "play b pass plays it"),
+        ("play", "play b D4 plays it"),
+        ("genmove", "genmove needs a color"),
+        ("genmove D4", "genmove needs a color"),
+        ("exit", "quit ends"),
+        ("resign now", "There is no command 'resign'; help explains"),
+        ("komi x", ""),
+        ("play b Z99", ""),
+    ],
+)
+def test_other_slips(line: str, words: str) -> None:
+    command = parse_line(line)
+    assert command is not None
+    found = advice(command, is_known=command.name in COMMANDS or command.name in ("komi", "play", "genmove"))
+    assert found.startswith(words) and bool(found) == bool(words)
+
+
+def test_every_command_that_is_explained_exists() -> None:
+    server = GtpServer(Config(), FakeEngine, print)  # type: ignore[arg-type]
+    assert all(server.find(line.split()[0]) for line in HELP.splitlines() if line.startswith("  "))
+    assert "showboard" in WELCOME
