@@ -1,13 +1,18 @@
 """A report about this machine and installation, and what the first start will do: `gtp-engine doctor`.
 
 It collects facts and describes them; it changes nothing and decides nothing.  What cannot be examined is reported as
-unknown, what is broken as a problem, so that the report itself never fails.
+unknown, what is broken as a problem, so that the report itself never fails.  `remove_compiled_code` is the exception:
+it removes what would outlive an uninstallation.
 """
 
+import contextlib
 import platform
+import re
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
@@ -27,6 +32,10 @@ RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "on
 
 COMPILE_SECONDS: Final = 40
 """Seconds the first start compiles, rounded up from 28 measured on a server core; for the report, not a limit."""
+
+_CACHES_FOLDER: Final = "kernels"
+_CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
+"""The folder with all versions' compiled code, and the names of theirs in it (`cache_root`, `kernel_hash`)."""
 
 Findings = dict[str, Any]
 """The facts, ready for JSON.  Keys are stable; see `examine`."""
@@ -208,3 +217,31 @@ def _plays_with(files: "NetworkFiles | None") -> dict[str, Any]:
         {"name": None, "file": None} if files is None else {"name": files.info.name, "file": str(files.path("auto"))}
     )
     return found | {"is_builtin": default_name() == BUILTIN}
+
+
+def remove_compiled_code() -> str:
+    """Remove the compiled code of all versions of the engine, and its folders if they are empty; return what was done.
+
+    A folder that NUMBA_CACHE_DIR names may hold other programs' code: there only this version's is removed.  Raises
+    TengenError for code that cannot be found or removed.
+    """
+    problems: list[str] = []
+    directory = _kernels(problems)["directory"]
+    if directory is None:
+        raise TengenError("; ".join(problems))
+    current = Path(directory)
+    is_ours = current.parent.name == _CACHES_FOLDER
+    found = current.parent.glob("*") if is_ours else [current]
+    versions = [path for path in found if path.is_dir() and _CACHE_NAME.fullmatch(path.name)]
+    if not versions:
+        return f"There is no compiled code in {current.parent}."
+    size = sum(file.stat().st_size for path in versions for file in path.rglob("*") if file.is_file())
+    try:
+        for path in versions:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise TengenError(f"cannot remove {error.filename}: {error.strerror}") from error
+    for folder in (current.parent, current.parents[1]) if is_ours else ():
+        with contextlib.suppress(OSError):  # it holds something else
+            folder.rmdir()
+    return f"Removed the compiled code in {current.parent if is_ours else current}, {size / 2**20:.1f} MiB."

@@ -138,3 +138,47 @@ def test_command_prints_json_and_fails_on_problems(monkeypatch: pytest.MonkeyPat
     assert (result.exit_code, json.loads(result.stdout)["problems"]) == (0, [])
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert CliRunner().invoke(cli, ["doctor"]).exit_code == 1
+
+
+def clean(monkeypatch: pytest.MonkeyPatch, directory: Path) -> str:
+    """Return what `doctor --clean` prints where compiled code is in that folder."""
+    monkeypatch.setattr("gtp_engine.doctor._kernels", lambda problems: {"directory": str(directory)})
+    result = CliRunner().invoke(cli, ["doctor", "--clean"])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_clean_removes_all_versions_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    root = tmp_path / "tengen"
+    current, older = root / "kernels" / ("a" * 16), root / "kernels" / "0123456789abcdef"
+    for folder in (current, older):
+        folder.mkdir(parents=True)
+        (folder / "kernel.nbc").write_bytes(bytes(2**20))
+    assert clean(monkeypatch, current) == f"Removed the compiled code in {root / 'kernels'}, 2.0 MiB.\n"
+    assert not root.exists()
+    assert clean(monkeypatch, current) == f"There is no compiled code in {root / 'kernels'}.\n"
+    current.mkdir(parents=True)
+    (root / "kernels" / "notes").mkdir()
+    (root / "networks").mkdir()
+    clean(monkeypatch, current)
+    assert sorted(path.name for path in root.rglob("*")) == ["kernels", "networks", "notes"]
+
+
+def test_clean_leaves_other_programs_code_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """NUMBA_CACHE_DIR may be shared: only the folder of this version is surely ours."""
+    (tmp_path / "numba" / ("a" * 16)).mkdir(parents=True)
+    (tmp_path / "numba" / ("b" * 16)).mkdir()
+    clean(monkeypatch, tmp_path / "numba" / ("a" * 16))
+    assert [path.name for path in (tmp_path / "numba").iterdir()] == ["b" * 16]
+
+
+def test_clean_reports_what_cannot_be_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("gtp_engine.doctor._kernels", lambda problems: {"directory": str(tmp_path / ("a" * 16))})
+    monkeypatch.setattr("gtp_engine.doctor.shutil.rmtree", refuse)
+    (tmp_path / ("a" * 16)).mkdir()
+    result = CliRunner().invoke(cli, ["doctor", "--clean"])
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: cannot remove {tmp_path / ('a' * 16)}: Permission denied\n"

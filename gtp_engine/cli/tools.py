@@ -61,15 +61,23 @@ def benchmark_command(
 
 
 @click.command("doctor")
+@click.option(
+    "--clean",
+    is_flag=True,
+    help="Remove the compiled code from the disk instead, before uninstalling the engine or to compile it anew.",
+)
 @_AS_JSON
-def doctor_command(as_json: bool) -> None:
+def doctor_command(clean: bool, as_json: bool) -> None:
     """Describe this machine and installation, and report problems.
 
     That includes what the first start will do and how many threads the search uses.
     Exits with 1 when something is missing or broken.
     """
-    from gtp_engine.doctor import examine, format_findings
+    from gtp_engine.doctor import examine, format_findings, remove_compiled_code
 
+    if clean:
+        click.echo(remove_compiled_code())
+        return
     findings = examine()
     click.echo(json.dumps(findings, indent=2) if as_json else format_findings(findings))
     if findings["problems"]:
