@@ -162,6 +162,8 @@ class TestHelp:
         usual = ["--model", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
         assert flags[:10] == [*usual, "--ponder", "--resign", "--search", "--log"]
         assert len(set(flags)) == len(flags)
+        analysis = re.findall(r"^  (--[a-z-]+)", invoke("analysis", "--help").output, re.MULTILINE)
+        assert analysis[:4] == ["--model", "--analysis-visits", "--analysis-time", "--parallel"]
         assert "--visits VISITS" in text
         assert "--search [auto|puct|rave|uct]" in text
 

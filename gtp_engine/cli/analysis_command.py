@@ -37,6 +37,8 @@ accepted as well; a config file that does not end in .toml is read as one of Kat
 class AnalysisCommand(ConfigCommand):
     """A command that also accepts its flags by KataGo's names, with one hyphen."""
 
+    usual = ("network.model", "analysis.analysis_visits", "analysis.analysis_time", "analysis.parallel")
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate KataGo's flags."""
         return super().parse_args(ctx, [KATAGO_FLAGS.get(word, word) for word in args])

@@ -25,7 +25,7 @@ USUAL_OPTIONS: Final = (
     "search.search",
     "gtp.log",
 )
-"""The options that most users need, which help texts list first: those of the README, and what a bug report needs."""
+"""The options of play that most users need: those of the README, the board, and the log that a bug report needs."""
 
 _FIRST_BLOCK: Final = "Options"
 
@@ -47,18 +47,32 @@ class ConfigOption(click.Option):
 
 
 class ConfigCommand(click.Command):
-    """A command whose help lists its own flags and the usual ones first, then the configuration's others by section."""
+    """A command whose help lists the usual flags and its own first, then the configuration's others by section."""
+
+    usual: tuple[str, ...] = USUAL_OPTIONS
+    """Full names of the options that most users need."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one block of flags to begin with and one for each section."""
         blocks: dict[str, list[tuple[str, str]]] = {_FIRST_BLOCK: []}
-        for parameter in sorted(self.get_params(ctx), key=_rank):
+        for parameter in sorted(self.get_params(ctx), key=self._rank):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
-                blocks.setdefault(_block(parameter), []).append(record)
+                blocks.setdefault(self._block(parameter), []).append(record)
         for name, records in blocks.items():
             with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
                 formatter.write_dl(records)
+
+    def _rank(self, parameter: click.Parameter) -> int:
+        """Return the place of a flag in the help: the usual options, then the rest as declared."""
+        key = parameter.declared.key if isinstance(parameter, ConfigOption) else ""
+        return self.usual.index(key) if key in self.usual else len(self.usual)
+
+    def _block(self, parameter: click.Option) -> str:
+        """Return the block of the help in which a flag is listed."""
+        if isinstance(parameter, ConfigOption) and parameter.declared.key not in self.usual:
+            return parameter.declared.section
+        return _FIRST_BLOCK
 
 
 def config_options() -> Callable[[F], F]:
@@ -111,19 +125,6 @@ def parameter_name(option: Option) -> str:
 def value_text(value: object) -> str:
     """Return a flag's value as the text that `Option.parse` reads."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _rank(parameter: click.Parameter) -> int:
-    """Return the place of a flag in the help: the usual options, then the rest as declared."""
-    key = parameter.declared.key if isinstance(parameter, ConfigOption) else ""
-    return USUAL_OPTIONS.index(key) if key in USUAL_OPTIONS else len(USUAL_OPTIONS)
-
-
-def _block(parameter: click.Option) -> str:
-    """Return the block of the help in which a flag is listed."""
-    if isinstance(parameter, ConfigOption) and parameter.declared.key not in USUAL_OPTIONS:
-        return parameter.declared.section
-    return _FIRST_BLOCK
 
 
 def _metavar(option: Option) -> str:
