@@ -59,8 +59,8 @@ BATCH: Final = 8
 """Batch size for comparing networks."""
 
 GOOD_ENOUGH: Final = 0.0005
-"""Policy KL from float32, in nats, below which no layer is left in floating point: twice that of bfloat16, and half of
-what the calibrated b6c96 and b15c192 of the table above lose."""
+"""Policy KL from float32, in nats, up to which no layer is left in floating point: half of what the calibrated b6c96
+and b15c192 of the table above lose."""
 
 _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0.15, "layers": 0.45, "comparison": 0.2})
 """Rough share of each step of the time it all takes."""
