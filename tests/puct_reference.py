@@ -1,7 +1,8 @@
 """A slow and simple version of the network search: dictionaries, recursion, one playout at a time, KataGo's formulas.
 
 It is the oracle of the kernels: both must visit the same moves equally often and find the same means.  It has no
-batches, symmetries, noise or ending bonus; games end after two passes and are counted by area.
+batches, symmetries, noise or ending bonus; games end after two passes and are counted by area, unless the first of
+them is that of the opponent before the search (`conservative_pass`).
 """
 
 from dataclasses import dataclass, field
@@ -59,7 +60,8 @@ class ReferenceSearch:
         self.config = config
         self.evaluator = evaluator
         self.side = sqrt(game.width * game.height)
-        evaluation = self.evaluate(game)
+        self.game = game
+        evaluation = self.evaluate(game, pass_goes_on=config.conservative_pass)
         center = evaluation.score * (1 - config.dynamic_score_zero_weight)
         cap = self.side * config.dynamic_score_scale
         self.center = min(max(center, evaluation.score - cap), evaluation.score + cap)
@@ -68,7 +70,6 @@ class ReferenceSearch:
         )
         self.buckets: dict[tuple[object, ...], Bucket] = {}
         self.root = self.new_node(evaluation)
-        self.game = game
         self.update(self.root, game.to_play)
         self.root.visits = 1
 
@@ -78,8 +79,10 @@ class ReferenceSearch:
 
     def play(self, node: Node, game: Game, *, is_root: bool) -> None:
         color = game.to_play
-        if not game.is_over:
+        if not self.is_over(game):
             move = self.choose(node, color, is_root)
+            if game.consecutive_passes > 0 and self.config.more_passing_hacks:
+                move = self.with_both_kinds(node, move)
             key = bucket_key(game, move)
             game.play(move)
             child = node.children.get(move)
@@ -94,12 +97,26 @@ class ReferenceSearch:
         node.visits += 1
         self.update(node, color)
 
-    def evaluate(self, game: Game) -> PositionEvaluation:
-        if game.is_over:
+    def is_over(self, game: Game) -> bool:
+        is_first_move = len(game.moves) == len(self.game.moves) + 1
+        return game.is_over and not (is_first_move and self.config.conservative_pass)
+
+    def with_both_kinds(self, node: Node, move: int) -> int:
+        if node.visits < 3:
+            return move
+        if PASS not in node.children:
+            return PASS
+        if len(node.children) == 1 and move == PASS:
+            policy = node.evaluation.policy
+            return max((m for m in sorted(policy) if m != PASS), key=lambda m: policy[m], default=PASS)
+        return move
+
+    def evaluate(self, game: Game, *, pass_goes_on: bool = False) -> PositionEvaluation:
+        if self.is_over(game):
             margin = game.score().margin_black
             return PositionEvaluation(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
-        write_game(positions, 0, game)
+        write_game(positions, 0, game, pass_goes_on=pass_goes_on)
         conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
         self.evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
         moves = [PASS, *game.legal_points()]

@@ -79,6 +79,8 @@ _NAMES: Final = (
     _both("rootPolicyOptimism", "puct.root_policy_optimism"),
     _both("rootNumSymmetriesToSample", "puct.root_average"),
     _both("enablePassingHacks", "puct.passing_hacks"),
+    _both("enableMorePassingHacks", "puct.more_passing_hacks"),
+    _both("conservativePass", "puct.conservative_pass"),
     _both("playoutDoublingAdvantage", "puct.playout_doubling_advantage"),
     _both("playoutDoublingAdvantagePla", "puct.playout_doubling_advantage_color"),
     _both("dynamicPlayoutDoublingAdvantageCapPerOppLead", "puct.dynamic_advantage"),

@@ -173,6 +173,17 @@ class PuctConfig(Section, name="puct"):
         True,
         "Hide from the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
     )
+    # Off: its gain is not measured; here, other than in KataGo, the visits count.
+    more_passing_hacks: bool = option(
+        False,
+        "Where a pass ends the game, search both the pass and another move after two visits "
+        "(enableMorePassingHacks, in KataGo true).",
+    )
+    conservative_pass: bool = option(
+        True,
+        "Never rely on ending the game by a pass now, even where the rules would count it as won: the opponent may "
+        "play on (conservativePass).",
+    )
     # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
     playout_doubling_advantage: float = option(
         0.0,

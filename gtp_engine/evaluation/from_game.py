@@ -60,8 +60,13 @@ def conditions_of(
     )
 
 
-def write_game(positions: Positions, row: int, game: Game, to_play: int | None = None) -> None:
-    """Fill a row with the position of `game` (not changed) and its history; `to_play` defaults to whose turn it is."""
+def write_game(
+    positions: Positions, row: int, game: Game, to_play: int | None = None, *, pass_goes_on: bool = False
+) -> None:
+    """Fill a row with the position of `game` (not changed) and its history; `to_play` defaults to whose turn it is.
+
+    With `pass_goes_on` a pass does not end the game: where it would, under area rules, the history is left out.
+    """
     color = game.to_play if to_play is None else to_play
     _write_boards(positions, row, game, color)
     passes, first = _passes(game)
@@ -74,6 +79,9 @@ def write_game(positions: Positions, row: int, game: Game, to_play: int | None =
             positions.forbidden[row, point] = 1
     is_open = passes == 0 or color != game.to_play
     pass_ends = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
+    if pass_goes_on and pass_ends == ENDS and game.rules.scoring is Scoring.AREA:
+        positions.points[row], positions.colors[row] = NULL_POINT, 0
+        pass_ends = GOES_ON
     finish_row(positions, row, color, pass_ends, 0)
 
 

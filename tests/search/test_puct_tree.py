@@ -20,8 +20,8 @@ from superko_games import game_with_superko
 
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, new_positions
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
@@ -84,10 +84,14 @@ def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: 
         compare(searcher, ROOT, oracle.root)
 
 
-def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game() -> None:
+@pytest.mark.parametrize("has_passed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"more_passing_hacks": True}, {"conservative_pass": False}])
+def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(options: dict[str, object], has_passed: bool) -> None:
     """Most playouts end with two passes here."""
     game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=0.5)
-    options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
+    if has_passed:
+        game.play(PASS)
+    options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}
     with Searching(FakeEvaluator(), **options) as searcher:
         searcher.run(game, Limits(300))
         oracle = ReferenceSearch(game, config(**options).puct, FakeEvaluator())
@@ -192,7 +196,7 @@ FINISHED = """
 def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> None:
     game = game_from(FINISHED, BLACK, rules, komi)
     game.play(PASS)
-    with Searching(symmetry_pruning=False) as searcher:
+    with Searching(symmetry_pruning=False, conservative_pass=False) as searcher:
         report = searcher.run(game, Limits(500))
         tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, PASS)
         assert node is not None
@@ -203,7 +207,10 @@ def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "aga", "aga-button", "stone-scoring", "new-zealand"])
 def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
-    """Every node where two passes ended the game has the score of the game that led there."""
+    """Every node where passes ended the game has the score of the game that led there.
+
+    Where dead stones may stay on the board, it takes a third pass.
+    """
     game = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0)
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         searcher.run(game, Limits(600))
@@ -213,7 +220,7 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
 
 def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
     tree = store_of(searcher).tree
-    if game.is_over:
+    if game.consecutive_passes >= (3 if game.rules.friendly_pass_ok else 2):
         assert tree.mean[node, SCORE] == pytest.approx(game.score().margin_black), game.moves
         assert tree.state[node] != EXPANDED
         return 1
@@ -234,6 +241,55 @@ def test_under_territory_rules_the_network_evaluates_the_final_position() -> Non
         node = store_of(searcher).child_by_move(store_of(searcher).child_by_move(ROOT, PASS), PASS)
         assert tree.state[node] != EXPANDED
         assert abs(tree.mean[node, VALUE]) < 1
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
+def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
+    """The network is not shown that a pass would end the game; a tree from before the opponent's pass is dropped."""
+    game = game_from(". X . O\nX X O O\nX X O .\n. X O O", WHITE, rules, komi=1.0)
+    options = {"symmetry_pruning": False, "eval_batch": 1, "conservative_pass": True}
+    evaluator = RowRecorder()
+    with Searching(evaluator, **options) as searcher:
+        searcher.run(game, Limits(100))
+        game.play(PASS)
+        evaluator.rows_seen.clear()
+        assert searcher.run(game, Limits(100)).playouts == 100
+        node = store_of(searcher).child_by_move(ROOT, PASS)
+        assert store_of(searcher).tree.state[node] == EXPANDED
+        ends = store_of(searcher).child_by_move(node, PASS)
+        assert store_of(searcher).tree.state[ends] != EXPANDED
+        assert evaluator.rows_seen[0] == (GOES_ON, NULL_POINT)
+        assert (IS_OVER, PASS) in evaluator.rows_seen
+        report = searcher.run(game, Limits(150))
+        assert report.playouts == 50, "the same root again"
+
+
+class RowRecorder(PassingEvaluator):
+    """Records of each row whether a pass ends the game, and the last move."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows_seen: list[tuple[int, int]] = []
+
+    def evaluate(self, positions, count, conditions, out, options):
+        super().evaluate(positions, count, conditions, out, options)
+        self.rows_seen += zip(positions.pass_ends[:count].tolist(), positions.points[:count, 0].tolist(), strict=True)
+
+
+def test_both_a_pass_and_a_move_are_searched_where_a_pass_ends_the_game() -> None:
+    """The policy is almost certain of the pass, or of other moves."""
+    for prior_of_pass in (0.999, 1e-6):
+        evaluator = PassingEvaluator()
+        evaluator.policy = lambda board, color, moves, p=prior_of_pass: np.array(  # type: ignore[method-assign]
+            [p if point == PASS else (1 - p) / max(1, len(moves) - 1) for point in moves]
+        )
+        tried = {}
+        for is_on in (True, False):
+            game = game_from(". X . O\nX X O O\nX X O .\n. X O O", WHITE, komi=1.0)
+            game.play(PASS)
+            moves = search(game, 4, evaluator, eval_batch=1, symmetry_pruning=False, more_passing_hacks=is_on).moves
+            tried[is_on] = {move.point == PASS for move in moves}
+        assert tried == {True: {False, True}, False: {prior_of_pass > 0.5}}
 
 
 def test_a_position_before_the_second_pass_is_no_end() -> None:
@@ -324,7 +380,7 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
         searcher.run(game, Limits(len(visits) + 1))
         tree, numbers = store_of(searcher).tree, params(5, **values)
         no_bonus = np.zeros(game.board.color.size)
-        root = new_root(game, BLACK, rows_of([game]), restrictions=(), duplicates=(), bonus=no_bonus)
+        root = new_root(game, BLACK, rows_of([game]), restrictions=(), left_out=(), bonus=no_bonus, pass_goes_on=False)
         tree.tried[ROOT] = len(visits)
         for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
             edge = int(tree.first_edge[ROOT]) + i

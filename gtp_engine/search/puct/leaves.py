@@ -48,6 +48,7 @@ class Root(NamedTuple):
     color: int  # to play
     passes: int  # passes in a row before it, 0 or 1
     free_button: bool  # whether the next pass takes the button
+    pass_goes_on: bool  # whether the game goes on after a pass at the root, whatever the rules say
     history: NDArray[np.uint64]  # [any] sorted: keys of positions that may not occur again
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
@@ -169,11 +170,27 @@ def finish_leaf(
             point, player = wide(root.positions.points[0, before]), wide(root.positions.colors[0, before])
             write_move(positions, slot, wide(ago), point, player)
     pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
-    if depth > 0 and pass_ends == IS_OVER:
-        end_history(positions, slot, wide(1))  # a game that continues after two passes begins with the second one
+    end_history(positions, slot, _history_length(root, leaves, row))
     _write_forbidden(root, superko, suicide, positions, slot, color, depth, work)
     taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))
     finish_row(positions, slot, color, pass_ends, taker)
+
+
+@spliced_kernel
+def _history_length(root: Root, leaves: Leaves, row: int) -> int:
+    """Return how many moves before a leaf count: a game that continues after two passes begins with the second one."""
+    depth, length = wide(leaves.depth[row]), wide(HISTORY)
+    passes, button_is_free = wide(root.passes), root.free_button
+    for i in range(depth):
+        if leaves.moves[row, i] != PASS:
+            passes = wide(0)
+        elif button_is_free:
+            passes, button_is_free = wide(0), False
+        else:
+            passes += 1
+        if passes >= 2:
+            length = min(depth - i, wide(HISTORY))
+    return length
 
 
 @spliced_kernel

@@ -90,7 +90,7 @@ class PuctSearch:
             advantage = advantage_black(puct, self.evaluator.info, holder)
         position = RootPosition(game.copy(), color, limits.restrictions, advantage)
         tree = self._fitting_tree(game.width, game.height)
-        tree.move_root(position)
+        tree.move_root(position, pass_goes_on=puct.conservative_pass)
         conditions = conditions_of(
             game,
             playout_doubling_advantage_black=advantage,
@@ -98,13 +98,15 @@ class PuctSearch:
             human_profile=self.config.human.profile.code,
         )
         leaf_evaluator = LeafEvaluator(self._thread, self.evaluator, tree.player, conditions)
-        write_game(tree.buffers.root_positions, 0, game, color)
+        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=puct.conservative_pass)
         raw, is_new = tree.raw, tree.raw is None
         if raw is None:
             raw = tree.raw = self._evaluate_root(tree, leaf_evaluator)
         if tree.human is None and self._human is not None:
             by_people = LeafEvaluator(self._thread, self._human, None, conditions)
             tree.human = self._evaluate_position(tree, by_people, new_evaluation(1, game.width, game.height))
+        if puct.conservative_pass and game.consecutive_passes > 0:
+            write_game(tree.buffers.root_positions, 0, game, color)  # with the past of the leaves
         if limits.move_ownership:
             tree.collect_move_ownership()
         run = SearchRun(self.config, leaf_evaluator, tree, position, raw, limits, cancel, start)

@@ -54,9 +54,12 @@ class ReusableTree:
         """The score, points for Black, around which the utilities in the tree count points."""
         self._position: RootPosition | None = None
 
-    def move_root(self, position: RootPosition) -> None:
-        """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree."""
-        if not self._follow(position):
+    def move_root(self, position: RootPosition, *, pass_goes_on: bool = False) -> None:
+        """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
+
+        `pass_goes_on` is as in `leaves.Root`.
+        """
+        if not self._follow(position, pass_goes_on=pass_goes_on):
             self.store.clear()
             self._forget_root()
         self._position = position
@@ -73,16 +76,19 @@ class ReusableTree:
         if self.ownership.moves.shape[0] == 1:
             self.ownership = _with_moves(self.ownership)
 
-    def _follow(self, position: RootPosition) -> bool:
+    def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
         """Return whether the root could be moved to `position` in the tree.
 
-        Not if the game was over at its root: a tree searched after the game ended counts passes differently.
+        Not if passes count differently below the new root: because the game was or is over, or because a pass that
+        ended it deeper in the tree does not at the root.
         """
         node = find_position(self.store, self._position, position)
-        if node is None or self.store.tree.state[node] != EXPANDED:
+        if self._position is None or node is None or self.store.tree.state[node] != EXPANDED:
             return False
         if node != ROOT:
-            if self._position is not None and self._position.game.is_over:
+            if self._position.game.is_over or position.game.is_over:
+                return False
+            if pass_goes_on and position.game.consecutive_passes > 0:
                 return False
             self.store.reroot(node)
             self._forget_root()

@@ -45,6 +45,7 @@ def new_root(
     restrictions: Iterable[Restriction],
     left_out: Collection[int],
     bonus: NDArray[np.float64],
+    pass_goes_on: bool,
 ) -> Root:
     """Return the root for a search with `color` to play; row 0 of `positions` holds its position.
 
@@ -57,6 +58,7 @@ def new_root(
         color=color,
         passes=0 if game.is_over else game.consecutive_passes,
         free_button=game.rules.has_button and game.button_black == 0.0,
+        pass_goes_on=pass_goes_on,
         history=np.sort(game.superko_keys()),
         occupied=_occupied(game),
         avoid_until=avoid_until,

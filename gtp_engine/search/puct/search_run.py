@@ -107,6 +107,7 @@ class SearchRun:
             restrictions=limits.restrictions,
             left_out=self._duplicates | self._useless_points(),
             bonus=self._ending_bonus(),
+            pass_goes_on=config.puct.conservative_pass,
         )
         self._playouts = 0
         self._next_watch = 0.0

@@ -12,7 +12,7 @@ that grows with the root of the prior tried so far (first-play urgency); all unt
 one with the largest prior is compared.  Playouts that have been selected but not backed up count as lost visits of the
 moves they took (virtual visits), so that the next walk goes elsewhere.
 
-A walk ends at a new node, which is to be evaluated; where two passes have ended the game; at a leaf that gets no
+A walk ends at a new node, which is to be evaluated; where passes have ended the game; at a leaf that gets no
 edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.
 """
 
@@ -62,6 +62,10 @@ _RANDOM_STEPS: Final = 1 << 24
 """Number of values that a uniform random number in (0, 1] can have."""
 
 _BUTTON_POINTS: Final = 0.5
+
+_VISITS_BEFORE_BOTH: Final = 2
+"""Visits of a node, its own evaluation among them, up to which only the formula decides; see
+`_edge_where_a_pass_ends`."""
 
 
 @spliced_kernel
@@ -160,6 +164,25 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
 
 
 @spliced_kernel
+def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root: Root, edge: int) -> int:
+    """Return the edge to take instead of `edge` at a node where a pass ends the game, so that both kinds are tried.
+
+    After two visits the pass is tried, and so is the best other move (KataGo's `enableMorePassingHacks`): a search that
+    has seen one kind only may misjudge who wins.  KataGo does not count these two visits; here they count.
+    """
+    first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
+    if tree.visits[node] <= _VISITS_BEFORE_BOTH or tree.info[NODES] >= tree.state.size:
+        return edge
+    passing = first
+    while tree.move[passing] != PASS:
+        passing += 1
+    if passing >= first + tried:
+        return passing
+    other = _best_untried(tree, node, depth, color, root) if tried == 1 and edge == passing else wide(0)
+    return other if other > 0 else edge
+
+
+@spliced_kernel
 def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
@@ -169,7 +192,9 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
     leaves.path[row, 0] = ROOT
     while True:
         state = tree.state[node]
-        if passes >= 2 and params.counts_area:  # under territory rules the network evaluates the final position
+        # Under territory rules the network evaluates the final position.
+        is_over = params.counts_area and passes >= params.ending_passes
+        if is_over and not (depth == 1 and root.pass_goes_on):
             kind = TERMINAL
             break
         if state == NEW or state == PENDING:
@@ -180,6 +205,9 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
         edge = best_edge(tree, node, depth, color, root, params, rng)
         if edge == 0:
             break
+        ends = passes >= 1 and not (root.free_button and button == 0.0)
+        if ends and params.more_passing_hacks and depth >= root.unrestricted_from:
+            edge = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
         move = wide(tree.move[edge])
         child = wide(tree.child[edge])
         node = child if child > 0 else try_edge(tree, node, edge)

@@ -58,7 +58,9 @@ class Params(NamedTuple):
     certain_weight: float  # weight of a result by the rules, which is certain
     has_ownership: bool  # whether the evaluator has ownership
     komi: float  # points White gets beside the area (`Game.area_komi`)
-    counts_area: bool  # whether two passes end the game inside the search
+    counts_area: bool  # whether passes end the game inside the search, which counts area then
+    ending_passes: int  # how many passes in a row
+    more_passing_hacks: bool
     superko: int  # as in Conditions
     suicide: bool  # as in Conditions
 
