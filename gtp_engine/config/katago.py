@@ -48,6 +48,7 @@ _NAMES: Final = (
     _Name("numSearchThreads", "search.threads", ""),
     _Name("ponderingEnabled", "time.ponder", ""),
     _Name("allowResignation", "play.resign", ""),
+    _Name("genmoveAntiMirror", "puct.anti_mirror", ""),
     _Name("analysisPVLen", "", "analysis.pv_length"),
     _Name("wideRootNoise", "", "analysis.wide_root_noise"),
     _Name("reportAnalysisWinratesAs", "gtp.analysis_perspective", "analysis.perspective"),

@@ -184,6 +184,11 @@ class PuctConfig(Section, name="puct"):
         "Never rely on ending the game by a pass now, even where the rules would count it as won: the opponent may "
         "play on (conservativePass).",
     )
+    anti_mirror: bool = option(
+        True,
+        "Against an opponent who mirrors every move, expect this to go on and look for moves around the centre; not in "
+        "analyses (genmoveAntiMirror).",
+    )
     # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
     playout_doubling_advantage: float = option(
         0.0,

@@ -75,6 +75,7 @@ class Thinker:
             reporting=request.reporting,
             restrictions=request.restrictions,
             move_ownership=request.move_ownership,
+            anti_mirror=self.config.puct.anti_mirror,
             advantage_black=request.advantage_black,
             cancel=cancel,
         )

@@ -86,6 +86,8 @@ class Limits:
     """Whether to report the ownership below each root move, with its deviation (`MoveReport.ownership_black`)."""
     behalf_of: int | None = None
     """The colour a move is searched for, which pondering does in the other's turn; None: the side to play."""
+    anti_mirror: bool = False
+    """Whether to play against an opponent who mirrors the moves (`search.puct.anti_mirror`)."""
     advantage_black: float | None = None
     """Black's playout doubling advantage; None: the configured one."""
     cancel: CancelToken | None = None

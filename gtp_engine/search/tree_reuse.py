@@ -6,7 +6,7 @@ If the game continued since the last search, its moves lead down the tree to the
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gtp_engine.go.constants import opponent
+from gtp_engine.go.constants import EMPTY, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Restriction
 
@@ -26,6 +26,13 @@ class RootPosition:
     restrictions: tuple[Restriction, ...] = ()
     advantage_black: float = 0.0
     """The playout doubling advantage; only networks know one."""
+    mirroring: int = EMPTY
+    """The colour that mirrors the other's moves, if the search plays against that."""
+
+    @property
+    def conditions(self) -> tuple[object, ...]:
+        """What has to be the same for another search to use the tree."""
+        return self.restrictions, self.advantage_black, self.mirroring
 
 
 class Children(Protocol):
@@ -39,9 +46,9 @@ class Children(Protocol):
 def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
     """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
 
-    A tree searched with another advantage or with other moves left out is not reused: its values would be different.
+    A tree searched under other conditions is not reused: its values would be different.
     """
-    if root is None or (root.restrictions, root.advantage_black) != (wanted.restrictions, wanted.advantage_black):
+    if root is None or root.conditions != wanted.conditions:
         return None
     moves = moves_since(root.game, root.color, wanted.game, wanted.color)
     if moves is None:

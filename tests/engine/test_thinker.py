@@ -1,4 +1,4 @@
-"""The searches of an engine: which thresholds they use."""
+"""The searches of an engine: which thresholds and limits they use."""
 
 from dataclasses import replace
 
@@ -6,8 +6,15 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
+from gtp_engine.engine.request import Request
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Thresholds
+from gtp_engine.engine.time_watcher import TimeWatcher
+from gtp_engine.go.constants import BLACK
+from gtp_engine.go.game import Game
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits
+from gtp_engine.time_manager import TimeBudget
 
 
 @pytest.mark.parametrize(
@@ -20,3 +27,21 @@ def test_few_visits_suffice_only_with_a_networks_ownership(
     evaluator = FakeEvaluator(has_ownership=has_ownership)
     config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
     assert Thinker(config, evaluator).thresholds is thresholds
+
+
+@pytest.mark.parametrize("anti_mirror", [True, False])
+def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
+    anti_mirror: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, found = Config().with_values({"puct.anti_mirror": anti_mirror}), []
+
+    def run(game: Game, limits: Limits, *, to_play: int) -> None:
+        found.append(limits.anti_mirror)
+
+    thinker = Thinker(config, FakeEvaluator())
+    monkeypatch.setattr(thinker._game_search, "run", run)
+    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK)
+    thinker.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
+    thinker.analyze(Game(5), BLACK, Request(), CancelToken())
+    assert found == [anti_mirror, False]
+    thinker.close()

@@ -27,6 +27,7 @@ The root, and the result:
 
 root                temperature, noise, moves left out, bonuses late in a game
 mirrors             moves that mirror each other in a symmetric position
+anti_mirror         play against an opponent who mirrors every move
 dame                neutral points before passes, under territory rules
 choose              the order of the root's moves, from visits and utilities
 tree_report         SearchReport and Progress

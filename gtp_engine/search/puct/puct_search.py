@@ -13,9 +13,11 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
+from gtp_engine.go.constants import EMPTY
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.anti_mirror import mirroring_in
 from gtp_engine.search.puct.evaluation_thread import EvaluationThread
 from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.leaf_rollouts import Results
@@ -88,7 +90,9 @@ class PuctSearch:
         if advantage is None:
             holder = color if limits.behalf_of is None else limits.behalf_of
             advantage = advantage_black(puct, self.evaluator.info, holder)
-        position = RootPosition(game.copy(), color, limits.restrictions, advantage)
+        mirroring = mirroring_in(game, color) if limits.anti_mirror else None
+        mirrors = EMPTY if mirroring is None else mirroring.color
+        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors)
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position, pass_goes_on=puct.conservative_pass)
         conditions = conditions_of(
@@ -109,7 +113,7 @@ class PuctSearch:
             write_game(tree.buffers.root_positions, 0, game, color)  # with the past of the leaves
         if limits.move_ownership:
             tree.collect_move_ownership()
-        run = SearchRun(self.config, leaf_evaluator, tree, position, raw, limits, cancel, start)
+        run = SearchRun(self.config, leaf_evaluator, tree, position, raw, mirroring, limits, cancel, start)
         if is_new:
             run.add_root_evaluation()
         run.set_root_priors(self._random)

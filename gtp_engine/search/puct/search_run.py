@@ -30,6 +30,14 @@ from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.anti_mirror import (
+    Mirroring,
+    adjust_evaluation,
+    is_difficult,
+    plain_averages,
+    raise_priors,
+    value_centre,
+)
 from gtp_engine.search.puct.expand import (
     abandon,
     add_ownership,
@@ -61,7 +69,7 @@ before the clock is read again."""
 
 
 class SearchRun:
-    """A search of `position`, the root of `tree`; `raw` is the network's evaluation of it.
+    """A search of `position`, the root of `tree`; `raw` is the network's evaluation of it, `mirroring` its opponent.
 
     `start` is when the search began (`time.perf_counter`).  `cancel` is checked between batches and while waiting.
     """
@@ -73,6 +81,7 @@ class SearchRun:
         tree: ReusableTree,
         position: RootPosition,
         raw: RawEvaluation,
+        mirroring: Mirroring | None,
         limits: Limits,
         cancel: CancelToken,
         start: float,
@@ -83,12 +92,13 @@ class SearchRun:
         self._tree: Final = tree
         self._position: Final = position
         self._raw: Final = raw
+        self._mirroring: Final = mirroring
         self._limits: Final = limits
         self._cancel: Final = cancel
         self._start: Final = start
         store, positions = tree.store.tree, tree.buffers.root_positions
         is_known = store.state[ROOT] != NEW
-        self._params: Final[Params] = params_of(
+        params = params_of(
             config,
             position.game,
             limits,
@@ -97,6 +107,7 @@ class SearchRun:
             has_ownership=leaf_evaluator.info.has_ownership,
             has_errors=raw.winloss_error >= 0.0,
         )
+        self._params: Final[Params] = params if mirroring is None else plain_averages(params)
         can_prune = config.puct.symmetry_pruning and not limits.restrictions
         self._mirrors: Final[list[Mirror]] = mirrors_of(position.game, positions) if can_prune else []
         self._duplicates: Final = duplicates(position.game, position.color, self._mirrors)
@@ -143,6 +154,8 @@ class SearchRun:
             self._expand_and_back_up(batch, 1, evaluation)
             self._playouts += 1
             return
+        if self._mirroring is not None and is_difficult(self._mirroring, self._position.game.board):
+            value_centre(self._mirroring, evaluation, 0)
         if self._params.rollout_share == 0.0:
             write_network_evaluation(tree, ROOT, evaluation, 0, self._params)
             update_means(tree, ROOT, self._root.color, self._params, buffers.means_work)
@@ -151,10 +164,13 @@ class SearchRun:
 
     def set_root_priors(self, random: np.random.Generator) -> None:
         """Flatten the root's prior and add noise, as configured."""
-        tree = self._tree.store.tree
+        tree, game = self._tree.store.tree, self._position.game
         first = int(tree.first_edge[ROOT])
         legal = tree.move[first : first + int(tree.edges[ROOT])]
-        set_priors(tree, ROOT, root_policy(self._raw.policy, legal, self._config, self._position.game, random))
+        policy = root_policy(self._raw.policy, legal, self._config, game, random)
+        if self._mirroring is not None:
+            raise_priors(self._mirroring, [], game.board, policy)
+        set_priors(tree, ROOT, policy)
 
     # --- playouts ---
 
@@ -238,6 +254,8 @@ class SearchRun:
         """Add the first `rows` rows of a batch to the tree."""
         tree, params, work = self._tree.store.tree, self._params, self._tree.buffers.means_work
         leaves, positions, ownership = batch.leaves, batch.positions, self._tree.ownership
+        if self._mirroring is not None:
+            adjust_evaluation(self._mirroring, leaves, rows, positions, evaluation)
         if self._tree.player is None:
             expand_and_back_up(tree, params, leaves, rows, positions, evaluation, ownership, work)
             return
