@@ -38,9 +38,9 @@ Positions = TypeVar("Positions", bound=Splittable)
 class ParallelGradients(Generic[Module, Positions]):
     """Computes the gradients of `module` in `threads` threads; a context manager.
 
-    `figures` returns means over the positions of a share as a vector that begins with the loss.  Each thread has a copy
-    of the module that shares its weights and has statistics of its own; these are averaged after each step while norms
-    count them (`count_statistics`; at first as the module does).
+    `figures` returns means over the positions of a share as a vector that begins with the loss.  Each of several
+    threads has a copy of the module that shares its weights and has statistics of its own; these are averaged after
+    each step while norms count them (`count_statistics`; at first as the module does).
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ParallelGradients(Generic[Module, Positions]):
         self._machine = machine
         self._figures = figures
         self._parameters = list(module.parameters())
-        self._copies = [_sharing_copy(module) for _ in range(threads)]
+        self._copies = [_sharing_copy(module) for _ in range(threads)] if threads > 1 else [module]
         self._counts = any(norm.counts for norm in _norms(module))
         self._threads = ParallelThreads(machine, threads)
 
@@ -77,7 +77,7 @@ class ParallelGradients(Generic[Module, Positions]):
         weights = [len(share.planes) / len(batch.planes) for share in shares]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)
-        if self._counts:
+        if self._counts and len(self._copies) > 1:
             self._average_statistics(len(shares))
         return _weighted_sum([figures for _, figures in results], weights)
 
@@ -107,6 +107,8 @@ def _sharing_copy(module: Module) -> Module:
 
 
 def _weighted_sum(tensors: list[Tensor], weights: list[float]) -> Tensor:
+    if len(tensors) == 1:
+        return tensors[0]
     total = tensors[0] * weights[0]
     for tensor, weight in zip(tensors[1:], weights[1:], strict=True):
         total.add_(tensor, alpha=weight)

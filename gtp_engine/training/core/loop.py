@@ -130,10 +130,23 @@ class TrainingLoop(Generic[Module, Positions]):
     def run(self, observers: Iterable[Observer] = (), is_stopped: Callable[[], bool] = never) -> bool:
         """Train until the budget is used up, or `is_stopped`; return whether it is used up.
 
-        A checkpoint is written every few minutes, at the end, and before an error of the data ends the run.  Raises
-        TrainingError when the loss is NaN or infinite; the last checkpoint is then what is left.
+        A checkpoint is written every few minutes, at the end, and before an error ends the run.  Raises TrainingError
+        when the loss is NaN or infinite; the last checkpoint is then what is left.
         """
-        observers, saved, threads = tuple(observers), time.monotonic(), threads_on(self.machine)
+        try:
+            self._train(tuple(observers), is_stopped)
+        except TrainingError:  # the weights are of no use
+            raise
+        except BaseException:
+            if self.steps:
+                self.save()
+            raise
+        self.save()
+        return self.fraction >= 1
+
+    def _train(self, observers: tuple[Observer, ...], is_stopped: Callable[[], bool]) -> None:
+        """Do the steps of `run`."""
+        saved, threads = time.monotonic(), threads_on(self.machine)
         self.machine.use_threads(threads)
         means = _Means(self._task.names)
         with (
@@ -152,18 +165,12 @@ class TrainingLoop(Generic[Module, Positions]):
                 if time.monotonic() - saved > 60 * self._learning.checkpoint_minutes:
                     self.save()
                     saved = time.monotonic()
-        self.save()
-        return self.fraction >= 1
 
     def _step(
         self, gradients: ParallelGradients[Module, Positions], stream: Prefetch[Positions], means: "_Means"
     ) -> None:
         """Do one step of the optimizer."""
-        try:
-            batch, place = next(stream)
-        except TengenError:  # a damaged shard costs no work
-            self.save()
-            raise
+        batch, place = next(stream)
         gradients.count_statistics(self._task.counts_statistics(self.fraction))
         figures = gradients.write(batch)
         gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip)

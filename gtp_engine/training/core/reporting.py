@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from gtp_engine.errors import ConfigError
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
 from gtp_engine.training.core.curves import Log, Panel, figure_panels, write_panels
@@ -26,7 +27,7 @@ def run_and_report(
 ) -> bool:
     """Run a training loop, see `TrainingLoop.run`; `panels` returns the curves of its log."""
     with RunLog(loop.folder, after=loop.steps, tensorboard=tensorboard) as log:
-        return loop.run((log, _BarObserver(bar), _CurvesObserver(loop.folder, panels)), is_stopped)
+        return loop.run((log, _BarObserver(bar), _CurvesObserver(loop.folder, panels, bar.log)), is_stopped)
 
 
 class _BarObserver:
@@ -46,14 +47,22 @@ class _BarObserver:
 
 
 class _CurvesObserver:
-    """Draws the curves after each validation, which the log has by then."""
+    """Draws the curves after each validation, which the log has by then; `warn` receives why there are none."""
 
-    def __init__(self, folder: Path, panels: Callable[[Log], list[Panel]]) -> None:
+    def __init__(self, folder: Path, panels: Callable[[Log], list[Panel]], warn: Callable[[str], None]) -> None:
         self._folder = folder
         self._panels = panels
+        self._warn = warn
+        self._can_draw = True
 
     def stepped(self, progress: Progress) -> None:
         """Do nothing: curves are drawn after validations."""
 
     def validated(self, progress: Progress, validation: Validation) -> None:
-        write_panels(self._folder / CURVES, self._panels(read_log(self._folder / LOG)))
+        if not self._can_draw:
+            return
+        try:
+            write_panels(self._folder / CURVES, self._panels(read_log(self._folder / LOG)))
+        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
+            self._warn(f"no curves: {error}")
+            self._can_draw = False

@@ -242,6 +242,19 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     assert read_checkpoint(config.out).steps == len(diary.progress) > 0
 
 
+def test_any_error_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
+    class Full(Diary):
+        def stepped(self, progress: Progress) -> None:
+            super().stepped(progress)
+            if progress.steps == 5:
+                raise OSError("no space left on device")
+
+    config = tiny_config(tmp_path)
+    with pytest.raises(OSError, match="no space left"):
+        new_loop(config).run([Full()])
+    assert read_checkpoint(config.out).steps == 5
+
+
 def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
     loop = new_loop(tiny_config(tmp_path))
     with torch.no_grad():

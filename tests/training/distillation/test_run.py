@@ -54,6 +54,17 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown
 
 
+def test_without_matplotlib_a_run_has_no_curves_but_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    config = tiny_config(tmp_path, name="stones")
+    with ProgressBar() as bar:
+        assert run_training(config, bar, never)
+    assert sorted(path.name for path in config.out.iterdir()) == ["checkpoint.pt", "log.jsonl", "stones.onnx"]
+    assert capfd.readouterr().err.count("no curves: matplotlib is missing") == 1
+
+
 def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     config = tiny_config(tmp_path)
