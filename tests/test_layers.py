@@ -62,9 +62,11 @@ THREADS = (
     "benchmark.py",
     "training/core/prefetch.py",
     "training/core/data_parallel.py",
+    "training/distillation/evaluation_server.py",
+    "training/distillation/resident_batches.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
-the watchdog of a process that is being timed, the reader of a training's data."""
+the watchdog of a process that is being timed, the readers of a training's data, the server of its generation."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

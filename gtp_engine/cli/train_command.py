@@ -1,6 +1,7 @@
 """The commands `gtp-engine train …`: training by distillation, from a teacher's labels to a network file."""
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import given_settings, settings_of, settings_options
 from gtp_engine.training.core.requirements import check_torch
+from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.shape import Shape
 
@@ -29,10 +31,6 @@ gtp-engine --model b6c96.onnx
 A run writes a checkpoint every few minutes and when it is interrupted with Ctrl-C.
 """
 
-_VALIDATION_HEAD = """\
-| board | positions | same first move | policy, KL | win rate error | lead error | ownership error |
-|---|---|---|---|---|---|---|"""
-
 
 @click.group("train", help=_GROUP_HELP)
 def train_command() -> None:  # noqa: D103
@@ -45,6 +43,7 @@ def train_command() -> None:  # noqa: D103
 @click.option("--name", default="", help="Name of the network. [default: its size, such as b6c96, or that of --init]")
 @click.option("--init", type=FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
+@click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device: for a GPU.")
 @click.option("--tensorboard", is_flag=True, help="Write a log for TensorBoard too, to OUT/tensorboard.")
 @settings_options(DistillationLearning)
 @settings_options(Shape)
@@ -115,15 +114,13 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     """
     check_torch()
     from gtp_engine.training.distillation.run import validate_file
+    from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
 
     device = given_settings(DistillationLearning, flags).get("device", DistillationLearning.device)
     agreements = validate_file(network, data, positions=positions, device=device)
-    click.echo(_VALIDATION_HEAD)
-    for (width, height), found in agreements.items():
-        click.echo(
-            f"| {width}×{height} | {found.positions:,} | {found.same_first_move:.1%} | {found.policy_kl:.3f} | "
-            f"{found.winrate_error:.3f} | {found.lead_error:.2f} | {found.ownership_error:.3f} |"
-        )
+    click.echo(AGREEMENT_HEAD)
+    for place, found in agreements.items():
+        click.echo(agreement_row(place, found))
 
 
 @train_command.command("chain")
@@ -151,6 +148,33 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     rate, games = won_games(steps[-1])
     click.echo(f"\nThe trained network won {rate:.0%} of {games} games against the untrained one.")
     sys.exit(0 if rate > 0.5 else 1)
+
+
+@train_command.command("plan", cls=ConfigCommand)
+@click.argument("folder", type=FOLDER)
+@click.option("--teacher", required=True, type=FILE, help="Network that labels: KataGo's .bin.gz, or one trained here.")
+@click.option("--player", type=FILE, help="Network that plays --player-share of the games, best the student so far.")
+@click.option("--gpu", is_flag=True, help="Refuse to run without a CUDA device.")
+@settings_options(PlanSettings)
+def plan_command(folder: Path, teacher: Path, player: Path | None, gpu: bool, **flags: Any) -> None:
+    """Generate and train for a fixed time on one machine, in parts.
+
+    Everything goes into FOLDER, best one in memory such as /dev/shm/plan. The same command runs the next part, until
+    the --minutes are over; each part ends within --part minutes and leaves a network, tables and a report in
+    FOLDER/results, at most 8 files of 16 MiB. How long to generate and to train follows from measured speeds.
+    """
+    began = time.monotonic()
+    check_torch()
+    settings = settings_of(PlanSettings, flags | ({"plan__device": "cuda"} if gpu else {}))
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.distillation.plan.run_part import run_part
+
+    with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
+        state = run_part(settings, folder, teacher, player, bar, is_stopped, began=began)
+    left = 60 * settings.minutes - state.used
+    if left > 0 and not all(network.done for network in state.networks.values()):
+        click.echo(f"{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
 
 
 def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:

@@ -21,6 +21,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.selfplay.game_rows import GameRows
+from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 
 OPENING_SHARE: Final = 0.04
@@ -95,6 +96,8 @@ class PlayedGame:
     plan: GamePlan
     decided_moves: int = 0
     """Evaluations in a row in which the game was decided."""
+    by_player: bool = False
+    """Whether the moves are the player's instead of the evaluator's."""
 
 
 PLAIN: Final = Temperatures()
@@ -105,6 +108,7 @@ class PolicyGames:
 
     While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `conditions`
     and `evaluation` belongs to `playing[i]`; further rows mean nothing.  Games are numbered by `numbers` as they begin.
+    In `player_share` of the games the moves are drawn from the policy of `player`, if there is one.
     """
 
     def __init__(
@@ -119,6 +123,8 @@ class PolicyGames:
         planner: Planner = plain_plan,
         temperatures: Temperatures = PLAIN,
         numbers: Iterator[int] | None = None,
+        player: MovePolicy | None = None,
+        player_share: float = 0.0,
     ) -> None:
         self.positions: Final = new_positions(batch, width, height)
         self.evaluation: Final = new_evaluation(batch, width, height)
@@ -131,6 +137,8 @@ class PolicyGames:
         self._planner = planner
         self._temperatures = temperatures
         self._numbers = count() if numbers is None else numbers
+        self._player = player
+        self._player_share = player_share
         begun = [self._begin() for _ in range(batch)]
         self.playing: list[PlayedGame] = [played for played in begun if played is not None]
 
@@ -164,6 +172,7 @@ class PolicyGames:
         """Return the next move of each game: a point or PASS."""
         games = len(self.playing)
         policy = self.evaluation.policy[:games].astype(np.float64)
+        self._write_player_policy(policy)
         is_hot = self._rng.random(games) < self._temperatures.hot_share
         for row, played in enumerate(self.playing):
             moves = len(played.game.moves)
@@ -177,6 +186,14 @@ class PolicyGames:
         # The first point whose cumulative sum exceeds the number drawn; its own probability cannot be 0.
         points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
         return points
+
+    def _write_player_policy(self, policy: NDArray[np.float64]) -> None:
+        """Replace the policies of the games that the player plays."""
+        rows = [row for row, played in enumerate(self.playing) if played.by_player]
+        if rows and self._player is not None:
+            games = [self.playing[row].game for row in rows]
+            conditions = [self.conditions[row] for row in rows]
+            policy[rows] = self._player.policies(self.positions, rows, conditions, games)
 
     def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
         if len(played.game.moves) < played.plan.opening_length:
@@ -200,7 +217,8 @@ class PolicyGames:
         game = Game(*self._size, plan.rules, plan.komi)
         if plan.handicap:
             game.set_handicap(plan.handicap)
-        return PlayedGame(next(self._numbers), game, plan)
+        by_player = self._player is not None and bool(self._rng.random() < self._player_share)
+        return PlayedGame(next(self._numbers), game, plan, by_player=by_player)
 
 
 def _has_ended(played: PlayedGame) -> bool:

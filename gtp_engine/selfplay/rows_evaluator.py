@@ -74,16 +74,21 @@ class _Workspace:
         self.cells: Final = cell_table(width, height)
         self.symmetries: Final = np.zeros(batch, dtype=np.int32)
         self.scratch: Final = np.zeros(self.cells.shape[1], dtype=np.float32)
+        self.optimistic: Final = np.zeros((batch, self.cells.shape[1]), dtype=np.float32)
 
 
 class NetworkRows:
     """Evaluates all rows in one call of a network, each in an orientation chosen by its key.
 
+    `looks` is in how many orientations, in a call each, the network looks at a position; the mean is taken.
+    `optimistic` holds the optimistic policy of the rows evaluated last, in the form of `Evaluation.policy`, or None if
+    the network has none.
+
     Nothing is cached: positions of games played side by side hardly ever repeat.  Raises ModelError for a network that
     is not of KataGo's kind, because others lack outputs for score and ownership.
     """
 
-    def __init__(self, model: RawModel) -> None:
+    def __init__(self, model: RawModel, *, looks: int = 1) -> None:
         info = model.info
         if info.encoder != "katago-v7" or info.kind != "policy+value":
             raise ModelError(
@@ -94,7 +99,9 @@ class NetworkRows:
                 )
             )
         self.name: Final = info.name
+        self.optimistic: FloatArray | None = None
         self._model: Final = model
+        self._looks: Final = looks
         self._scales: Final = np.array(astuple(info.scales), dtype=np.float32)
         self._workspaces: Final[dict[tuple[int, int, int], _Workspace]] = {}
 
@@ -102,13 +109,16 @@ class NetworkRows:
         """Write the evaluation of rows; see `RowsEvaluator`.  Raises ModelError for NaN or infinity."""
         space, count = self._workspace_for(positions), len(conditions)
         encoder, inputs = space.buffers.encoder, space.buffers.inputs
-        space.symmetries[:count] = positions.key[:count] % np.uint64(len(space.cells))
-        for row, of_row in enumerate(conditions):
-            encoder.encode(positions, range(row, row + 1), of_row, space.symmetries, inputs)
-        raw = self._model.run(inputs.spatial[:count], inputs.globals_[:count])
         rows = np.arange(count, dtype=np.int32)
         decode.clear_rows(rows, out)
-        self._decode(space, positions, conditions, raw, out)
+        space.optimistic[:count] = 0.0
+        self.optimistic = None
+        for look in range(self._looks):
+            space.symmetries[:count] = (positions.key[:count] + np.uint64(look)) % np.uint64(len(space.cells))
+            for row, of_row in enumerate(conditions):
+                encoder.encode(positions, range(row, row + 1), of_row, space.symmetries, inputs)
+            raw = self._model.run(inputs.spatial[:count], inputs.globals_[:count])
+            self._decode(space, positions, conditions, raw, out)
         if decode.finish_rows(rows, out):
             raise ModelError(
                 problem(f"network {shown(self.name)} returned NaN or infinity", advice="try precision float32")
@@ -129,10 +139,15 @@ class NetworkRows:
         assert raw.policy is not None and raw.value is not None, "a network of KataGo's kind has both"
         assert raw.misc is not None and raw.ownership is not None, "and these"
         rows = np.arange(len(conditions), dtype=np.int32)
-        encoded = decode.EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
+        encoded = decode.EncodedRows(rows, space.cells, space.symmetries, 1.0 / self._looks, space.scratch)
+        if raw.policy.shape[1] > 1:
+            self.optimistic = space.optimistic
         for suicide, chosen in _rows_by([of_row.suicide for of_row in conditions]):
             part, options = encoded._replace(rows=chosen), decode.PolicyOptions(suicide)
             decode.decode_policy(positions, part, options, raw.policy[chosen], out.policy)
+            if self.optimistic is not None:
+                wholly = options._replace(optimism=1.0)
+                decode.decode_policy(positions, part, wholly, raw.policy[chosen], self.optimistic)
         version = self._model.info.model_version
         for can_be_void, chosen in _rows_by([of.superko == SIMPLE_KO or of.territory for of in conditions]):
             part, outputs = encoded._replace(rows=chosen), decode.KatagoOutputs(self._scales, version, can_be_void)

@@ -10,7 +10,7 @@ from nn import tiny_networks
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, DEFAULT_OPTIONS, EvaluationOptions
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions, take_rows
 from gtp_engine.go.game import Game
@@ -78,6 +78,27 @@ def test_a_network_evaluates_mixed_rows_as_it_evaluates_each_alone(tmp_path: Pat
     for name, array, expected in zip(Evaluation._fields, together, apart, strict=True):
         np.testing.assert_allclose(array, expected, atol=2e-5, err_msg=name)
     assert len({conditions_.superko for conditions_ in conditions}) == 3
+
+
+def test_the_mean_of_all_looks_and_the_optimistic_policy(tmp_path: Path) -> None:
+    """Eight looks at a square board are those that a search averages over; one more call gives full optimism."""
+    path = tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2, misc=6, model_version="14")
+    game = Game(5, 5)
+    game.play("B2")
+    positions, found, expected = new_positions(1, 5, 5), new_evaluation(1, 5, 5), new_evaluation(1, 5, 5)
+    write_game(positions, 0, game)
+    rows = NetworkRows(model(path), looks=8)
+    rows.evaluate_rows(positions, [conditions_of(game)], found)
+    network = Network(model(path))
+    alone = NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=0))
+    options = EvaluationOptions(ALL_SYMMETRIES)
+    alone.evaluate(positions, 1, conditions_of(game), expected, options)
+    for name, array, wanted in zip(Evaluation._fields, found, expected, strict=True):
+        np.testing.assert_allclose(array, wanted, atol=2e-5, err_msg=name)
+    alone.evaluate(positions, 1, conditions_of(game), expected, options._replace(optimism=1.0))
+    assert rows.optimistic is not None
+    np.testing.assert_allclose(rows.optimistic, expected.policy, atol=2e-5)
+    assert not np.allclose(rows.optimistic, found.policy, atol=1e-3)
 
 
 def test_there_is_a_workspace_for_each_board_size(tmp_path: Path) -> None:

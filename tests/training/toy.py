@@ -12,6 +12,7 @@ from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     OWNERSHIP_UNIT,
     TRAIN,
+    UNKNOWN,
     Samples,
     ShardMeta,
     ShardName,
@@ -19,7 +20,8 @@ from gtp_engine.training.distillation.shards import (
 )
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
-from gtp_engine.training.nets.new import new_network
+from gtp_engine.training.nets.new import PLAIN, new_network
+from gtp_engine.training.nets.new import Outputs as NewOutputs
 from gtp_engine.training.nets.shape import Shape
 
 TINY = Shape(
@@ -28,9 +30,9 @@ TINY = Shape(
 """An ordinary block and one that pools."""
 
 
-def tiny_module(seed: int = 1, **changes: Any) -> NetworkModule:
+def tiny_module(seed: int = 1, outputs: NewOutputs = PLAIN, **changes: Any) -> NetworkModule:
     """Return a tiny network whose every number matters: norms and biases are random too."""
-    module = NetworkModule(new_network(Shape(**vars(TINY) | changes), name="tiny", seed=seed))
+    module = NetworkModule(new_network(Shape(**vars(TINY) | changes), name="tiny", seed=seed, outputs=outputs))
     generator = torch.Generator().manual_seed(seed)
     for name, tensor in module.state_dict().items():
         if "variance" in name or "scale" in name:
@@ -55,14 +57,15 @@ def count_stones(width: int, height: int, count: int, seed: int) -> Samples:
     ownership = stones[:, 0] - stones[:, 1]
     lead = ownership.sum(axis=1, keepdims=True)
     free = np.concatenate([1 - stones.sum(axis=1), np.full((count, 1), 0.1)], axis=1)
-    win = 1 / (1 + np.exp(-lead / 3))
+    win, unknown = 1 / (1 + np.exp(-lead / 3)), np.full_like(lead, UNKNOWN)
     return Samples(
         planes=np.packbits(spatial.reshape(count, len(spatial[0]), -1) > 0, axis=2),
         globals=globals_,
         policy=(free / free.sum(axis=1, keepdims=True)).astype(np.float16),
         value=np.concatenate([win, 1 - win, np.zeros_like(win)], axis=1).astype(np.float16),
-        score=np.concatenate([lead, np.full_like(lead, 2.0), lead], axis=1).astype(np.float32),
+        score=np.concatenate([lead, np.full_like(lead, 2.0), lead, *[unknown] * 3], axis=1).astype(np.float32),
         ownership=(OWNERSHIP_UNIT * ownership).astype(np.int8),
+        optimistic=np.zeros((count, width * height + 1), dtype=np.float16),
         game=np.arange(count, dtype=np.int64),
     )
 

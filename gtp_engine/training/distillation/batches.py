@@ -51,8 +51,9 @@ class Batch(NamedTuple):
     globals: Tensor  # float32 [N, 19]
     policy: Tensor  # float32 [N, A + 1] probabilities, the pass last
     value: Tensor  # float32 [N, 3] win, loss, no result
-    score: Tensor  # float32 [N, 3] mean, standard deviation, lead; points
+    score: Tensor  # float32 [N, 6] mean, standard deviation, lead, …; −1 where unknown (`shards`)
     ownership: Tensor  # float32 [N, A] −1 to 1
+    optimistic: Tensor  # float32 [N, A + 1] probabilities; zeros where unknown
 
     @property
     def board(self) -> Board:
@@ -200,12 +201,14 @@ def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[n
     """Return samples as a batch; equal parts of them, in order, are shown in each of `symmetries`."""
     width, height = board
     bits = np.unpackbits(samples.planes, axis=2, count=width * height).reshape(samples.count, -1, height, width)
-    planes, policy, ownership = np.empty_like(bits), [], []
+    planes = np.empty_like(bits)
+    policy, ownership, optimistic = [], [], []
     for rows, symmetry in zip(np.array_split(np.arange(samples.count), len(symmetries)), symmetries, strict=True):
         part = slice(rows[0], rows[-1] + 1) if len(rows) else slice(0, 0)
         planes[part] = turned_boards(bits[part], int(symmetry))
         policy.append(turned_points(samples.policy[part], width, height, int(symmetry)))
         ownership.append(turned_points(samples.ownership[part], width, height, int(symmetry)))
+        optimistic.append(turned_points(samples.optimistic[part], width, height, int(symmetry)))
     return Batch(
         planes=torch.from_numpy(planes),
         globals=torch.from_numpy(samples.globals.copy()),
@@ -213,6 +216,7 @@ def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[n
         value=torch.from_numpy(samples.value.astype(np.float32)),
         score=torch.from_numpy(samples.score.copy()),
         ownership=torch.from_numpy(np.concatenate(ownership).astype(np.float32) / OWNERSHIP_UNIT),
+        optimistic=torch.from_numpy(np.concatenate(optimistic).astype(np.float32)),
     )
 
 

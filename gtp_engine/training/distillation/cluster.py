@@ -15,9 +15,9 @@ from typing import Any, Final
 import gtp_engine
 from gtp_engine.errors import TengenError, problem
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.teacher import Teacher
-from gtp_engine.training.distillation.workers import CHECK_INTERVAL, TeacherMaker, WorkerError
+from gtp_engine.training.distillation.workers import CHECK_INTERVAL, Makers, WorkerError
 
 LOCAL: Final = "local"
 """In place of an address: start a cluster on this machine, for this run."""
@@ -45,8 +45,8 @@ class SentTeacher:
 class _Worker:
     """The actor: returns one block after the other."""
 
-    def __init__(self, make_teacher: TeacherMaker, settings: SelfPlaySettings, number: int) -> None:
-        self._make_teacher = make_teacher
+    def __init__(self, makers: Makers, settings: SelfPlaySettings, number: int) -> None:
+        self._makers = makers
         self._settings = settings
         self._number = number
         self._blocks: Iterator[Block] | None = None
@@ -55,7 +55,7 @@ class _Worker:
         """Return a block, or the text of an error."""
         try:
             if self._blocks is None:
-                self._blocks = play_blocks(self._make_teacher(), self._settings, self._number)
+                self._blocks = self._makers.blocks(self._settings, self._number)
             return next(self._blocks)
         except TengenError as error:
             return str(error)
@@ -63,7 +63,7 @@ class _Worker:
 
 @contextmanager
 def blocks_of_cluster(
-    make_teacher: TeacherMaker, settings: SelfPlaySettings, workers: int, address: str, *, threads: int
+    makers: Makers, settings: SelfPlaySettings, workers: int, address: str, *, threads: int
 ) -> Iterator[Iterator[Block | None]]:
     """Yield the blocks of `workers` actors on the cluster at `address` as they arrive, and None from time to time.
 
@@ -83,7 +83,7 @@ def blocks_of_cluster(
             problem(f"no Ray cluster at {address} ({text})", advice="`ray start --head` starts one")
         ) from None
     try:
-        make = ray.put(make_teacher)
+        make = ray.put(makers)
         actor = ray.remote(num_cpus=threads)(_Worker)
         yield _receive(ray, [actor.remote(make, settings, number) for number in range(workers)])
     finally:

@@ -87,6 +87,8 @@ class FolderSettings:
     held_out_positions: int = HELD_OUT_POSITIONS
     held_out: float = GenerateSettings.held_out
     """Share of games held out for validation."""
+    compressed: bool = True
+    """Shards take less than half the space, and a hundred times as long."""
 
 
 class DataFolder:
@@ -166,6 +168,7 @@ class DataFolder:
         chosen, rest = np.split(order, [self._shard_positions(split)])
         name = ShardName(width, height, self.seed, self._numbers[place])
         meta = ShardMeta(width, height, *self._teacher, self.seed)
-        write_shard(self._folder / split / str(name), samples.take(chosen), meta)
+        path = self._folder / split / str(name)
+        write_shard(path, samples.take(chosen), meta, compressed=self._settings.compressed)
         self._numbers[place] += 1
         self._waiting[place] = [samples.take(rest)]

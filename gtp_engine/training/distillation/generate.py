@@ -21,8 +21,8 @@ from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, p
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
-from gtp_engine.training.distillation.teacher import OnnxTeacher, Teacher
-from gtp_engine.training.distillation.workers import blocks_of_workers
+from gtp_engine.training.distillation.teacher import OnnxTeacher, Player, Teacher
+from gtp_engine.training.distillation.workers import Makers, TeacherMaker, blocks_of_workers
 
 
 class Goal(NamedTuple):
@@ -78,7 +78,7 @@ def generate(
     """
     cores = available_cores() // (1 if records else settings.workers)
     settings = replace(settings, threads=settings.threads or max(1, cores))
-    shares, teacher = parse_sizes(settings.sizes), _teacher(net, settings)
+    shares, teacher = parse_sizes(settings.sizes), _teacher(net, settings, looks=settings.looks)
     data = DataFolder(
         folder, teacher.info(), least_seed=settings.seed, settings=FolderSettings(held_out=settings.held_out)
     )
@@ -143,16 +143,16 @@ def format_tally(folder: DataFolder, tally: Tally) -> str:
     return "\n".join(lines)
 
 
-def _teacher(net: Path, settings: GenerateSettings) -> Teacher:
+def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
     """Return the network file as a teacher, run by torch or by ONNX Runtime."""
     if not settings.torch:
-        return OnnxTeacher(net, settings.batch, settings.threads, settings.provider, settings.precision)
+        return OnnxTeacher(net, settings.batch, settings.threads, settings.provider, settings.precision, looks)
     from gtp_engine.training.core.requirements import check_torch
 
     check_torch()
     from gtp_engine.training.distillation.torch_evaluator import TorchTeacher
 
-    return TorchTeacher(net, precision=settings.precision, threads=settings.threads)
+    return TorchTeacher(net, precision=settings.precision, threads=settings.threads, looks=looks)
 
 
 @contextmanager
@@ -169,14 +169,19 @@ def _blocks(
         yield blocks_of_records(teacher(), records, batch=settings.batch, seed=seed, log=log)
         return
     temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
-    games = SelfPlaySettings(shares, seed, settings.batch, temperatures)
+    games = SelfPlaySettings(shares, seed, settings.batch, temperatures, player_share=settings.player_share)
+    player = None if settings.player is None else _teacher(Path(settings.player), settings, looks=1)
     if settings.ray is not None:
-        sent, workers, threads = SentTeacher(teacher), settings.workers, settings.threads
-        with blocks_of_cluster(sent, games, workers, settings.ray, threads=threads) as blocks:
+        makers = _makers(SentTeacher(teacher), None if player is None else SentTeacher(player), settings)
+        with blocks_of_cluster(makers, games, settings.workers, settings.ray, threads=settings.threads) as blocks:
             yield blocks
     else:
-        with blocks_of_workers(teacher, games, settings.workers) as blocks:
+        with blocks_of_workers(_makers(teacher, player, settings), games, settings.workers) as blocks:
             yield blocks
+
+
+def _makers(teacher: TeacherMaker, player: TeacherMaker | None, settings: GenerateSettings) -> Makers:
+    return Makers(teacher, None if player is None else Player(player, settings.visits, settings.seed))
 
 
 def _take(folder: DataFolder, block: Block, tally: Tally) -> None:

@@ -1,4 +1,7 @@
-"""One worker: an endless stream of labelled samples, from games that a teacher plays by sampling its policy.
+"""One worker: an endless stream of labelled samples, from games by sampling the policy of a teacher or a player.
+
+The teacher labels all positions.  Another player, the student that is to learn from them, may make the moves of some of
+the games, because it reaches positions that the teacher's policy avoids.
 
 Each board size has a batch of games of its own, which wait while another size is played.
 """
@@ -11,12 +14,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, varied_plan
 from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
-from gtp_engine.training.distillation.labels import Labeller
-from gtp_engine.training.distillation.shards import Samples, join
+from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
+from gtp_engine.training.distillation.shards import PLAYER_GAME, Samples, join
 
 BLOCK_MOVES: Final = 16
 """Moves of every game in a block: a few hundred samples, some seconds of work."""
@@ -25,7 +29,8 @@ STINT_BLOCKS: Final = 8
 not been played lately, and the work between should outweigh that tenfold."""
 
 _GAMES_OF_A_WORKER: Final = 1 << 32
-"""The number of a game, an int64, combines seed, worker and the game's number there."""
+"""The number of a game, an int64, combines seed, worker and the game's number there, whose highest bit is
+`shards.PLAYER_GAME`."""
 
 
 class Block(NamedTuple):
@@ -46,6 +51,8 @@ class SelfPlaySettings:
     batch: int
     temperatures: Temperatures = TEMPERATURES
     planner: Planner = varied_plan
+    player_share: float = 0.0
+    """Share of the games that the player plays, if there is one."""
 
 
 def first_game(seed: int, worker: int) -> int:
@@ -53,7 +60,9 @@ def first_game(seed: int, worker: int) -> int:
     return (seed * MOST_WORKERS + worker) * _GAMES_OF_A_WORKER
 
 
-def play_blocks(teacher: RowsEvaluator, settings: SelfPlaySettings, worker: int = 0) -> Iterator[Block]:
+def play_blocks(
+    teacher: RowsEvaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None
+) -> Iterator[Block]:
     """Yield blocks without end; they depend on seed and worker only.
 
     In the long run the shares of positions are those of `settings.sizes`.
@@ -65,7 +74,7 @@ def play_blocks(teacher: RowsEvaluator, settings: SelfPlaySettings, worker: int 
     while True:
         board = _next_board(settings.sizes, labelled)
         if board not in tables:
-            tables[board] = _Table(teacher, board, settings, rng, numbers)
+            tables[board] = _Table(teacher, player, board, settings, rng, numbers)
         for _ in range(STINT_BLOCKS):
             began = time.perf_counter()
             samples = tables[board].play_block()
@@ -85,6 +94,7 @@ class _Table:
     def __init__(
         self,
         teacher: RowsEvaluator,
+        player: MovePolicy | None,
         board: Board,
         settings: SelfPlaySettings,
         rng: np.random.Generator,
@@ -99,7 +109,10 @@ class _Table:
             planner=settings.planner,
             temperatures=settings.temperatures,
             numbers=numbers,
+            player=player,
+            player_share=settings.player_share,
         )
+        self._teacher: Final = teacher
         self._labeller: Final = Labeller(settings.batch, *board)
 
     def play_block(self) -> Samples:
@@ -107,7 +120,8 @@ class _Table:
         games, parts = self._games, []
         for _ in range(BLOCK_MOVES):
             games.evaluate()
-            played = [game.number for game in games.playing]
-            parts.append(self._labeller.label(games.positions, games.conditions, games.evaluation, played))
+            played = [game.number + PLAYER_GAME * game.by_player for game in games.playing]
+            optimistic = optimistic_policy(self._teacher)
+            parts.append(self._labeller.label(games.positions, games.conditions, games.evaluation, played, optimistic))
             games.play()
         return join(parts)

@@ -9,13 +9,13 @@ from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.reporting import run_and_report
-from gtp_engine.training.distillation.batches import Board, count_positions
+from gtp_engine.training.distillation.batches import count_positions
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError
 from gtp_engine.training.distillation.start import module_of_checkpoint, module_of_file, untrained_module
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import TrainConfig
-from gtp_engine.training.distillation.validation import Agreement, HeldOut
+from gtp_engine.training.distillation.validation import Agreement, HeldOut, ValidationSet
 from gtp_engine.training.nets.shape import Shape
 
 
@@ -62,10 +62,10 @@ def export_run(
     return target
 
 
-def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[Board, Agreement]:
-    """Return the agreement of the network in a file (`start.module_of_file`), in float32, on each board size.
+def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[ValidationSet, Agreement]:
+    """Return the agreement of the network in a file (`start.module_of_file`), in float32, on each validation set.
 
-    `data` is a folder of data, `positions` the most of each board size.  Raises ShardError if none are held out there.
+    `data` is a folder of data, `positions` the most of each set.  Raises ShardError if none are held out there.
     """
     machine = choose_machine(device, "float32")
     agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)), machine)

@@ -19,7 +19,7 @@ from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.sgf_folder import Log, sgf_games
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block, first_game
-from gtp_engine.training.distillation.labels import Labeller
+from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
 
 
 def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed: int, log: Log) -> Iterator[Block]:
@@ -70,7 +70,8 @@ class _Queue:
             return
         began = time.perf_counter()
         self._teacher.evaluate_rows(self._positions, self._conditions, self._evaluation)
-        samples = self._labeller.label(self._positions, self._conditions, self._evaluation, self._games)
+        optimistic = optimistic_policy(self._teacher)
+        samples = self._labeller.label(self._positions, self._conditions, self._evaluation, self._games, optimistic)
         self._conditions, self._games = [], []
         yield Block(self._board, samples, time.perf_counter() - began)
 

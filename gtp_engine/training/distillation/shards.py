@@ -6,14 +6,19 @@ A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A =
     globals    float32 [N, 19]       the values beside them
     policy     float16 [N, A + 1]    probabilities of the legal moves, the pass last; illegal ones have 0
     value      float16 [N, 3]        probabilities that the side to move wins, that it loses, of no result
-    score      float32 [N, 3]        mean and standard deviation of the score, lead: points, for the side to move
+    score      float32 [N, 6]        mean and standard deviation of the score, lead: points, for the side to move;
+                                     variance of the moves left; expected errors over the next moves of win − loss, and
+                                     of the score.  −1: the teacher has no output for it (only the last three)
     ownership  int8 [N, A]           round(127 · ownership), positive where the side to move owns a point
+    optimistic float16 [N, A + 1]    the optimistic policy, like `policy`; zeros if the teacher has none
     game       int64 [N]             number of the game that a position is from
     meta       JSON: format, width, height, teacher, teacher_sha256, licence, seed
 
 A folder of data has two folders of shards, `train` and `held-out`; a game is in one of them.  The name of a shard is
 `<W>x<H>-<seed>-<number>.npz`.  In shards of 8192 positions each takes 0.93 KB on 19×19, 0.46 KB on 13×13 and 0.24 KB on
-9×9, where the arrays have 2.2, 1.1 and 0.6 KB.
+9×9 without an optimistic policy, where the arrays have 2.9, 1.4 and 0.8 KB.
+
+Shards of format 1 have no `optimistic`, and three values of `score`; they are read as if the rest were unknown.
 """
 
 import json
@@ -33,12 +38,20 @@ from gtp_engine.files import replacing
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+_OLD_FORMAT: Final = 1
 TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
 OWNERSHIP_UNIT: Final = 127
 """Factor of ownership, −1 to 1."""
+SCORES: Final = 6
+ALWAYS_KNOWN: Final = 3
+"""Values of `score`, and how many of them every teacher has."""
+UNKNOWN: Final = -1.0
+"""In `score`: what the teacher has no output for."""
+PLAYER_GAME: Final = 1 << 31
+"""The bit of a game's number that is set if its moves are not the teacher's, but another player's."""
 
 _NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
 
@@ -56,6 +69,7 @@ class Samples(NamedTuple):
     value: NDArray[np.float16]
     score: NDArray[np.float32]
     ownership: NDArray[np.int8]
+    optimistic: NDArray[np.float16]
     game: NDArray[np.int64]
 
     @property
@@ -116,8 +130,14 @@ def join(parts: Sequence[Samples]) -> Samples:
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
-def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
-    """Write a shard, under its name only once it is complete.
+def is_of_player(games: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each number of a game whether another player than the teacher made its moves."""
+    found: NDArray[np.bool_] = games & PLAYER_GAME != 0
+    return found
+
+
+def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bool = True) -> None:
+    """Write a shard, under its name only once it is complete; compression takes far longer than writing.
 
     Raises ShardError for arrays of other shapes, and for a shard that exists already.
     """
@@ -126,7 +146,8 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta) -> None:
         raise ShardError(problem(f"shard {shown_path(path)} exists already", advice="use another seed"))
     text = json.dumps({"format": FORMAT, **asdict(meta)})
     with replacing(path) as unfinished, open(unfinished, "wb") as file:
-        np.savez_compressed(file, meta=np.array(text), **samples._asdict())
+        save = np.savez_compressed if compressed else np.savez
+        save(file, meta=np.array(text), **samples._asdict())
 
 
 def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
@@ -134,9 +155,11 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             values: dict[str, Any] = json.loads(str(file["meta"]))
-            samples = Samples(**{name: file[name] for name in Samples._fields})
-        if values.pop("format") != FORMAT:
-            raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+            found = values.pop("format")
+            if found not in (_OLD_FORMAT, FORMAT):
+                raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+            arrays = dict(file) if found == FORMAT else _completed(dict(file))
+            samples = Samples(**{name: arrays[name] for name in Samples._fields})
         meta = ShardMeta(**values)
     except OSError as error:
         raise ShardError(problem(f"cannot read shard {shown_path(path)}: {error.strerror}")) from error
@@ -146,6 +169,13 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
         raise _damaged(path, str(error)) from error
     _check(path, samples, meta)
     return samples, meta
+
+
+def _completed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a shard of the old format with those of the new one; raises KeyError."""
+    score, policy = arrays["score"], arrays["policy"]
+    unknown = np.full((len(score), SCORES - score.shape[-1]), UNKNOWN, dtype=np.float32)
+    return arrays | {"score": np.concatenate([score, unknown], axis=1), "optimistic": np.zeros_like(policy)}
 
 
 def _damaged(path: Path, reason: str) -> ShardError:
@@ -160,8 +190,9 @@ def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
         "globals": (np.float32, (count, GLOBALS)),
         "policy": (np.float16, (count, points + 1)),
         "value": (np.float16, (count, 3)),
-        "score": (np.float32, (count, 3)),
+        "score": (np.float32, (count, SCORES)),
         "ownership": (np.int8, (count, points)),
+        "optimistic": (np.float16, (count, points + 1)),
         "game": (np.int64, (count,)),
     }
     for name, (kind, shape) in wanted.items():

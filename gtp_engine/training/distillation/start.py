@@ -6,11 +6,11 @@ from typing import Final
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
-from gtp_engine.training.distillation.shards import parse_name, read_shard, shard_paths
+from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, parse_name, read_shard, shard_paths
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.nets.architecture import empty_network
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import new_network
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Outputs, new_network
 from gtp_engine.training.nets.read_onnx import read_onnx
 from gtp_engine.training.nets.shape import Shape
 
@@ -27,14 +27,16 @@ def first_module(config: TrainConfig) -> NetworkModule:
     """
     if config.init is not None:
         return module_of_file(config.init)
-    module = untrained_module(config.shape, name=config.name or config.shape.title, seed=config.learning.seed)
+    outputs = WITH_ERRORS if has_all_labels(config.data / TRAIN) else PLAIN
+    name, seed = config.name or config.shape.title, config.learning.seed
+    module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)
     return module
 
 
-def untrained_module(shape: Shape, *, name: str, seed: int) -> NetworkModule:
+def untrained_module(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN) -> NetworkModule:
     """Return a network with random weights; the same seed gives the same ones."""
-    return NetworkModule(new_network(shape, name=name, seed=seed))
+    return NetworkModule(new_network(shape, name=name, seed=seed, outputs=outputs))
 
 
 def module_of_checkpoint(checkpoint: Checkpoint) -> NetworkModule:
@@ -66,3 +68,12 @@ def teacher_of(folder: Path) -> str:
     """Return the names of the networks that labelled the first shard of each board size."""
     first = {parse_name(path)[:2]: path for path in reversed(shard_paths(folder))}
     return ", ".join(sorted({read_shard(path)[1].teacher for path in first.values()}))
+
+
+def has_all_labels(folder: Path) -> bool:
+    """Return whether the shards of a folder have labels for the outputs of `new.WITH_ERRORS`, by one of each board."""
+    first = {parse_name(path)[:2]: path for path in shard_paths(folder)}
+    shards = [read_shard(path)[0] for path in first.values()]
+    return bool(shards) and all(
+        each.optimistic.any() and (each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards
+    )

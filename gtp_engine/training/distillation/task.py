@@ -12,11 +12,13 @@ from gtp_engine.training.core.curves import Log, Panel, figure_panels, loss_pane
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.observers import Validation
-from gtp_engine.training.distillation.batches import Batch, Batches
+from gtp_engine.training.core.prefetch import Stream
+from gtp_engine.training.distillation.batches import Batch, Batches, Board
 from gtp_engine.training.distillation.losses import Losses, losses_of
+from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
 from gtp_engine.training.distillation.start import KIND, first_module, module_of_checkpoint, teacher_of
-from gtp_engine.training.distillation.train_config import TrainConfig
+from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule
@@ -33,6 +35,13 @@ _TITLES: Final[Mapping[str, str]] = MappingProxyType(
 """Figures of a validation that are drawn."""
 
 
+def figures_of(module: NetworkModule, batch: Batch, machine: Machine, weights: LossWeights) -> Tensor:
+    """Return the weighted loss of a network for a batch, then the loss of each head."""
+    outputs = machine.run(module, batch.planes, batch.globals)
+    losses = losses_of(outputs, batch, module.network.scales, module.network.version)
+    return torch.stack([losses.total(weights), *losses])
+
+
 class DistillationTask:
     """What a run learns; norms take the statistics of batches if the network's do, but at the end of the run."""
 
@@ -41,26 +50,34 @@ class DistillationTask:
     def __init__(self, config: TrainConfig, machine: Machine, *, has_statistics: bool) -> None:
         shares = {(width, height): share for width, height, share in config.board_shares}
         learning = config.learning
-        self.stream: Final = Batches(config.data / TRAIN, learning.batch, seed=learning.seed, shares=shares)
+        self.stream: Final[Stream[Batch]] = _stream(config, machine, shares)
         self._config: Final = config
         self._machine: Final = machine
         self._has_statistics: Final = has_statistics
+        self._figures: Final = torch.compile(figures_of, dynamic=True) if learning.compiled else figures_of
         self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
 
     def figures(self, module: NetworkModule, batch: Batch) -> Tensor:
         """Return the weighted loss, then the loss of each head."""
-        outputs = self._machine.run(module, batch.planes, batch.globals)
-        losses = losses_of(outputs, batch, module.network.scales)
-        return torch.stack([losses.total(self._config.loss), *losses])
+        figures: Tensor = self._figures(module, batch, self._machine, self._config.loss)
+        return figures
 
     def counts_statistics(self, fraction: float) -> bool:
         """Return whether norms take their statistics from batches after `fraction` of the run."""
         return self._has_statistics and fraction < 1 - self._config.learning.fixed_norms
 
     def validate(self, module: NetworkModule) -> Validation:
-        """Return the figures of each board size, such as "9x9"."""
+        """Return the figures of each set, such as "9x9" or "9x9 player"."""
         agreements = self._held_out.validate(module, self._machine)
-        return {f"{width}x{height}": vars(each) for (width, height), each in agreements.items()}
+        return {str(place): vars(each) for place, each in agreements.items()}
+
+
+def _stream(config: TrainConfig, machine: Machine, shares: Mapping[Board, float]) -> Stream[Batch]:
+    """Return the batches of a run."""
+    folder, size, seed = config.data / TRAIN, config.learning.batch, config.learning.seed
+    if config.in_memory:
+        return ResidentBatches(folder, size, seed=seed, device=machine.device, shares=shares)
+    return Batches(folder, size, seed=seed, shares=shares)
 
 
 def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> TrainingLoop[NetworkModule, Batch]:

@@ -1,14 +1,16 @@
-"""The teacher: the network whose policy plays the games and whose evaluations label them."""
+"""The networks of a worker: the teacher, whose evaluations label the games, and the player of some of them."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.selfplay.move_policy import MovePolicy, NetworkMoves, RowsForSearch, SearchMoves
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 
 
@@ -37,11 +39,34 @@ class Teacher(Protocol):
         ...
 
 
+SEARCH_BATCH: Final = 8
+"""Positions that a player's search evaluates together."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """A network that plays by its policy or, with more than one of `visits`, by a search; called, it returns the moves.
+
+    It is pickled for workers.
+    """
+
+    network: Callable[[], RowsEvaluator]
+    visits: int = 1
+    seed: int = 1
+
+    def __call__(self) -> MovePolicy:
+        """Return what gives the moves, for one thread; raises what the network's maker raises."""
+        rows = self.network()
+        if self.visits == 1:
+            return NetworkMoves(rows)
+        return SearchMoves(RowsForSearch(rows, batch=SEARCH_BATCH), self.visits, seed=self.seed)
+
+
 @dataclass(frozen=True)
 class OnnxTeacher:
     """A network file that ONNX Runtime runs, see `Teacher`.
 
-    `batch` is the number of positions of a call; `threads` 0 means all cores.
+    `batch` is the number of positions of a call; `threads` 0 means all cores; `looks` is as in `NetworkRows`.
     """
 
     path: Path
@@ -49,6 +74,7 @@ class OnnxTeacher:
     threads: int = 0
     provider: str = "auto"
     precision: str = "auto"
+    looks: int = 1
 
     def __call__(self) -> RowsEvaluator:
         """Return an evaluator; see `Teacher`."""
@@ -60,7 +86,8 @@ class OnnxTeacher:
             available=installed_providers(),
             simd=describe_machine()["simd"],
         )[0]
-        return NetworkRows(OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch))
+        model = OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch)
+        return NetworkRows(model, looks=self.looks)
 
     def info(self) -> TeacherInfo:
         """Return the metadata of the file; see `Teacher`."""

@@ -5,10 +5,15 @@ TorchTeacher   returns an evaluator of it, like `teacher.OnnxTeacher`
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.onnx_export import info_of_network
@@ -17,9 +22,13 @@ from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.distillation.resident_batches import unpack_bits
 from gtp_engine.training.distillation.start import module_of_file
 from gtp_engine.training.distillation.teacher import TeacherInfo
 from gtp_engine.training.nets.network_module import NetworkModule
+
+MOST_ROWS: Final = 4096
+"""Positions that go through a network together: 1.5 million points on 19×19, which fill any GPU."""
 
 
 class TorchModel:
@@ -28,20 +37,68 @@ class TorchModel:
     Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
     """
 
-    def __init__(self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0) -> None:
-        self._machine = choose_machine(device, precision, threads=threads)
+    def __init__(
+        self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0, rows: int = MOST_ROWS
+    ) -> None:
+        self.machine: Final = choose_machine(device, precision, threads=threads)
         module = module_of_file(path)
         self.info = _info(path, module)
-        self._module = self._machine.place(module).eval().requires_grad_(False)
+        self._module: Any = self.machine.place(module).eval().requires_grad_(False)
+        self._rows = rows
+
+    @property
+    def rows(self) -> int:
+        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
+        return self._rows
+
+    def compile(self) -> Callable[[], None]:
+        """Have torch compile the network when it runs next; return what takes that back."""
+        eager = self._module
+        self._module = torch.compile(eager, dynamic=True)
+
+        def undo() -> None:
+            self._module = eager
+
+        return undo
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]."""
-        self._machine.use_threads()
-        device = self._machine.device
+        return self._in_parts(lambda planes: planes, torch.from_numpy(spatial), torch.from_numpy(globals_))
+
+    def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
+        """Return the outputs for the bits [K, planes, ⌈A/8⌉] of planes, which are unpacked on the device."""
+        return self._in_parts(
+            lambda packed: unpack_bits(packed, width, height), torch.from_numpy(bits), torch.from_numpy(globals_)
+        )
+
+    def _in_parts(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> RawOutputs:
+        """Return the outputs for any number of positions; where memory is too small, half as many go together."""
+        self.machine.use_threads()
+        parts: list[list[FloatArray]] = []
+        begin = 0
+        while begin < len(packed):
+            chosen = slice(begin, begin + self._rows)
+            try:
+                parts.append(self._run(unpack, packed[chosen], globals_[chosen]))
+            except torch.OutOfMemoryError:
+                rows = min(self._rows, len(packed) - begin)
+                if rows == 1:
+                    raise
+                self._rows = rows // 2
+                torch.cuda.empty_cache()
+            else:
+                begin = chosen.stop
+        return RawOutputs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _run(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> list[FloatArray]:
+        """Return the outputs for some positions, which come from the device in one piece."""
+        device = self.machine.device
         with torch.inference_mode():
-            inputs = (torch.from_numpy(each).to(device) for each in (spatial, globals_))
-            outputs = self._machine.run(self._module, *inputs)
-            return RawOutputs(*(each.cpu().numpy() for each in outputs))
+            outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
+            joined = torch.cat([each.flatten(1) for each in outputs], dim=1).cpu().numpy()
+        sizes = [each[0].numel() for each in outputs]
+        parts = np.split(joined, np.cumsum(sizes)[:-1], axis=1)
+        return [part.reshape(each.shape) for part, each in zip(parts, outputs, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -52,10 +109,12 @@ class TorchTeacher:
     device: str = "auto"
     precision: str = "auto"
     threads: int = 0
+    looks: int = 1
 
     def __call__(self) -> RowsEvaluator:
         """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
-        return NetworkRows(TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads))
+        model = TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads)
+        return NetworkRows(model, looks=self.looks)
 
     def info(self) -> TeacherInfo:
         """Return the teacher as shards record it."""

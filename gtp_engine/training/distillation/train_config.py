@@ -11,7 +11,7 @@ from typing import Any
 
 from gtp_engine.config.option import option
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.training.core.learning import Learning
+from gtp_engine.training.core.learning import Learning, with_default
 from gtp_engine.training.nets.shape import Shape
 
 
@@ -19,11 +19,17 @@ from gtp_engine.training.nets.shape import Shape
 class DistillationLearning(Learning, name="learning"):
     """How a network learns from a teacher's labels."""
 
+    learning_rate: float = with_default("learning_rate", 0.01)
+    """KL from the teacher's policy of b4c64 on 9×9 after 200,000 samples with Muon: 0.003 0.705, 0.01 0.649, 0.02
+    0.636, 0.04 0.642.  Long runs on boards of all sizes are safer below the best of a short one.  AdamW reached 0.724
+    with 0.003."""
     fixed_norms: float = option(
         0.15, "Part of the run at its end in which norms keep the statistics that they have.", low=0, high=1
     )
     """The statistics of board sizes differ, and the network has to cope with the mean that it is exported with (mean
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""
+
+    compiled: bool = option(False, "Have torch compile the network: a GPU then trains faster, after a minute.")
 
     def __post_init__(self) -> None:
         """Raise ConfigError for settings that are out of bounds."""
@@ -47,6 +53,11 @@ class LossWeights:
     score_mean: float = 0.015
     score_stdev: float = 0.005
     lead: float = 0.03
+    optimistic_policy: float = 0.2
+    time_left: float = 0.001
+    winloss_error: float = 0.5
+    score_error: float = 0.02
+    """Of the last four, which a search only weighs its evaluations by, none should cost the policy anything."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,8 @@ class TrainConfig:
     board_shares: tuple[tuple[int, int, float], ...] = ()
     """Width, height and share of the batches of each board size; none: in proportion to their positions."""
     tensorboard: bool = False
+    in_memory: bool = False
+    """Whether all positions lie in the memory of the device (`resident_batches`)."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON has."""

@@ -3,20 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
 
-from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation.batches import Batch, Board, unpack
+from gtp_engine.training.distillation.batches import Batch, unpack
 from gtp_engine.training.distillation.losses import Predictions, predictions_of
-from gtp_engine.training.distillation.shards import Samples, join, parse_name, read_shard, shard_paths
+from gtp_engine.training.distillation.shards import (
+    ALWAYS_KNOWN,
+    Samples,
+    is_of_player,
+    join,
+    parse_name,
+    read_shard,
+    shard_paths,
+)
 from gtp_engine.training.nets.network_module import NetworkModule
 
 _ROWS: Final = 256
 """Positions evaluated together."""
+AGREEMENT_HEAD: Final = """\
+| board | positions | same first move | policy, KL | win rate error | lead error | ownership error |
+|---|---|---|---|---|---|---|"""
+"""The head of a table of `agreement_row`."""
 _EPSILON: Final = 1e-9
 """Added to the teacher's probabilities before logarithms: less than float16 holds."""
 
@@ -42,8 +53,28 @@ class Agreement:
     """Mean difference by point, of −1 to 1."""
 
 
+class ValidationSet(NamedTuple):
+    """The held-out positions of one board size, in games of the teacher or of another player."""
+
+    width: int
+    height: int
+    by_player: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}{' player' if self.by_player else ''}"
+
+
+def agreement_row(place: ValidationSet, found: Agreement) -> str:
+    """Return a row of a table in Markdown."""
+    player = ", games of the player" if place.by_player else ""
+    return (
+        f"| {place.width}×{place.height}{player} | {found.positions:,} | {found.same_first_move:.1%} | "
+        f"{found.policy_kl:.3f} | {found.winrate_error:.3f} | {found.lead_error:.2f} | {found.ownership_error:.3f} |"
+    )
+
+
 class HeldOut:
-    """Up to `positions` held-out positions of each board size, in memory; a folder without any gives none.
+    """Up to `positions` held-out positions of each set, in memory; a folder without any gives none.
 
     While there are fewer, each validation takes positions of new shards.
     """
@@ -51,15 +82,15 @@ class HeldOut:
     def __init__(self, folder: Path, positions: int) -> None:
         self._folder = folder
         self._positions = positions
-        self._samples: dict[Board, Samples] = {}
+        self._samples: dict[ValidationSet, Samples] = {}
         self._seen: set[Path] = set()
 
-    def validate(self, module: NetworkModule, machine: Machine) -> dict[Board, Agreement]:
-        """Return the agreement on each board size."""
+    def validate(self, module: NetworkModule, machine: Machine) -> dict[ValidationSet, Agreement]:
+        """Return the agreement on each set."""
         self._take_new_shards()
         was_training = module.training
         module.eval()
-        agreements = {board: _agreement(module, machine, self._batches(board)) for board in sorted(self._samples)}
+        agreements = {place: _agreement(module, machine, self._batches(place)) for place in sorted(self._samples)}
         module.train(was_training)
         return agreements
 
@@ -69,16 +100,23 @@ class HeldOut:
         for path in (path for path in paths if path not in self._seen):
             self._seen.add(path)
             board = parse_name(path)[:2]
-            known = [self._samples[board]] if board in self._samples else []
-            missing = self._positions - sum(part.count for part in known)
-            if missing > 0:
-                samples, _ = read_shard(path)
-                self._samples[board] = join([*known, Samples._make(array[:missing] for array in samples)])
+            samples, _ = read_shard(path)
+            by_player = is_of_player(samples.game)
+            for flag in (False, True):
+                self._take(ValidationSet(*board, flag), samples.take(by_player == flag))
 
-    def _batches(self, board: Board) -> Iterator[Batch]:
-        samples = self._samples[board]
+    def _take(self, place: ValidationSet, samples: Samples) -> None:
+        """Add samples to a set that has too few."""
+        known = [self._samples[place]] if place in self._samples else []
+        missing = self._positions - sum(part.count for part in known)
+        if samples.count and missing > 0:
+            self._samples[place] = join([*known, Samples._make(array[:missing] for array in samples)])
+
+    def _batches(self, place: ValidationSet) -> Iterator[Batch]:
+        samples = self._samples[place]
         for begin in range(0, samples.count, _ROWS):
-            yield unpack(Samples._make(array[begin : begin + _ROWS] for array in samples), board)
+            part = Samples._make(array[begin : begin + _ROWS] for array in samples)
+            yield unpack(part, (place.width, place.height))
 
 
 @torch.no_grad()
@@ -87,7 +125,7 @@ def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[Batch]
     for batch in batches:
         there = batch.to(machine.device)
         outputs = machine.run(module, there.planes, there.globals)
-        rows.append(_figures(predictions_of(outputs, there, _scales(module)), there))
+        rows.append(_figures(predictions_of(outputs, there, module.network.scales, module.network.version), there))
     figures = torch.cat(rows, dim=1)
     return Agreement(figures.shape[1], *figures.double().mean(dim=1).tolist())
 
@@ -98,7 +136,7 @@ def _figures(predictions: Predictions, batch: Batch) -> Tensor:
     entropy = -(batch.policy * (batch.policy + _EPSILON).log()).sum(dim=1)
     value = predictions.log_value.exp()
     winrate, teachers = (each[:, 0] + each[:, 2] / 2 for each in (value, batch.value))
-    score = (predictions.score - batch.score).abs()
+    score = (predictions.score[:, :ALWAYS_KNOWN] - batch.score[:, :ALWAYS_KNOWN]).abs()
     return torch.stack(
         [
             policy_loss,
@@ -110,7 +148,3 @@ def _figures(predictions: Predictions, batch: Batch) -> Tensor:
             (predictions.ownership.tanh() - batch.ownership).abs().mean(dim=1),
         ]
     )
-
-
-def _scales(module: NetworkModule) -> Scales:
-    return module.network.scales

@@ -1,4 +1,4 @@
-"""Processes that play and label side by side on one machine, each with games and a share of the threads of its own.
+"""Processes that play and label side by side on one machine, each with games of its own.
 
 Each sends its blocks through a pipe.  It waits until they are read, and ends when the pipe is closed; a pipe that ends,
 even in the middle of a block, shows that its worker has ended.
@@ -10,14 +10,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from gtp_engine.errors import TengenError, problem
+from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 
 TeacherMaker = Callable[[], RowsEvaluator]
-"""Returns a worker's teacher; can be pickled."""
+PlayerMaker = Callable[[], MovePolicy]
+"""Return a worker's teacher and its player; can be pickled."""
+
+
+class Makers(NamedTuple):
+    """What makes the networks of a worker."""
+
+    teacher: TeacherMaker
+    player: PlayerMaker | None = None
+
+    def blocks(self, settings: SelfPlaySettings, number: int = 0) -> Iterator[Block]:
+        """Return the blocks of worker `number`, in this process."""
+        return play_blocks(self.teacher(), settings, number, None if self.player is None else self.player())
+
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds of waiting for a block between two checks for an interruption."""
@@ -30,24 +44,46 @@ class WorkerError(TengenError):
 
 
 @contextmanager
-def blocks_of_workers(
-    make_teacher: TeacherMaker, settings: SelfPlaySettings, workers: int
-) -> Iterator[Iterator[Block | None]]:
-    """Yield the blocks of `workers` processes as they arrive, and None from time to time; they end with the context.
+def blocks_of_workers(makers: Makers, settings: SelfPlaySettings, workers: int) -> Iterator[Iterator[Block | None]]:
+    """Yield the blocks of `workers` workers with the same networks; see `blocks_of_processes`.
 
-    A single worker is this process itself.  When one fails, the iterator raises WorkerError with the text of its error.
+    A single worker is this process itself.
     """
     if workers == 1:
-        yield play_blocks(make_teacher(), settings)
+        yield makers.blocks(settings)
         return
+    with blocks_of_processes([makers] * workers, settings) as blocks:
+        yield blocks
+
+
+@contextmanager
+def blocks_of_processes(workers: Sequence[Makers], settings: SelfPlaySettings) -> Iterator[Iterator[Block | None]]:
+    """Yield the blocks of a process for each of `workers` as they arrive, and None from time to time.
+
+    The first one compiles the kernels; the others start when its first block has arrived.  All end with the context.
+    When one fails, the iterator raises WorkerError with the text of its error.
+    """
     processes: list[SpawnProcess] = []
     pipes: list[Connection] = []
+
+    def start(number: int) -> None:
+        process, pipe = _start(workers[number], settings, number)
+        processes.append(process)
+        pipes.append(pipe)
+
+    def receive() -> Iterator[Block | None]:
+        blocks = _receive(pipes)
+        for block in blocks:
+            yield block
+            if block is not None:
+                break
+        for number in range(1, len(workers)):
+            start(number)
+        yield from blocks
+
     try:
-        for number in range(workers):
-            process, pipe = _start(make_teacher, settings, number)
-            processes.append(process)
-            pipes.append(pipe)
-        yield _receive(pipes)
+        start(0)
+        yield receive()
     finally:
         for process in processes:
             process.terminate()
@@ -56,11 +92,11 @@ def blocks_of_workers(
             pipe.close()
 
 
-def _start(make_teacher: TeacherMaker, settings: SelfPlaySettings, number: int) -> tuple[SpawnProcess, Connection]:
+def _start(makers: Makers, settings: SelfPlaySettings, number: int) -> tuple[SpawnProcess, Connection]:
     """Start a worker; return it and the reading end of its pipe."""
     context = multiprocessing.get_context("spawn")  # a fork would inherit the threads of numba and of the runtime
     reading, writing = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(make_teacher, settings, number, writing), daemon=True)
+    process = context.Process(target=_work, args=(makers, settings, number, writing), daemon=True)
     process.start()
     writing.close()  # only the worker's end is left, so that the pipe ends with the worker
     return process, reading
@@ -84,11 +120,11 @@ def _receive(pipes: Sequence[Connection]) -> Iterator[Block | None]:
             yield found
 
 
-def _work(make_teacher: TeacherMaker, settings: SelfPlaySettings, number: int, pipe: Connection) -> None:
+def _work(makers: Makers, settings: SelfPlaySettings, number: int, pipe: Connection) -> None:
     """Send blocks until the pipe is closed, or the text of an error: the body of a process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
     try:
-        for block in play_blocks(make_teacher(), settings, number):
+        for block in makers.blocks(settings, number):
             pipe.send(block)
     except TengenError as error:
         pipe.send(str(error))

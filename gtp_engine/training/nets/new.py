@@ -1,10 +1,12 @@
 """Descriptions of new networks, with random weights.
 
 A residual trunk in pre-activation order (He et al., "Identity Mappings in Deep Residual Networks", 2016) in which some
-blocks pool over the whole board, and the heads of KataGo's model version 8: it has the fewest outputs, and our
-teachers can label all of them.
+blocks pool over the whole board, and the heads of one of KataGo's model versions, so that every output is one that the
+teacher labels: those of version 8 for a teacher of the g170 run, those of version 14, with an optimistic policy and
+expected errors, for a newer one.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -30,9 +32,21 @@ from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.nets.shape import Shape
 
-VERSION: Final = 8
-"""Model version: one policy; score mean, score deviation, lead and time left beside the value."""
-MISC_OUTPUTS: Final = 4
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a model version has beside value and ownership."""
+
+    version: int
+    policies: int
+    """The policy, and the optimistic one."""
+    misc: int
+    """Score mean, score deviation, lead; time left, short-term errors of value and score."""
+
+
+PLAIN: Final = Outputs(version=8, policies=1, misc=3)
+"""KataGo's own files have the time left as a fourth value, which nothing was ever trained for."""
+WITH_ERRORS: Final = Outputs(version=14, policies=2, misc=6)
 
 _VALUES_POOLED: Final = 3
 """Values that pooling computes from a channel."""
@@ -43,23 +57,24 @@ _OUTPUT_GAIN: Final = 0.1
 """The same for outputs: training begins with a nearly uniform policy and an even game."""
 
 
-def new_network(shape: Shape, *, name: str, seed: int) -> Network:
+def new_network(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN) -> Network:
     """Return a network with random weights, for KataGo's inputs of version 7."""
-    return _Maker(shape, np.random.default_rng(seed)).network(name)
+    return _Maker(shape, outputs, np.random.default_rng(seed)).network(name)
 
 
 class _Maker:
     """Draws weights; the same seed gives the same network."""
 
-    def __init__(self, shape: Shape, rng: np.random.Generator) -> None:
+    def __init__(self, shape: Shape, outputs: Outputs, rng: np.random.Generator) -> None:
         self._shape = shape
+        self._outputs = outputs
         self._rng = rng
         self._activation = Activation(shape.activation.upper())
 
     def network(self, name: str) -> Network:
         return Network(
             name=name,
-            version=VERSION,
+            version=self._outputs.version,
             planes=PLANES,
             globals_=GLOBALS,
             scales=Scales(),
@@ -124,8 +139,8 @@ class _Maker:
             pool_to_bias=self._matrix(pooled, hidden, _POOLED_GAIN),
             norm=_norm(hidden),
             activation=self._activation,
-            to_logits=self._conv(hidden, 1, 1, _OUTPUT_GAIN),
-            pool_to_pass=self._matrix(pooled, 1, _OUTPUT_GAIN),
+            to_logits=self._conv(hidden, self._outputs.policies, 1, _OUTPUT_GAIN),
+            pool_to_pass=self._matrix(pooled, self._outputs.policies, _OUTPUT_GAIN),
             pass_bias=None,
             pass_activation=Activation.IDENTITY,
             pass_to_logits=None,
@@ -141,8 +156,8 @@ class _Maker:
             hidden_activation=self._activation,
             to_value=self._matrix(hidden, 3, _OUTPUT_GAIN),
             value_bias=np.zeros(3, np.float32),
-            to_misc=self._matrix(hidden, MISC_OUTPUTS, _OUTPUT_GAIN),
-            misc_bias=np.zeros(MISC_OUTPUTS, np.float32),
+            to_misc=self._matrix(hidden, self._outputs.misc, _OUTPUT_GAIN),
+            misc_bias=np.zeros(self._outputs.misc, np.float32),
             to_ownership=self._conv(channels, 1, 1, _OUTPUT_GAIN),
         )
 

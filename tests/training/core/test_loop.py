@@ -25,7 +25,7 @@ from gtp_engine.training.distillation.shards import ShardError
 from gtp_engine.training.distillation.start import module_of_checkpoint
 from gtp_engine.training.distillation.task import DistillationTask, new_loop
 from gtp_engine.training.distillation.train_config import TrainConfig
-from gtp_engine.training.distillation.validation import HeldOut
+from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.shape import Shape
 
@@ -276,11 +276,11 @@ def test_held_out_positions_that_come_later_are_used(tmp_path: Path) -> None:
     machine, module = choose_machine("cpu", "float32", threads=1), tiny_module()
     write_data(tmp_path, (5, 5), count=10)
     held_out = HeldOut(tmp_path / "held-out", 25)
-    assert held_out.validate(module, machine)[5, 5].positions == 10
+    assert held_out.validate(module, machine)[ValidationSet(5, 5)].positions == 10
     for seed in (2, 3):
         write_data(tmp_path, (5, 5), (4, 3), count=10, seed=seed)
     found = held_out.validate(module, machine)
-    assert (found[5, 5].positions, found[4, 3].positions) == (25, 20)
+    assert (found[ValidationSet(5, 5)].positions, found[ValidationSet(4, 3)].positions) == (25, 20)
 
 
 def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:

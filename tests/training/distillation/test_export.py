@@ -22,13 +22,16 @@ from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.distillation.batches import unpack
 from gtp_engine.training.distillation.export import check_file, export_network, model_of, random_positions
 from gtp_engine.training.distillation.labels import Labeller
-from gtp_engine.training.distillation.shards import HELD_OUT, ShardMeta, ShardName, join, write_shard
+from gtp_engine.training.distillation.losses import predictions_of
+from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
 from gtp_engine.training.distillation.start import module_of_file
-from gtp_engine.training.distillation.validation import HeldOut
+from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.architecture import PROPERTY
 from gtp_engine.training.nets.network_module import NetworkModule
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Outputs
 from gtp_engine.training.nets.read_onnx import read_onnx
 
 
@@ -60,9 +63,10 @@ def test_imported_networks_pass_the_check(tmp_path: Path) -> None:
     check_file(tmp_path / "net.onnx", module_of_file(source).eval())
 
 
-def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("outputs", [PLAIN, WITH_ERRORS])
+def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, outputs: Outputs) -> None:
     """Positions of both colours go through the evaluator, the labels and the metrics, and come out without a change."""
-    module = tiny_module()
+    module = tiny_module(outputs=outputs)
     network = NetworkConfig(model=str(exported(tmp_path, module)), provider="cpu", precision="float32", symmetry="none")
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
     game, labeller, samples = Game(5, 5), Labeller(1, 5, 5), []
@@ -81,8 +85,16 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path) -> 
     assert agreement.positions == 6 and agreement.same_first_move == 1.0
     assert abs(agreement.policy_kl) < 1e-3
     assert agreement.winrate_error < 1e-3 and agreement.ownership_error < 1 / 127
-    other = HeldOut(tmp_path / HELD_OUT, 100).validate(tiny_module(seed=2), machine)[5, 5]
-    assert other.policy_kl > 0.005 and other.winrate_error > 0.01 and other.lead_error > 0.1
+    batch = unpack(join(samples), (5, 5))
+    predicted = predictions_of(
+        module(batch.planes.float(), batch.globals), batch, module.network.scales, outputs.version
+    )
+    unknown = (batch.score[:, 3:] == UNKNOWN).all()
+    assert unknown == (outputs is PLAIN) and predicted.score.shape[1] == (3 if unknown else 6)
+    if not unknown:  # the engine counts the others as 0 where a game has no result
+        torch.testing.assert_close(predicted.score[:, 3:], batch.score[:, 3:], rtol=1e-3, atol=1e-3)
+    other = HeldOut(tmp_path / HELD_OUT, 100).validate(tiny_module(seed=2), machine)[ValidationSet(5, 5)]
+    assert other.policy_kl > 0.002 and other.winrate_error > 0.005 and other.lead_error > 0.1
 
 
 @pytest.mark.parametrize("activation", ["relu", "mish", "silu"])

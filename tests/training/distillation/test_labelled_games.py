@@ -1,11 +1,19 @@
 """Blocks of samples of a worker, board sizes in turn."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 from fake_evaluators import FakeEvaluator
+from numpy.typing import NDArray
 
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.selfplay.move_policy import RowsForSearch, SearchMoves
+from gtp_engine.selfplay.policy_games import plain_plan
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.generate_settings import MOST_SEEDS, MOST_WORKERS
@@ -17,7 +25,7 @@ from gtp_engine.training.distillation.labelled_games import (
     first_game,
     play_blocks,
 )
-from gtp_engine.training.distillation.shards import Samples
+from gtp_engine.training.distillation.shards import Samples, is_of_player
 
 
 def blocks(count: int, sizes: dict[Board, float] | None = None, *, seed: int = 1, worker: int = 0) -> list[Block]:
@@ -77,3 +85,40 @@ def test_numbers_of_games_are_unique_and_fit() -> None:
     ]
     assert len(set.union(*numbers)) == sum(map(len, numbers))
     assert first_game(MOST_SEEDS - 1, MOST_WORKERS - 1) < 2**63 - 2**32
+
+
+class TopLeft:
+    """Plays the first free point."""
+
+    def policies(
+        self, positions: Positions, rows: Sequence[int], conditions: Sequence[Conditions], games: Sequence[Game]
+    ) -> NDArray[np.floating]:
+        policy = np.zeros((len(games), positions.forbidden.shape[1]))
+        for row, game in enumerate(games):
+            policy[row, min(game.legal_points(), default=PASS)] = 1.0
+        return policy
+
+
+def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> None:
+    settings = SelfPlaySettings({(4, 4): 1.0}, 1, batch=8, planner=plain_plan, player_share=0.5)
+    samples = next(play_blocks(GroupedRows(FakeEvaluator()), settings, player=TopLeft())).samples
+    flags = is_of_player(samples.game)
+    assert 0 < flags.sum() < samples.count
+    stones = np.unpackbits(samples.planes, axis=2)[:, 1:3].sum(axis=1)
+    second = [i for i in range(samples.count) if stones[i].sum() == 1]
+    assert {bool(stones[i, 0]) for i in second if flags[i]} == {True}
+    assert {bool(stones[i, 0]) for i in second if not flags[i]} == {True, False}
+    assert samples.policy[flags].max() < 1, "the labels are the teacher's"
+
+
+def test_a_search_as_the_player() -> None:
+    moves = SearchMoves(RowsForSearch(GroupedRows(FakeEvaluator()), batch=4), 12, seed=1)
+    games = [Game(4), Game(4)]
+    games[1].play("B2")
+    positions = new_positions(2, 4, 4)
+    for row, game in enumerate(games):
+        write_game(positions, row, game)
+    found = moves.policies(positions, [0, 1], [conditions_of(game) for game in games], games)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert (found > 0).sum(axis=1).min() > 1, "the moves that were visited"
+    assert found[1, games[1].moves[0].point] == 0

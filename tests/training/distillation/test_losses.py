@@ -22,7 +22,7 @@ def batch() -> Batch:
 
 def perfect(batch: Batch) -> Outputs:
     """Return the outputs of a network that agrees with the teacher."""
-    mean, stdev, lead = batch.score.unbind(dim=1)
+    mean, stdev, lead = batch.score[:, :3].unbind(dim=1)
     raw_stdev = torch.log(torch.expm1(stdev / SCALES.score_stdev))
     misc = torch.stack([mean / SCALES.score_mean, raw_stdev, lead / SCALES.lead, torch.zeros_like(mean)], dim=1)
     return Outputs(
@@ -34,7 +34,7 @@ def perfect(batch: Batch) -> Outputs:
 
 
 def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
-    found = losses_of(perfect(batch), batch, SCALES)
+    found = losses_of(perfect(batch), batch, SCALES, 8)
     entropy = -(batch.policy * batch.policy.clamp(min=1e-9).log()).sum(dim=1).mean()
     assert found.policy.item() == pytest.approx(entropy.item(), abs=1e-3)
     assert found.score_mean.item() == pytest.approx(0.0, abs=1e-6)
@@ -44,14 +44,14 @@ def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
         worse = perfect(batch)
         noise = torch.randn(getattr(worse, name).shape, generator=torch.Generator().manual_seed(1))
         worse = worse._replace(**{name: getattr(worse, name) + noise})
-        assert losses_of(worse, batch, SCALES).total(LossWeights()) > found.total(LossWeights()), name
+        assert losses_of(worse, batch, SCALES, 8).total(LossWeights()) > found.total(LossWeights()), name
 
 
 def test_predictions_are_in_the_units_of_a_batch(batch: Batch) -> None:
-    predictions = predictions_of(perfect(batch), batch, SCALES)
+    predictions = predictions_of(perfect(batch), batch, SCALES, 8)
     torch.testing.assert_close(predictions.log_policy.exp(), batch.policy, atol=1e-3, rtol=0)
     torch.testing.assert_close(predictions.log_value.exp(), batch.value, atol=1e-3, rtol=0)
-    torch.testing.assert_close(predictions.score, batch.score, atol=1e-4, rtol=0)
+    torch.testing.assert_close(predictions.score, batch.score[:, :3], atol=1e-4, rtol=0)
     torch.testing.assert_close(predictions.ownership.tanh(), batch.ownership, atol=1e-3, rtol=0)
 
 
@@ -62,7 +62,7 @@ def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
     outputs = perfect(batch)
     outputs.policy[:] = 0.0
     outputs.policy[:, :, 6] = 50.0
-    probabilities = predictions_of(outputs, batch, SCALES).log_policy.exp()
+    probabilities = predictions_of(outputs, batch, SCALES, 8).log_policy.exp()
     assert probabilities[:, 6].max() == 0.0
     torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(6))
     assert probabilities[:, -1].min() == pytest.approx(1 / 12), "the pass and eleven points share alike"
@@ -71,12 +71,25 @@ def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
 def test_the_policy_is_that_of_the_first_channel(batch: Batch) -> None:
     outputs = perfect(batch)
     optimistic = outputs._replace(policy=torch.cat([outputs.policy, torch.randn_like(outputs.policy)], dim=1))
-    assert losses_of(optimistic, batch, SCALES).policy == losses_of(outputs, batch, SCALES).policy
+    assert losses_of(optimistic, batch, SCALES, 8).policy == losses_of(outputs, batch, SCALES, 8).policy
 
 
 def test_the_total_is_the_weighted_sum() -> None:
-    losses = Losses(*(torch.tensor(float(10**i)) for i in range(6)))
+    losses = Losses(*(torch.tensor(float(2**i)) for i in range(10)))
     names = [field.name for field in dataclasses.fields(LossWeights)]
     assert tuple(names) == Losses._fields
     weights = LossWeights(**{name: i for i, name in enumerate(names)})
-    assert losses.total(weights).item() == 543210
+    assert losses.total(weights).item() == sum(i * 2**i for i in range(10))
+
+
+def test_what_a_teacher_has_no_output_for_costs_nothing(batch: Batch) -> None:
+    """Positions without a label are left out, and so are a network's missing outputs."""
+    outputs = perfect(batch)
+    outputs = outputs._replace(misc=torch.cat([outputs.misc, torch.randn(6, 2)], dim=1))
+    unknown = losses_of(outputs, batch, SCALES, 14)
+    assert unknown.time_left == unknown.winloss_error == unknown.score_error == unknown.optimistic_policy == 0
+    labelled = batch._replace(score=batch.score.clone())
+    labelled.score[0, 3:] = torch.tensor([40.0, 0.3, 2.0])
+    found = losses_of(outputs, labelled, SCALES, 14)
+    assert min(found.time_left, found.winloss_error, found.score_error) > 0
+    assert losses_of(outputs, labelled, SCALES, 8).time_left == 0

@@ -58,7 +58,7 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    config = tiny_config(tmp_path, name="stones")
+    config = tiny_config(tmp_path, name="stones", in_memory=True)
     with ProgressBar() as bar:
         assert run_training(config, bar, never)
     assert sorted(path.name for path in config.out.iterdir()) == ["checkpoint.pt", "log.jsonl", "stones.onnx"]

@@ -9,10 +9,13 @@ import pytest
 
 from gtp_engine.errors import TengenError
 from gtp_engine.training.distillation.shards import (
+    PLAYER_GAME,
+    UNKNOWN,
     Samples,
     ShardError,
     ShardMeta,
     ShardName,
+    is_of_player,
     join,
     parse_name,
     read_shard,
@@ -30,8 +33,9 @@ def some_samples(count: int, seed: int = 1, points: int = 20) -> Samples:
         globals=rng.normal(size=(count, 19)).astype(np.float32),
         policy=rng.random((count, points + 1)).astype(np.float16),
         value=rng.random((count, 3)).astype(np.float16),
-        score=rng.normal(size=(count, 3)).astype(np.float32),
+        score=rng.normal(size=(count, 6)).astype(np.float32),
         ownership=rng.integers(-127, 128, size=(count, points)).astype(np.int8),
+        optimistic=rng.random((count, points + 1)).astype(np.float16),
         game=np.arange(count, dtype=np.int64),
     )
 
@@ -67,7 +71,7 @@ def test_the_file_has_the_documented_arrays(path: Path) -> None:
     with np.load(path) as file:
         assert set(file) == {*Samples._fields, "meta"}
         assert json.loads(str(file["meta"])) == {
-            "format": 1,
+            "format": 2,
             "width": 5,
             "height": 4,
             "teacher": "teacher",
@@ -126,9 +130,33 @@ def test_wrong_types_are_damage(path: Path) -> None:
 def test_another_format_is_reported(path: Path) -> None:
     with np.load(path) as file:
         meta = json.loads(str(file["meta"]))
-    rewrite(path, meta=np.array(json.dumps(meta | {"format": 2})))
-    with pytest.raises(ShardError, match=r"has another format: expected 1$"):
+    rewrite(path, meta=np.array(json.dumps(meta | {"format": 3})))
+    with pytest.raises(ShardError, match=r"has another format: expected 2$"):
         read_shard(path)
+
+
+def test_shards_of_the_old_format_are_read(path: Path) -> None:
+    """What their teachers had no place for is unknown."""
+    with np.load(path) as file:
+        meta, score = json.loads(str(file["meta"])), file["score"]
+    rewrite(path, meta=np.array(json.dumps(meta | {"format": 1})), score=score[:, :3], optimistic=None)
+    samples, _ = read_shard(path)
+    unknown = np.full((6, 3), UNKNOWN, dtype=np.float32)
+    zeros = np.zeros((6, 21), dtype=np.float16)
+    assert_same(samples, some_samples(6)._replace(score=np.hstack([score[:, :3], unknown]), optimistic=zeros))
+
+
+def test_a_shard_without_compression_is_the_same(path: Path) -> None:
+    plain = path.with_name("5x4-3-00001.npz")
+    write_shard(plain, some_samples(6), META, compressed=False)
+    assert_same(read_shard(plain)[0], read_shard(path)[0])
+    assert plain.stat().st_size > sum(array.nbytes for array in some_samples(6))
+
+
+def test_games_of_another_player_are_marked() -> None:
+    assert is_of_player(np.array([0, PLAYER_GAME, (5 << 32) + 7, (5 << 32) + 7 + PLAYER_GAME])).tolist() == [
+        False, True, False, True
+    ]  # fmt: skip
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

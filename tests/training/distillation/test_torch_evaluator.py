@@ -1,6 +1,7 @@
 """A teacher run by torch agrees with one run by ONNX Runtime."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import tiny_module
 
+from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
@@ -16,9 +18,13 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteModel, RemoteTeacher
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.torch_evaluator import TorchTeacher
+from gtp_engine.training.distillation.torch_evaluator import TorchModel, TorchTeacher
+from gtp_engine.training.nets.network_module import NetworkModule, Outputs
+from gtp_engine.training.nets.new import WITH_ERRORS
 
 
 def answers(evaluator: RowsEvaluator) -> Evaluation:
@@ -60,3 +66,69 @@ def test_a_teacher_leaves_no_gradients(tmp_path: Path) -> None:
     source.write_bytes(NetworkFile(8).bytes())
     answers(TorchTeacher(source, "cpu", "float32", threads=1)())
     assert torch.is_grad_enabled()
+
+
+def bits_of(width: int, height: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return planes of noise, the same as bits, and global values."""
+    rng = np.random.default_rng(1)
+    planes = rng.integers(2, size=(count, 22, height, width)).astype(np.float32)
+    return planes, np.packbits(planes.reshape(count, 22, -1) > 0, axis=2), rng.random((count, 19), dtype=np.float32)
+
+
+def test_planes_as_bits_give_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    export_network(tiny_module(), path, name="net", origin="", terms="")
+    model = TorchModel(path, device="cpu", precision="float32", threads=1, rows=3)
+    planes, bits, globals_ = bits_of(5, 4, 7)
+    for one, other in zip(model.run(planes, globals_), model.run_bits(bits, globals_, 5, 4), strict=True):
+        assert one is not None and other is not None and len(one) == 7
+        np.testing.assert_array_equal(one, other)
+
+
+def test_where_memory_is_too_small_calls_are_halved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "net.onnx"
+    export_network(tiny_module(), path, name="net", origin="", terms="")
+    model = TorchModel(path, device="cpu", precision="float32", threads=1)
+    planes, _, globals_ = bits_of(5, 4, 7)
+    expected, run, counts = model.run(planes, globals_), Machine.run, []
+
+    def run_if_small(self: Machine, module: NetworkModule, planes: torch.Tensor, globals_: torch.Tensor) -> Outputs:
+        if len(planes) > 2:
+            raise torch.OutOfMemoryError
+        counts.append(len(planes))
+        return run(self, module, planes, globals_)
+
+    monkeypatch.setattr(Machine, "run", run_if_small)
+    found = model.run(planes, globals_)
+    assert counts == [1] * 7 and model.rows == 1, "7 positions, then 3, then 1 at once"
+    np.testing.assert_allclose(found.policy, expected.policy, atol=1e-5)
+
+
+def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests of several ports are answered together, each with its own, on boards of any size up to the largest."""
+    path = tmp_path / "net.onnx"
+    export_network(tiny_module(outputs=WITH_ERRORS), path, name="net", origin="", terms="")
+    model = TorchModel(path, device="cpu", precision="float32", threads=1)
+    server = EvaluationServer([model])
+    ports = [server.port(0, rows=4, area=20) for _ in range(3)]
+    with server, ThreadPoolExecutor(3) as pool:
+        inputs = [bits_of(5 - i, 4, 4 - i) for i in range(3)]
+        asked = [
+            pool.submit(RemoteModel(port).run, planes, globals_)
+            for port, (planes, _, globals_) in zip(ports, inputs, strict=True)
+        ]
+        for request, (planes, _, globals_) in zip(asked, inputs, strict=True):
+            for one, other in zip(request.result(), model.run(planes, globals_), strict=True):
+                np.testing.assert_allclose(one, other, atol=1e-5)
+        np.testing.assert_allclose(
+            answers(RemoteTeacher(ports[0])()).policy,
+            answers(TorchTeacher(path, "cpu", "float32", threads=1)()).policy,
+            atol=1e-5,
+        )
+        with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
+            RemoteModel(ports[0]).run(*bits_of(5, 4, 5)[::2])
+        monkeypatch.setattr(model, "run_bits", lambda *_: 1 / 0)
+        with pytest.raises(ModelError, match=r"network net could not be run \(ZeroDivisionError: division by zero\)"):
+            RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
+    with pytest.raises(ModelError, match="the process that runs the networks has ended"):
+        RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])

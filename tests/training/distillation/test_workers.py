@@ -8,12 +8,12 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
-from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game, play_blocks
+from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import WorkerError, blocks_of_workers
+from gtp_engine.training.distillation.workers import Makers, WorkerError, blocks_of_workers
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
-FAKE = partial(GroupedRows, FakeEvaluator())
+FAKE = Makers(partial(GroupedRows, FakeEvaluator()))
 
 
 def test_two_workers_play_games_of_their_own() -> None:
@@ -28,7 +28,7 @@ def test_two_workers_play_games_of_their_own() -> None:
             if found[0] and found[1]:
                 break
     for worker, numbers in found.items():
-        alone = play_blocks(FAKE(), SETTINGS, worker)
+        alone = FAKE.blocks(SETTINGS, worker)
         assert numbers == [next(alone).samples.game.tolist() for _ in numbers]
     assert not multiprocessing.active_children()
 
@@ -43,7 +43,7 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
     with (
-        blocks_of_workers(OnnxTeacher(path, 2), SETTINGS, 2) as blocks,
+        blocks_of_workers(Makers(OnnxTeacher(path, 2)), SETTINGS, 2) as blocks,
         pytest.raises(WorkerError, match=r"^'none.onnx' is damaged or no ONNX file"),
     ):
         while next(blocks) is None:

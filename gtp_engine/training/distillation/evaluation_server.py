@@ -1,0 +1,226 @@
+"""One process runs networks for many: workers encode positions on all cores, one GPU evaluates them together.
+
+    EvaluationServer   runs networks, on threads of this process
+    Port               the place at which a worker asks for evaluations; it is passed on to the worker's process
+    RemoteTeacher      returns an evaluator that asks at a port: what a worker has in place of a network of its own
+
+A port is a pipe and a piece of shared memory.  The worker writes its inputs into the memory, the planes as bits, and
+sends the board and the number of positions; the server writes the outputs and answers.  Requests that wait together are
+evaluated together, if they are for the same network and board.
+"""
+
+import ctypes
+import multiprocessing
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Final, NamedTuple, Protocol, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.onnx_model import RawOutputs
+from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
+
+THREADS: Final = 2
+"""Threads of the server: one prepares inputs and copies outputs while the device works for the other."""
+_CHECK_INTERVAL: Final = 0.2
+"""Seconds of waiting for a request between two checks for the end."""
+_MOST_POLICIES: Final = 2
+_MOST_MISC: Final = 6
+_VALUES: Final = 3
+"""The most outputs of a network (`nn.metadata`)."""
+_FLOAT_BYTES: Final = 4
+
+
+class BitsModel(Protocol):
+    """A network that takes planes as bits; several threads may call it."""
+
+    @property
+    def info(self) -> NetworkInfo: ...  # noqa: D102
+
+    def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
+        """Return the outputs for `bits` [K, planes, ⌈A/8⌉] and `globals_` [K, globals]."""
+        ...
+
+
+class Request(NamedTuple):
+    """What a worker sends."""
+
+    width: int
+    height: int
+    positions: int
+
+
+class Answer(NamedTuple):
+    """What it receives: the numbers of policies and of other values, or the text of an error."""
+
+    policies: int
+    misc: int
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A worker's place; `rows` and `area` are the most positions of a call and the most points of a board."""
+
+    network: int
+    info: NetworkInfo
+    rows: int
+    area: int
+    pipe: Connection
+    memory: Any
+
+    def inputs(self, count: int, area: int) -> tuple[NDArray[np.uint8], FloatArray]:
+        """Return the places of the bits and of the global values of `count` positions."""
+        planes, globals_ = self.info.planes, self.info.globals_
+        bits = count * planes * (-(-area // 8))
+        begin = _whole_floats(bits)
+        memory = np.frombuffer(self.memory, dtype=np.uint8)
+        return (
+            memory[:bits].reshape(count, planes, -1),
+            memory[begin : begin + count * globals_ * _FLOAT_BYTES].view(np.float32).reshape(count, globals_),
+        )
+
+    def outputs(self, count: int, area: int, policies: int, misc: int) -> RawOutputs:
+        """Return the places of the outputs for `count` positions; they overlap with nothing."""
+        begin = _input_bytes(self.info, self.rows, self.area)
+        floats = np.frombuffer(self.memory, dtype=np.uint8)[begin:].view(np.float32)
+        shapes = [(count, policies, area + 1), (count, _VALUES), (count, misc), (count, area)]
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        parts = np.split(floats[: sum(sizes)], np.cumsum(sizes)[:-1])
+        return RawOutputs(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+
+
+def _whole_floats(size: int) -> int:
+    """Return a number of bytes, rounded up to whole floats."""
+    return -(-size // _FLOAT_BYTES) * _FLOAT_BYTES
+
+
+def _input_bytes(info: NetworkInfo, rows: int, area: int) -> int:
+    return _whole_floats(rows * info.planes * (-(-area // 8))) + rows * info.globals_ * _FLOAT_BYTES
+
+
+def _output_bytes(rows: int, area: int) -> int:
+    return rows * (_MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area) * _FLOAT_BYTES
+
+
+class EvaluationServer:
+    """Runs `networks` for all who have a port; a context manager, entered once all ports exist."""
+
+    def __init__(self, networks: Sequence[BitsModel]) -> None:
+        self._networks: Final = networks
+        self._ports: Final[list[tuple[Connection, Port]]] = []
+        self._threads: list[threading.Thread] = []
+        self._is_over: Final = threading.Event()
+
+    def port(self, network: int, *, rows: int, area: int) -> Port:
+        """Return a new port for network number `network`, with at most `rows` positions of at most `area` points."""
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        info = self._networks[network].info
+        memory = context.RawArray(ctypes.c_uint8, _input_bytes(info, rows, area) + _output_bytes(rows, area))
+        port = Port(network, info, rows, area, there, memory)
+        self._ports.append((here, port))
+        return port
+
+    def __enter__(self) -> Self:
+        self._threads = [
+            threading.Thread(target=self._serve, args=(dict(self._ports[i::THREADS]),), name="evaluations", daemon=True)
+            for i in range(THREADS)
+        ]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+        for here, port in self._ports:
+            here.close()
+            port.pipe.close()
+
+    def _serve(self, ports: dict[Connection, Port]) -> None:
+        """Answer the requests at some ports until the end."""
+        while ports and not self._is_over.is_set():
+            waiting: dict[tuple[int, int, int], list[tuple[Connection, int]]] = {}
+            for ready in wait(list(ports), _CHECK_INTERVAL):
+                pipe = cast("Connection", ready)
+                try:
+                    request: Request = pipe.recv()
+                except (EOFError, OSError):  # its worker has ended
+                    del ports[pipe]
+                    continue
+                kind = (ports[pipe].network, request.width, request.height)
+                waiting.setdefault(kind, []).append((pipe, request.positions))
+            for (network, width, height), requests in waiting.items():
+                self._answer(network, width, height, [(pipe, ports[pipe], count) for pipe, count in requests])
+
+    def _answer(self, network: int, width: int, height: int, requests: Sequence[tuple[Connection, Port, int]]) -> None:
+        """Evaluate the positions of some requests together, and answer them."""
+        area = width * height
+        inputs = [port.inputs(count, area) for _, port, count in requests]
+        bits, globals_ = (np.concatenate(arrays) for arrays in zip(*inputs, strict=True))
+        try:
+            found = self._networks[network].run_bits(bits, globals_, width, height)
+        except Exception as error:  # the workers report it
+            answer = Answer(0, 0, f"{type(error).__name__}: {error}")
+        else:
+            assert found.policy is not None and found.misc is not None, "and these two"
+            answer = Answer(found.policy.shape[1], found.misc.shape[1])
+            begin = 0
+            for _, port, count in requests:
+                places = port.outputs(count, area, answer.policies, answer.misc)
+                for place, values in zip(places, found, strict=True):
+                    assert place is not None and values is not None, "networks of KataGo's kind have all outputs"
+                    place[:] = values[begin : begin + count]
+                begin += count
+        for pipe, _, _ in requests:
+            try:
+                pipe.send(answer)
+            except OSError:  # its worker has ended
+                continue
+
+
+class RemoteModel:
+    """A network as `selfplay.rows_evaluator.RawModel`, which the server runs."""
+
+    def __init__(self, port: Port) -> None:
+        self._port: Final = port
+        self.info: Final = port.info
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs, which the next call overwrites; raises ModelError with the text of the server's error."""
+        count, planes, height, width = spatial.shape
+        area = width * height
+        port = self._port
+        if count > port.rows or area > port.area:
+            raise ValueError(f"{count} positions of {area} points at a port for {port.rows} of {port.area}")
+        bits, values = port.inputs(count, area)
+        bits[:] = np.packbits(spatial.reshape(count, planes, area) > 0, axis=2)
+        values[:] = globals_
+        try:
+            port.pipe.send(Request(width, height, count))
+            answer: Answer = port.pipe.recv()
+        except (EOFError, OSError):
+            raise ModelError("the process that runs the networks has ended") from None
+        if answer.error:
+            raise ModelError(f"network {self.info.name} could not be run ({answer.error})")
+        return port.outputs(count, area, answer.policies, answer.misc)
+
+
+@dataclass(frozen=True)
+class RemoteTeacher:
+    """Returns an evaluator that asks at a port; `looks` is as in `NetworkRows`."""
+
+    port: Port
+    looks: int = 1
+
+    def __call__(self) -> RowsEvaluator:
+        """Return the evaluator, for one thread."""
+        return NetworkRows(RemoteModel(self.port), looks=self.looks)

@@ -1,0 +1,63 @@
+"""How much time a part of a plan has, and how it is divided.  Pure arithmetic on seconds.
+
+|<- startup ->|<--------- generate, train --------->|<- finish ->|<- reserve ->|
+begin                                                                      end of part
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+RESERVE: Final = 0.02
+"""Share of a part that is left for what nothing else accounts for."""
+_USABLE: Final = 0.97
+"""Share of the time for training that its steps get: the rest goes into checkpoints and reports."""
+
+
+@dataclass(frozen=True)
+class PlanClock:
+    """The time of a part that began at `began` (of `now`, in seconds), of a plan of which `used` seconds are over."""
+
+    began: float
+    part: float
+    """Seconds of this part, and of each part after it."""
+    total: float
+    """Seconds of the plan."""
+    used: float
+    finish: float
+    """Seconds that the end of a part takes: export, tables, files."""
+    now: Callable[[], float] = time.monotonic
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the part began."""
+        return self.now() - self.began
+
+    @property
+    def length(self) -> float:
+        """Seconds of this part: the last one may be shorter."""
+        return max(0.0, min(self.part, self.total - self.used))
+
+    @property
+    def left(self) -> float:
+        """Seconds that this part has left for work, before it has to finish."""
+        return max(0.0, self.length * (1 - RESERVE) - self.finish - self.elapsed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is time to finish the part."""
+        return self.left <= 0
+
+    def training_left(self, startup: float) -> float:
+        """Return the seconds of training in this part and those to come, each of which needs `startup` to begin."""
+        following = max(0.0, self.total - self.used - self.length)
+        parts = math.ceil(following / self.part - 1e-9)
+        of_each = startup + self.finish + RESERVE * self.part
+        return _USABLE * (self.left + max(0.0, following - parts * of_each))
+
+
+def has_enough(positions: int, *, epochs: float, speed: float, seconds: float) -> bool:
+    """Return whether training at `speed` samples a second for `seconds` sees each position `epochs` times at most."""
+    return positions > 0 and positions * epochs >= speed * seconds

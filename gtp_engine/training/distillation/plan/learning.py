@@ -1,0 +1,100 @@
+"""The runs of training of a plan: each continues in the next part, and ends by the clock."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from gtp_engine.errors import problem
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
+from gtp_engine.training.core.loop import TrainingError
+from gtp_engine.training.core.reporting import run_and_report
+from gtp_engine.training.distillation.game_variety import parse_sizes
+from gtp_engine.training.distillation.plan.clock import PlanClock
+from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
+from gtp_engine.training.distillation.plan.state import NetworkState
+from gtp_engine.training.distillation.run import config_of
+from gtp_engine.training.distillation.task import new_loop, panels
+from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
+
+_CHECKPOINT_MINUTES: Final = 2.0
+_VALIDATIONS: Final = 8
+_LOG_STEPS: Final = 100
+_SMALLEST_BATCH: Final = 2
+
+
+def train(
+    planned: PlannedNetwork,
+    state: NetworkState,
+    settings: PlanSettings,
+    data: Path,
+    folder: Path,
+    *,
+    seconds: float,
+    clock: PlanClock,
+    is_stopped: Callable[[], bool],
+    bar: ProgressBar,
+) -> list[str]:
+    """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
+
+    `state`, which says in which batches, is brought up to date.  Where memory is too small, the run goes on from its
+    checkpoint with batches of half the size.
+    """
+    notes: list[str] = []
+    end = clock.now() + seconds
+    while True:
+        checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
+        config = _config(planned, state, settings, data, folder, seconds=max(0.0, end - clock.now()))
+        if checkpoint is not None:
+            config = _continued(config, checkpoint)
+        try:
+            loop = new_loop(config, checkpoint)
+            state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
+        except torch.OutOfMemoryError:
+            if state.batch < 2 * _SMALLEST_BATCH:
+                raise
+            state.batch //= 2
+            notes.append(f"{planned.shape.title}: memory was too small, batches of {state.batch} from then on")
+            bar.log(notes[-1])
+            torch.cuda.empty_cache()
+        except TrainingError as error:
+            notes.append(f"{planned.shape.title}: {error}")
+            state.done = True
+            break
+        else:
+            state.samples, state.seconds = loop.samples, loop.seconds
+            break
+    return notes
+
+
+def _config(
+    planned: PlannedNetwork, state: NetworkState, settings: PlanSettings, data: Path, folder: Path, *, seconds: float
+) -> TrainConfig:
+    """Return a run of so many seconds."""
+    learning = DistillationLearning(
+        samples=planned.samples,
+        minutes=seconds / 60,
+        batch=state.batch,
+        learning_rate=settings.learning_rate,
+        seed=settings.seed,
+        device=settings.device,
+        compiled=state.compiled,
+        checkpoint_minutes=_CHECKPOINT_MINUTES,
+        validations=_VALIDATIONS,
+        log_steps=_LOG_STEPS,
+    )
+    shares = tuple((*board, share) for board, share in parse_sizes(settings.sizes).items())
+    name = f"tengen-{planned.shape.title}"
+    return TrainConfig(data, folder, learning, name, planned.shape, board_shares=shares, in_memory=True)
+
+
+def _continued(config: TrainConfig, checkpoint: Checkpoint) -> TrainConfig:
+    """Return the run of a checkpoint with the length and the batches of `config`."""
+    before = config_of(checkpoint)
+    if before.shape != config.shape:
+        raise TrainingError(problem(f"a checkpoint of {before.shape.title}", expected=config.shape.title))
+    minutes = checkpoint.seconds / 60 + config.learning.minutes
+    return replace(config, learning=replace(config.learning, minutes=minutes))

@@ -1,0 +1,67 @@
+"""The files of a plan to take home, within the limits of a transfer: so many files, each of so many bytes.
+
+report.md                what was done, the tables of agreement, what to do next
+<network>.onnx           the averaged network
+<network>.log.jsonl      the log of its run
+<network>.pt             its checkpoint
+19x19-….npz, …           a shard of held-out positions of each main board, for the calibration of 8 bits
+"""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
+from gtp_engine.training.core.run_log import FILE_NAME as LOG
+from gtp_engine.training.distillation.shards import parse_name, shard_paths
+
+REPORT: Final = "report.md"
+MOST_FILES: Final = 8
+MOST_BYTES: Final = 16 << 20
+"""The limits of a transfer."""
+_MAIN_BOARDS: Final = ((19, 19), (13, 13), (9, 9))
+
+
+class _File(NamedTuple):
+    source: Path
+    name: str
+
+
+def write_results(results: Path, report: str, runs: Iterable[tuple[str, Path]], held_out: Path) -> list[str]:
+    """Write the files of `runs`, each a name and a folder, to `results`; return what the limits left out.
+
+    Files of an earlier part are replaced.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    for old in results.iterdir():
+        if old.is_file():
+            old.unlink()
+    runs = list(runs)
+    wanted = [
+        *(_File(folder / f"{name}.onnx", f"{name}.onnx") for name, folder in runs),
+        *(_File(folder / LOG, f"{name}.log.jsonl") for name, folder in runs),
+        *_held_out_files(held_out),
+        *(_File(folder / CHECKPOINT, f"{name}.pt") for name, folder in runs),
+    ]
+    left_out, written = [], 1
+    for source, name in wanted:
+        if not source.exists():
+            continue
+        size = source.stat().st_size
+        if size > MOST_BYTES or written == MOST_FILES:
+            left_out.append(f"{name} ({size:,} bytes)")
+            continue
+        shutil.copyfile(source, results / name)
+        written += 1
+    text = report + ("" if not left_out else f"\nLeft out of these files: {', '.join(left_out)}.\n")
+    (results / REPORT).write_text(text, encoding="utf-8")
+    return left_out
+
+
+def _held_out_files(folder: Path) -> list[_File]:
+    """Return the first held-out shard of each main board."""
+    first: dict[tuple[int, int], Path] = {}
+    for path in shard_paths(folder) if folder.is_dir() else []:
+        first.setdefault(parse_name(path)[:2], path)
+    return [_File(first[board], first[board].name) for board in _MAIN_BOARDS if board in first]

@@ -1,0 +1,277 @@
+"""One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to take home."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from gtp_engine.errors import TengenError
+from gtp_engine.machine import describe_machine
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import has_checkpoint
+from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.distillation.batches import Board, count_positions
+from gtp_engine.training.distillation.game_variety import parse_sizes
+from gtp_engine.training.distillation.plan.clock import PlanClock, has_enough
+from gtp_engine.training.distillation.plan.generation import generate
+from gtp_engine.training.distillation.plan.learning import train
+from gtp_engine.training.distillation.plan.results import write_results
+from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
+from gtp_engine.training.distillation.plan.speeds import choose_training, compile_teacher
+from gtp_engine.training.distillation.plan.state import PlanState, read_state
+from gtp_engine.training.distillation.run import export_run, validate_file
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
+from gtp_engine.training.distillation.torch_evaluator import TorchModel
+from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
+
+_DATA: Final = "data"
+_RESULTS: Final = "results"
+_FINISH_SHARE: Final = 0.08
+_MOST_FINISH: Final = 30.0
+"""Share of a part, and the most seconds, that export, tables and files get: a few seconds on an idle machine."""
+_MEASURING_SHARE: Final = 0.002
+_MOST_MEASURING: Final = 1.0
+"""The same for each measurement of a speed on one board."""
+_STARTUP_SHARE: Final = 0.1
+"""Share of a part that its start is expected to take until that has been measured."""
+_SHORTEST_RUN: Final = 0.02
+"""Share of a part that is too short to begin the training of another network."""
+_TABLE_POSITIONS: Final = 4096
+_TEACHER_ROWS: Final = 2048
+"""Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
+
+
+def run_part(
+    settings: PlanSettings,
+    folder: Path,
+    teacher: Path,
+    player: Path | None,
+    bar: ProgressBar,
+    is_stopped: Callable[[], bool],
+    *,
+    began: float | None = None,
+) -> PlanState:
+    """Run one part of the plan in `folder`, which began at `began` (`time.monotonic`), and return the plan's state.
+
+    Raises TengenError for files and settings that cannot be used; errors in the work leave what has been reached.
+    """
+    began = time.monotonic() if began is None else began
+    state = read_state(folder, settings)
+    part = 60 * settings.part
+    finish = min(_MOST_FINISH, _FINISH_SHARE * part)
+    clock = PlanClock(began, part, 60 * settings.minutes, state.used, finish)
+    work = _Part(settings, folder, state, clock, bar, is_stopped)
+    try:
+        work.run(teacher, player)
+    finally:
+        work.finish()
+    return state
+
+
+class _Part:
+    """The work of one part."""
+
+    def __init__(
+        self,
+        settings: PlanSettings,
+        folder: Path,
+        state: PlanState,
+        clock: PlanClock,
+        bar: ProgressBar,
+        is_stopped: Callable[[], bool],
+    ) -> None:
+        self._settings: Final = settings
+        self._folder: Final = folder
+        self._state: Final = state
+        self._clock: Final = clock
+        self._bar: Final = bar
+        self._is_stopped: Final = is_stopped
+        self._machine: Final = choose_machine(settings.device, "auto")
+        self._shares: Final[Mapping[Board, float]] = parse_sizes(settings.sizes)
+        self._networks: Final = settings.planned_networks()
+        self._only_trains = state.generated  # until training begins, whose time is then that of a start
+
+    @property
+    def _is_over(self) -> bool:
+        return self._clock.is_over or self._is_stopped()
+
+    @property
+    def _startup(self) -> float:
+        """Seconds that the next part is expected to need before it trains."""
+        return self._state.startup or _STARTUP_SHARE * self._clock.part
+
+    def run(self, teacher: Path, player: Path | None) -> None:
+        """Do what is next until the part is over."""
+        self._log(f"{self._machine.title} {_device_name(self._machine)}; {self._clock.length:.0f} s for this part")
+        if not self._state.generated:
+            self._generate(teacher, player)
+        for planned in self._networks:
+            if not self._is_over and not self._state.network(planned.shape.title).done:
+                self._train(planned)
+
+    def finish(self) -> None:
+        """Export what there is, measure it, and write the results and the plan's state."""
+        state, lines = self._state, []
+        runs = []
+        for planned in self._networks:
+            run = self._folder / planned.shape.title
+            if not has_checkpoint(run):
+                continue
+            path = export_run(run)
+            runs.append((path.stem, run))
+            lines += [f"\n## {path.stem}\n", *self._table(path)]
+        state.used += self._clock.elapsed
+        state.parts += 1
+        state.write(self._folder)
+        left_out = write_results(self._folder / _RESULTS, self._report(lines), runs, self._folder / _DATA / HELD_OUT)
+        for name in left_out:
+            self._log(f"left out of the results: {name}")
+        self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {self._folder / _RESULTS}")
+
+    def _generate(self, teacher: Path, player: Path | None) -> None:
+        """Generate positions until training could use no more, or the part is over."""
+        state, settings = self._state, self._settings
+        device = settings.device
+        models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
+        network = state.network(self._networks[0].shape.title)
+
+        def is_enough(positions: int) -> bool:
+            seconds = self._clock.training_left(self._startup)
+            state.generated = has_enough(positions, epochs=settings.epochs, speed=network.speed, seconds=seconds)
+            return state.generated or self._is_over
+
+        try:
+            found = generate(
+                settings,
+                self._folder / _DATA,
+                models[0],
+                models[1] if player is not None else None,
+                is_enough=is_enough,
+                meanwhile=lambda: self._measure(models[0]),
+                bar=self._bar,
+            )
+        except TengenError as error:
+            state.positions = count_positions(self._folder / _DATA / TRAIN).total()
+            if not state.positions:
+                raise
+            state.generated = True
+            self._note(f"generating ended early: {error}")
+        else:
+            state.positions, state.positions_per_second = found
+        finally:
+            models.clear()
+            _free_memory(self._machine)
+
+    def _measure(self, teacher: TorchModel) -> None:
+        """Measure what the time is divided by; compiling the teacher is worth its time before any games are played."""
+        compile_teacher(
+            teacher,
+            self._shares,
+            compiled=self._settings.compiled,
+            rows=min(_TEACHER_ROWS, self._settings.games),
+            seconds=self._measuring_seconds,
+            log=self._log,
+        )
+        first = self._networks[0]
+        if not self._state.network(first.shape.title).speed:
+            self._choose_training(first, compiled="off")
+
+    def _train(self, planned: PlannedNetwork) -> None:
+        """Train a network until it has its samples, or the part is over."""
+        state = self._state
+        network = state.network(planned.shape.title)
+        if not network.samples:
+            self._choose_training(planned, compiled=self._settings.compiled)
+        seconds = self._clock.training_left(self._startup)
+        if not network.samples and seconds < _SHORTEST_RUN * self._clock.part:
+            self._note(f"{planned.shape.title} is left out: {seconds:.0f} s are left")
+            network.done = True
+            return
+        if self._only_trains:
+            state.startup, self._only_trains = self._clock.elapsed, False
+        wanted = f", {planned.samples:,} are wanted" if planned.samples else ""
+        self._log(f"{seconds:.0f} s for {planned.shape.title}: about {seconds * network.speed:,.0f} samples{wanted}")
+        data, folder = self._folder / _DATA, self._folder / planned.shape.title
+        state.notes += train(
+            planned,
+            network,
+            self._settings,
+            data,
+            folder,
+            seconds=seconds,
+            clock=self._clock,
+            is_stopped=self._is_stopped,
+            bar=self._bar,
+        )
+
+    def _choose_training(self, planned: PlannedNetwork, *, compiled: str) -> None:
+        """Measure how a network trains fastest."""
+        network = self._state.network(planned.shape.title)
+        network.batch, network.compiled, network.speed = choose_training(
+            planned.shape,
+            self._shares,
+            self._machine,
+            batch=self._settings.batch,
+            compiled=compiled,
+            seconds=self._measuring_seconds,
+            log=self._log,
+        )
+
+    @property
+    def _measuring_seconds(self) -> float:
+        return min(_MOST_MEASURING, _MEASURING_SHARE * self._clock.part)
+
+    def _table(self, network: Path) -> list[str]:
+        """Return the agreement of a network with the teacher as lines of Markdown."""
+        try:
+            found = validate_file(
+                network, self._folder / _DATA, positions=_TABLE_POSITIONS, device=self._settings.device
+            )
+        except TengenError as error:
+            return [f"No table: {error}"]
+        return [AGREEMENT_HEAD, *(agreement_row(place, agreement) for place, agreement in found.items())]
+
+    def _report(self, lines: list[str]) -> str:
+        """Return what was done as Markdown."""
+        state, settings = self._state, self._settings
+        networks = [
+            f"- {title}: {each.samples:,} samples in {each.seconds:.0f} s, batches of {each.batch}"
+            f"{', compiled' if each.compiled else ''}{', done' if each.done else ''}"
+            for title, each in state.networks.items()
+        ]
+        return "\n".join(
+            [
+                f"# A plan of {settings.minutes:g} minutes: part {state.parts}, {state.used:.0f} s used\n",
+                f"- {self._machine.title} {_device_name(self._machine)}, {describe_machine()['processor']}",
+                f"- {state.positions:,} positions, {state.positions_per_second:,.0f} a second",
+                *networks,
+                *(f"- {note}" for note in state.notes),
+                *lines,
+                "\n## Settings\n",
+                *(f"    {name} = {value}" for name, value in asdict(settings).items()),
+                "",
+            ]
+        )
+
+    def _note(self, text: str) -> None:
+        """Log what did not go as planned, and keep it for the report."""
+        self._state.notes.append(text)
+        self._log(text)
+
+    def _log(self, text: str) -> None:
+        self._bar.log(f"{self._clock.elapsed:6.1f} s  {text}")
+
+
+def _device_name(machine: Machine) -> str:
+    if machine.device.type != "cuda":
+        return f"with {machine.threads} threads"
+    return f"({torch.cuda.get_device_name(machine.device)})"
+
+
+def _free_memory(machine: Machine) -> None:
+    """Give memory that torch keeps for reuse back to the device."""
+    if machine.device.type == "cuda":
+        torch.cuda.empty_cache()

@@ -1,0 +1,79 @@
+"""What the parts of a plan hand on to each other: a JSON file in its folder."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.errors import ConfigError, problem, shown_path
+from gtp_engine.files import replacing
+from gtp_engine.training.core.learning import check_same
+from gtp_engine.training.distillation.plan.settings import PlanSettings
+
+FILE_NAME: Final = "plan.json"
+_FORMAT: Final = 1
+_FREE: Final = ("part", "minutes", "workers", "device", "compiled", "epochs")
+"""Settings in which a part may differ from the one before."""
+
+
+@dataclass
+class NetworkState:
+    """One network of a plan."""
+
+    batch: int = 0
+    """Positions in a step; less than planned once memory was too small."""
+    speed: float = 0.0
+    """Samples per second, measured."""
+    compiled: bool = False
+    samples: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+
+@dataclass
+class PlanState:
+    """Where a plan is."""
+
+    settings: dict[str, Any]
+    used: float = 0.0
+    """Seconds of the parts so far."""
+    parts: int = 0
+    generated: bool = False
+    """Whether there are enough positions."""
+    positions: int = 0
+    positions_per_second: float = 0.0
+    startup: float = 0.0
+    """Seconds from the beginning of a part to its first step of training."""
+    networks: dict[str, NetworkState] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What did not go as planned."""
+
+    def network(self, title: str) -> NetworkState:
+        """Return the state of a network by its size."""
+        return self.networks.setdefault(title, NetworkState())
+
+    def write(self, folder: Path) -> None:
+        """Write the state, replacing an older one."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / FILE_NAME) as unfinished:
+            unfinished.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, indent=2), encoding="utf-8")
+
+
+def read_state(folder: Path, settings: PlanSettings) -> PlanState:
+    """Return the state of the plan in a folder, a new one if there is none.
+
+    Raises ConfigError if it is damaged, or of a plan with other settings.
+    """
+    path = folder / FILE_NAME
+    if not path.exists():
+        return PlanState(asdict(settings))
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values.pop("format") != _FORMAT:
+            raise ValueError
+        values["networks"] = {title: NetworkState(**each) for title, each in values["networks"].items()}
+        state = PlanState(**values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(problem(f"plan {shown_path(path)} is damaged", advice="delete it")) from error
+    check_same(state.settings, asdict(settings), free=_FREE)
+    return state

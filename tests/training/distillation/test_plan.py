@@ -1,0 +1,173 @@
+"""The plan of half an hour in miniature: the same steps on a processor, with networks that know nothing."""
+
+from pathlib import Path
+
+import pytest
+from training.needs_torch import torch
+from training.toy import tiny_module
+
+from gtp_engine.errors import ConfigError
+from gtp_engine.nn.onnx_model import read_info
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.loop import TrainingLoop
+from gtp_engine.training.core.stopping import never
+from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, has_enough
+from gtp_engine.training.distillation.plan.results import write_results
+from gtp_engine.training.distillation.plan.run_part import run_part
+from gtp_engine.training.distillation.plan.settings import PlanSettings
+from gtp_engine.training.distillation.plan.speeds import choose_training, main_boards
+from gtp_engine.training.distillation.plan.state import read_state
+from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
+from gtp_engine.training.nets.shape import Shape
+
+MINIATURE = PlanSettings(
+    minutes=40,
+    part=20,  # never reached: every step ends by its amount of work
+    networks="b1c6=96,b2c6=64",
+    sizes="5=2,4x3=1",
+    epochs=1e9,  # any number of positions is enough
+    workers=2,
+    games=8,
+    held_out=0.25,
+    batch=16,
+    device="cpu",
+    compiled="off",
+)
+
+
+class Log(ProgressBar):
+    """Keeps the lines of the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def log(self, text: str) -> None:
+        self.lines.append(text)
+
+    def has(self, text: str) -> bool:
+        return any(text in line for line in self.lines)
+
+
+def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted after the games, it goes on, survives a lack of memory, and leaves the files to take home."""
+    teacher, folder = tmp_path / "teacher.onnx", tmp_path / "plan"
+    export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
+    with Log() as log:
+        state = run_part(MINIATURE, folder, teacher, teacher, log, lambda: log.has("new positions in"))
+    assert state.generated and state.positions > 0 and not state.networks["b1c6"].samples
+    games = [read_shard(path)[0].game for path in shard_paths(folder / "data" / "train")]
+    assert {bool(flag) for each in games for flag in is_of_player(each)} == {False, True}
+    assert log.has("evaluates") and log.has("b1c6 trains") and (folder / "results" / "report.md").exists()
+
+    step, failures = TrainingLoop._step, iter([None, None, torch.OutOfMemoryError()])
+
+    def failing_step(*arguments: object) -> None:
+        if error := next(failures, None):
+            raise error
+        step(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TrainingLoop, "_step", failing_step)
+    with Log() as log:
+        state = run_part(MINIATURE, folder, teacher, teacher, log, never)
+    assert [network.done for network in state.networks.values()] == [True, True] and state.parts == 2
+    assert state.networks["b1c6"].batch == 8 and "batches of 8" in state.notes[0]
+    assert [network.samples for network in state.networks.values()] == [96, 64]
+    assert read_checkpoint(folder / "b1c6").samples == state.networks["b1c6"].samples
+    results = {path.name for path in (folder / "results").iterdir()}
+    assert {"report.md", "tengen-b1c6.onnx", "tengen-b2c6.onnx", "tengen-b1c6.log.jsonl"} <= results
+    assert len(results) <= 8 and read_info(folder / "results" / "tengen-b1c6.onnx").model_version == 8
+    report = (folder / "results" / "report.md").read_text(encoding="utf-8")
+    assert "| 5×5 |" in report and "| 5×5, games of the player |" in report and "memory was too small" in report
+
+
+def clock(now: float, **changes: float) -> PlanClock:
+    values = {"began": 100.0, "part": 540.0, "total": 1620.0, "used": 0.0, "finish": 30.0} | changes
+    return PlanClock(**values, now=lambda: now)
+
+
+def test_a_part_ends_before_its_time() -> None:
+    assert clock(100.0).left == pytest.approx(540 * (1 - RESERVE) - 30)
+    assert not clock(590.0).is_over and clock(600.0).is_over
+    assert clock(100.0, used=1500.0).left == pytest.approx(120 * (1 - RESERVE) - 30), "the last part is short"
+    assert clock(100.0, used=1620.0).is_over
+
+
+def test_training_has_the_time_of_all_parts_but_their_starts_and_ends() -> None:
+    """Whole parts after this one lose their start, their end and their reserve."""
+    alone = clock(100.0, used=1080.0).training_left(60.0)
+    three = clock(100.0).training_left(60.0)
+    assert alone == pytest.approx(0.97 * (540 * 0.98 - 30))
+    assert three == pytest.approx(alone + 0.97 * 2 * (540 * 0.98 - 30 - 60))
+
+
+def test_generating_ends_when_training_could_use_no_more() -> None:
+    assert not has_enough(1_000_000, epochs=6, speed=50_000, seconds=1000)
+    assert has_enough(8_400_000, epochs=6, speed=50_000, seconds=1000)
+    assert not has_enough(0, epochs=6, speed=50_000, seconds=0), "nothing can be learned from nothing"
+
+
+def test_the_planned_networks() -> None:
+    first, second = PlanSettings(networks="b6c96=40M, b10c128").planned_networks()
+    assert (first.shape, first.samples) == (Shape(), 40_000_000)
+    assert (second.shape, second.samples) == (Shape(blocks=10, channels=128), 0)
+    for wrong in ("", "b6", "b6c96,b10c128", "b6c96=1k,b6c96", "b6c96=1G"):
+        with pytest.raises(ConfigError, match="expected sizes, each once"):
+            PlanSettings(networks=wrong)
+
+
+def test_a_plan_goes_on_with_its_own_settings(tmp_path: Path) -> None:
+    state = read_state(tmp_path, MINIATURE)
+    state.notes.append("a note")
+    state.network("b1c6").samples = 5
+    state.write(tmp_path)
+    assert read_state(tmp_path, PlanSettings(**vars(MINIATURE) | {"part": 1.0})) == state
+    with pytest.raises(ConfigError, match="the run there has batch 16, not 32"):
+        read_state(tmp_path, PlanSettings(**vars(MINIATURE) | {"batch": 32}))
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(ConfigError, match="is damaged; delete it"):
+        read_state(tmp_path, MINIATURE)
+
+
+def test_batches_are_halved_until_memory_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
+    def speed(shape: Shape, *_: object, batch: int, compiled: bool, seconds: float) -> float:
+        if compiled:
+            raise RuntimeError("no compiler\nand a long story")
+        if batch > 300:
+            raise torch.OutOfMemoryError
+        return 7.0
+
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.speeds.training_speed", speed)
+    lines: list[str] = []
+    machine = choose_machine("cpu", "float32")
+    found = choose_training(Shape(), {(9, 9): 1.0}, machine, batch=1024, compiled="on", seconds=0.0, log=lines.append)
+    assert found == (256, False, 7.0)
+    assert "b6c96 is not compiled: RuntimeError: no compiler" in lines
+
+
+def test_main_boards_stand_for_all() -> None:
+    assert main_boards({(19, 19): 0.6, (9, 9): 0.36, (7, 7): 0.04}) == {(19, 19): 0.625, (9, 9): 0.375}
+    assert set(main_boards({(side, side): 0.05 for side in range(2, 22)})) == {(side, side) for side in range(2, 22)}
+
+
+def test_what_is_too_large_or_too_much_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.results.MOST_BYTES", 100)
+    runs = []
+    for i in range(4):
+        folder = tmp_path / f"n{i}"
+        folder.mkdir()
+        for name, size in ((f"n{i}.onnx", 10), ("log.jsonl", 20), ("checkpoint.pt", 100 + (i == 0))):
+            (folder / name).write_bytes(bytes(size))
+        runs.append((f"n{i}", folder))
+    results = tmp_path / "results"
+    left_out = write_results(results, "What was done.\n", runs[:1], tmp_path / "none")
+    assert left_out == ["n0.pt (101 bytes)"]
+    assert "Left out of these files: n0.pt" in (results / "report.md").read_text(encoding="utf-8")
+    left_out = write_results(results, "", runs, tmp_path / "none")
+    assert {path.name for path in results.iterdir()} == {
+        "report.md", *(f"n{i}.onnx" for i in range(4)), *(f"n{i}.log.jsonl" for i in range(3))
+    }  # fmt: skip
+    assert left_out[0] == "n3.log.jsonl (20 bytes)"
