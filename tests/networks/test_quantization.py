@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import UniformEvaluator
 from katago_inputs import row_of
-from networks.test_katago_reference import game_of
+from networks.katago_records import game_of
 from nn import tiny_networks
 from nn.katago_files import NetworkFile
 from shared_files import reference_records, shared_file
@@ -350,7 +350,11 @@ def test_games_are_played_on_the_boards_that_the_network_knows() -> None:
 
 def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
     info = info_of(read_properties(path))
-    calibration, held_out = play_examples(UniformEvaluator(), info, positions=96, seed=1, progress=nothing)
+    seen: list[tuple[int, int]] = []
+    calibration, held_out = play_examples(
+        UniformEvaluator(), info, positions=96, seed=1, progress=lambda ended, games: seen.append((ended, games))
+    )
+    assert seen == sorted(seen) and seen[-1] == (seen[0][1], seen[0][1]), "one count of all games on all boards"
     assert [(part.width, part.height) for part in calibration] == [(SIZE, SIZE)]
     assert (len(calibration[0]), len(held_out[0])) == (64, 32)
 

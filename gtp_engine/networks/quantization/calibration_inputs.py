@@ -57,14 +57,22 @@ def play_examples(
     seed: int,
     progress: Progress,
 ) -> tuple[list[Examples], list[Examples]]:
-    """Return inputs for calibration, and inputs of other games for validation: about `positions` in all."""
+    """Return inputs for calibration, and inputs of other games for validation: about `positions` in all.
+
+    `progress` is called with the number of games that have ended, and the number of all games.
+    """
     for_calibration: list[Examples] = []
     held_out: list[Examples] = []
     rng = np.random.default_rng(seed)
-    for (width, height), share in boards_of(info.sizes).items():
-        games = max(HELD_OUT, round(positions * share / PER_GAME))
+    boards = boards_of(info.sizes)
+    counts = [max(HELD_OUT, round(positions * share / PER_GAME)) for share in boards.values()]
+    for number, ((width, height), games) in enumerate(zip(boards, counts, strict=True)):
+
+        def of_all(ended: int, _: int, before: int = sum(counts[:number])) -> None:
+            progress(before + ended, sum(counts))
+
         sample = sample_games(
-            evaluator, width, height, games=games, per_game=PER_GAME, batch=GAMES_AT_ONCE, rng=rng, progress=progress
+            evaluator, width, height, games=games, per_game=PER_GAME, batch=GAMES_AT_ONCE, rng=rng, progress=of_all
         )
         encoded = encode_sample(sample, info, rng)
         is_held_out = sample.games % HELD_OUT == HELD_OUT - 1
