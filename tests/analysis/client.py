@@ -6,10 +6,12 @@ import queue
 import threading
 from typing import IO, Any, Final
 
+from busy_machine import bound
+
 from gtp_engine.analysis.session import AnalysisSession
 from gtp_engine.config import Config
 
-TIMEOUT: Final = 60
+TIMEOUT: Final = bound(60)
 """Seconds to wait for a response before a test fails."""
 
 QUERY: Final[dict[str, Any]] = {

@@ -20,7 +20,7 @@ from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
 
-START = 400
+START = bound(400)
 """Seconds after which a process is taken for dead; a first start compiles."""
 
 ENDLESS = 10_000_000

@@ -55,7 +55,7 @@ DEAD_STONE = """
 """
 """White's stone at A7 cannot be saved."""
 
-WAIT = 20.0
+WAIT = bound(20.0)
 """Seconds after which an expected event counts as missing."""
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from busy_machine import bound
+
 import gtp_engine
 
-TIMEOUT: Final = 120
+TIMEOUT: Final = bound(120)
 """Seconds after which a process is taken for dead; a first start compiles for up to 90."""
 
 READ_TIMEOUT: Final = 2 * TIMEOUT

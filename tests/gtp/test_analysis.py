@@ -22,7 +22,7 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 
-WAIT = 20.0
+WAIT = bound(20.0)
 """Seconds to wait for any output."""
 
 LATENCY = 0.05

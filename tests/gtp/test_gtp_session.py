@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
+from busy_machine import bound
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine import streams
@@ -19,7 +20,7 @@ from gtp_engine.gtp.session import BROKEN, REFUSED, EngineLoader, run_session
 from gtp_engine.gtp.transcript import Transcript
 from gtp_engine.streams import read_lines
 
-JOIN_TIMEOUT = 30
+JOIN_TIMEOUT = bound(30)
 """Seconds in which a session in a thread has to end."""
 
 
