@@ -107,7 +107,7 @@ def test_a_controller_that_dies_ends_a_long_search() -> None:
         assert engine.process.stdout is not None
         engine.process.stdin.close()
         engine.process.stdout.close()
-        assert engine.process.wait(timeout=30) == 0
+        assert engine.process.wait(timeout=bound(30)) == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX file descriptors")
@@ -175,7 +175,9 @@ def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
         "from gtp_engine.gtp.session import serve\n"
         "sys.exit(serve(Config(), lambda: time.sleep(600)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], input=b"name\nquit\n", capture_output=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=b"name\nquit\n", capture_output=True, timeout=bound(30)
+    )
     assert done.stdout == b"= Tengen\n\n= \n\n"
     assert done.returncode == 0
 

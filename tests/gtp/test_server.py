@@ -86,6 +86,12 @@ def test_names_and_versions_can_be_chosen() -> None:
     assert server.handle_line("kgs-chat shout you hello").startswith("? syntax error")
 
 
+def test_lizzie_does_not_warn_about_the_version() -> None:
+    """It takes the engine for Leela Zero, reads the second number as an integer, and wants 15 or more."""
+    version = make_server(no_engine).handle_line("version").removeprefix("= ").strip()
+    assert int(version.split(".")[1]) >= 15
+
+
 def test_quit_ends_the_session_after_its_reply() -> None:
     server = make_server(no_engine)
     assert not server.finished
