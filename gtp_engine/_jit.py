@@ -15,131 +15,25 @@ Python arguments unless Python calls it.  A kernel that is called from one place
 only with its caller.  And every kernel should be called with one signature: numba compiles it once more for an int32
 instead of an int64, and for a literal 0 instead of a variable, hence `wide()`.
 
-Why a cache directory of our own: numba recompiles a function when *its own file* changes, but not when a kernel that it
-calls changes in another file; the stale caller would keep running the old code.  So the directory is named by a hash
-of every source that a kernel can depend on, and an edit starts an empty one.  Files with kernels import this module;
-their kernels use only other such files and `go/constants.py`, and those are the files hashed.
+Until kernels have been compiled, a process can run their Python source instead (`interpret_until_loaded`), some hundred
+times slower: fast enough for a board, and for a small search.  The results are the same but for the last digits of
+floating-point numbers, because numpy keeps float32 where numba widens to float64.
 
-`TENGEN_CACHE_DIR` sets another folder for the caches, and so does `NUMBA_CACHE_DIR`, numba's own variable.
+The compiled code is cached on disk (`kernel_cache`).  numba is imported when the first kernel is compiled or loaded.
 """
 
 import functools
-import hashlib
-import os
-import re
-import shutil
-import sys
-import tempfile
+import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, SupportsInt, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, SupportsInt, TypeVar, cast
 
-import llvmlite.binding
-import numba
 import numpy as np
-from numba import types
+
+from gtp_engine.kernel_cache import cache_directory
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-ROLLOUTS: Final = "rollouts"
-NETWORK: Final = "network"
-"""The two kinds of searches; a start compiles only the kernels of the one it will use."""
-
-_PACKAGE: Final = Path(__file__).parent
-_CACHES_FOLDER: Final = "kernels"
-_CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
-_KEPT_CACHES: Final = 4
-"""Caches of this many source versions stay on disk (a few MB each); older ones are removed."""
-
-
-def kernel_sources() -> list[Path]:
-    """Return the files that the kernels' code depends on, sorted by path."""
-    sources = [path for path in _PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
-    return sorted([Path(__file__), _PACKAGE / "go" / "constants.py", *sources])
-
-
-def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that differ for every installation and version of the kernel sources."""
-    digest = hashlib.sha256(str(_PACKAGE).encode())  # numba's cache is per source path, so per installation
-    for path in kernel_sources():
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def cache_root() -> Path:
-    """Return the folder that holds one cache per source version: the user's cache folder of this platform."""
-    named = os.environ.get("TENGEN_CACHE_DIR")
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "tengen"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "tengen"
-    return Path(os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")) / "tengen"
-
-
-def cache_directory() -> Path:
-    """Return the folder that numba uses."""
-    return _directory
-
-
-def wanted_cache_directory() -> Path:
-    """Return the folder that numba should use for this version of the sources; it may not be writable."""
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    return (Path(named) if named else cache_root() / _CACHES_FOLDER) / kernel_hash()
-
-
-def is_cache_filled(searches: str = NETWORK) -> bool:
-    """Return whether every kernel for ROLLOUTS or NETWORK searches is in the cache, so that a start only loads."""
-    return _filled_mark(searches).exists()
-
-
-def mark_cache_filled(searches: str) -> None:
-    """Record that a warm-up has compiled every kernel for ROLLOUTS or NETWORK searches."""
-    _filled_mark(searches).touch()
-
-
-def _filled_mark(searches: str) -> Path:
-    """Return the marker file; its name holds what makes numba compile again: processor, Python, numba version."""
-    version = ".".join(map(str, sys.version_info[:3]))
-    return _directory / f"complete-{searches}-{numba.__version__}-{version}-{llvmlite.binding.get_host_cpu_name()}"
-
-
-def _prepare_cache() -> Path:
-    """Create the cache folder, set it in numba and return it; a temporary one replaces one that cannot be written."""
-    directory = wanted_cache_directory()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        directory.touch()
-        writable = os.access(directory, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        replacement = Path(tempfile.mkdtemp(prefix="tengen-"))  # private to this user: the cache holds code
-        print(
-            f"Tengen: cannot write {directory}; compiled code goes to {replacement} and is compiled again at every "
-            "start. Set TENGEN_CACHE_DIR to a permanent folder.",
-            file=sys.stderr,
-        )
-        directory = replacement
-    numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    if directory.parent.name == _CACHES_FOLDER:
-        _remove_old_caches(directory)
-    return directory
-
-
-def _remove_old_caches(current: Path) -> None:
-    """Remove all but the most recently used caches beside `current`."""
-    try:
-        caches = [path for path in current.parent.iterdir() if path.is_dir() and _CACHE_NAME.fullmatch(path.name)]
-        for path in sorted(caches, key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT_CACHES:]:
-            shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        return  # another process is cleaning the same folder; the next start removes the rest
-
 
 _OPTIONS: Final[dict[str, Any]] = {
     "nogil": True,
@@ -150,13 +44,40 @@ _OPTIONS: Final[dict[str, Any]] = {
 }
 
 
+class KernelCall(NamedTuple):
+    """A call of a kernel from Python; what is compiled for it depends on the types of the arguments alone."""
+
+    kernel: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, with that of its module."""
+        return f"{self.kernel.__module__}.{self.kernel.__qualname__}"
+
+    def load(self) -> None:
+        """Compile the kernel for these types, or load it from the cache; from now on Python calls run that code."""
+        cast("_Kernel", self.kernel).load(self.arguments)
+
+
+def interpret_until_loaded(is_on: bool) -> None:
+    """Set whether calls from Python run the source of kernels that have not been loaded (`KernelCall.load`).
+
+    Otherwise, as at first, a call compiles the kernel or loads it from the cache.
+    """
+    _Kernel.interprets = is_on
+
+
 class _Kernel:
     """A function and its two compiled versions: one that Python calls, one that kernels call.
 
-    Each is compiled, or loaded from the cache, on its first call.  The version for kernels lacks the wrapper that
-    unpacks Python's arguments, which for a few boards is larger than most kernels.  Three in four kernels are called
-    by kernels only, and leaving the wrapper out saves a third of the first start.
+    Each is compiled on its first call; the one for Python is cached, with the code of all kernels that it calls.  The
+    version for kernels lacks the wrapper that unpacks Python's arguments, which for a few boards is larger than most
+    kernels, and machine code of its own (`_jit_linking`).  Three in four kernels are called by kernels only.
     """
+
+    interprets = False
+    """Whether a kernel that is not loaded is interpreted, see `interpret_until_loaded`."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         """Store the function; nothing is compiled yet."""
@@ -164,27 +85,72 @@ class _Kernel:
         # Both attributes have numba's names: numba reads them to decide whether to splice (`spliced_kernel`).
         self.py_func: Final = function
         self.targetoptions: Final = options
+        self._is_loaded = False
 
     def __call__(self, *args: Any) -> Any:
-        """Run the version for Python."""
+        """Run the version for Python, or the source."""
+        if _Kernel.interprets and not self._is_loaded:
+            with np.errstate(all="ignore"):  # hashes overflow on purpose
+                result = self.interpreted(*args)
+            return result.item() if isinstance(result, np.generic) else result
         return self._for_python(*args)
 
+    def load(self, arguments: tuple[Any, ...]) -> None:
+        """Compile the version for Python for arguments of these types, or load it from the cache."""
+        version = self._for_python
+        version.compile(tuple(_numba().typeof(argument) for argument in arguments))
+        self._is_loaded = True
+
     @property
-    def _numba_type_(self) -> types.Dispatcher:
+    def _numba_type_(self) -> Any:
         """Return the type of the callee where a kernel calls this one (numba's protocol for any object)."""
-        return types.Dispatcher(self._for_kernels)
+        return _numba().types.Dispatcher(self._for_kernels)
+
+    @functools.cached_property
+    def interpreted(self) -> Callable[..., Any]:
+        """The function as plain Python; the kernels it calls are plain functions too."""
+        function = self.py_func
+        names = _without_kernels(function.__globals__)
+        return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        return numba.njit(**self.targetoptions)(self.py_func)
+        return _numba().njit(**self.targetoptions)(self.py_func)
 
     @functools.cached_property
     def _for_kernels(self) -> Any:
         function = self.py_func
         twin = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-        # The cache names its files by this; without a name of its own the twin would overwrite the Python version.
         twin.__qualname__ = f"{function.__qualname__}_for_kernels"
-        return numba.njit(**{**self.targetoptions, "no_cpython_wrapper": True})(twin)
+        from gtp_engine._jit_linking import LinkedCompiler  # here: it imports numba
+
+        options = {**self.targetoptions, "no_cpython_wrapper": True, "cache": False, "pipeline_class": LinkedCompiler}
+        return _numba().njit(**options)(twin)
+
+
+@functools.cache
+def _numba() -> Any:
+    """Return the module numba, set up to use our cache folder."""
+    import numba  # here: it takes most of the time until an engine that interprets answers
+
+    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+    return numba
+
+
+_plain: Final[dict[int, dict[str, Any]]] = {}
+_plain_lock: Final = threading.RLock()
+
+
+def _without_kernels(names: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of a module's globals in which every kernel is a plain function; the same one for every kernel."""
+    with _plain_lock:
+        plain = _plain.get(id(names))
+        if plain is None:
+            plain = _plain[id(names)] = dict(names)  # before it is complete: kernels of one module call each other
+            for name, value in names.items():
+                if isinstance(value, _Kernel):
+                    plain[name] = value.interpreted
+        return plain
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -218,5 +184,3 @@ if TYPE_CHECKING:
 
 else:
     wide = np.int64
-
-_directory: Final = _prepare_cache()

@@ -133,7 +133,7 @@ def measure_startup(repeats: int) -> dict[str, float]:
     One start before the measured ones ensures that compiled code is on disk.
     """
     first_move = ("boardsize 19", "genmove b")
-    seconds_to_answer(first_move)
+    seconds_to_answer(("tengen-ready", *first_move))
     return {
         "name": statistics.median(seconds_to_answer(("name",)) for _ in range(repeats)),
         "first_genmove": statistics.median(seconds_to_answer(first_move) for _ in range(repeats)),

@@ -7,7 +7,6 @@ it removes what would outlive an uninstallation.
 
 import contextlib
 import platform
-import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine import __version__
+from gtp_engine import __version__, kernel_cache
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores, describe_machine
@@ -24,7 +23,7 @@ from gtp_engine.search.tree_memory import tree_memory
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "rich")
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
 
 RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml")
@@ -32,10 +31,6 @@ RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "on
 
 COMPILE_SECONDS: Final = 40
 """Seconds the first start compiles, rounded up from 28 measured on a server core; for the report, not a limit."""
-
-_CACHES_FOLDER: Final = "kernels"
-_CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
-"""The folder with all versions' compiled code, and the names of theirs in it (`cache_root`, `kernel_hash`)."""
 
 Findings = dict[str, Any]
 """The facts, ready for JSON.  Keys are stable; see `examine`."""
@@ -145,20 +140,21 @@ def _version(package: str) -> str | None:
 def _kernels(problems: list[str]) -> dict[str, Any]:
     """Return where compiled code is cached, whether it exists, and what the next start will do."""
     try:
-        from gtp_engine import _jit
+        import numba  # noqa: F401
     except Exception as error:  # a broken numba fails in many ways, and this command exists to report it
         problems.append(f"numba cannot be used: {type(error).__name__}: {error}")
         return {"directory": None, "compiled": False, "first_start": "fails, see below"}
-    directory, wanted = _jit.cache_directory(), _jit.wanted_cache_directory()
+    directory, wanted = kernel_cache.find_directory(), kernel_cache.wanted_directory()
     if directory != wanted:
+        reason = "there is no home directory" if wanted is None else f"{wanted} cannot be written"
         problems.append(
-            f"{wanted} cannot be written: every start compiles again; set TENGEN_CACHE_DIR to another folder"
+            f"{reason}, so compiled code goes to a temporary folder: set TENGEN_CACHE_DIR to a permanent one"
         )
-    compiled = _jit.is_cache_filled()
+    compiled = kernel_cache.is_cache_filled()
     first_start = (
         "loads compiled code in a second or two"
         if compiled
-        else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP handshake commands are answered meanwhile. "
+        else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP commands are answered meanwhile. "
         "`gtp-engine warmup` does it now"
     )
     return {"directory": str(directory), "compiled": compiled, "first_start": first_start}
@@ -230,9 +226,9 @@ def remove_compiled_code() -> str:
     if directory is None:
         raise TengenError("; ".join(problems))
     current = Path(directory)
-    is_ours = current.parent.name == _CACHES_FOLDER
+    is_ours = current.parent.name == kernel_cache.CACHES_FOLDER
     found = current.parent.glob("*") if is_ours else [current]
-    versions = [path for path in found if path.is_dir() and _CACHE_NAME.fullmatch(path.name)]
+    versions = [path for path in found if path.is_dir() and kernel_cache.CACHE_NAME.fullmatch(path.name)]
     if not versions:
         return f"There is no compiled code in {current.parent}."
     size = sum(file.stat().st_size for path in versions for file in path.rglob("*") if file.is_file())

@@ -97,6 +97,18 @@ def wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
     return False
 
 
+def exit_at_end_of_input() -> None:
+    """End this process as soon as its stdin is closed, from a thread of its own: its parent has ended or is done."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, READ_SIZE):
+                pass
+        os._exit(0)
+
+    threading.Thread(target=wait, name="parent watcher", daemon=True).start()
+
+
 def _extend(line: bytearray, piece: bytes) -> None:
     remaining = MAX_LINE_BYTES + 1 - len(line)
     line += piece[:remaining]

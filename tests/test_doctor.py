@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from nn.tiny_networks import v7_network
 
-from gtp_engine import __version__, _jit
+from gtp_engine import __version__, kernel_cache
 from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
@@ -51,17 +51,18 @@ def test_report_shows_the_findings() -> None:
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_first_start_is_predicted(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
-    monkeypatch.setattr(_jit, "is_cache_filled", lambda: compiled)
+    monkeypatch.setattr(kernel_cache, "is_cache_filled", lambda: compiled)
     kernels = examine()["kernels"]
-    assert (kernels["directory"], kernels["compiled"]) == (str(_jit.cache_directory()), compiled)
+    assert (kernels["directory"], kernels["compiled"]) == (str(kernel_cache.find_directory()), compiled)
     assert ("loads compiled code" in kernels["first_start"]) == compiled
     assert ("gtp-engine warmup" in kernels["first_start"]) != compiled
 
 
 def test_a_cache_that_had_to_move_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_jit, "wanted_cache_directory", lambda: Path("no", "such", "place"))
+    monkeypatch.setattr(kernel_cache, "wanted_directory", lambda: Path("no", "such", "place"))
+    monkeypatch.setattr(kernel_cache, "find_directory", lambda: Path("temporary"))
     findings = examine()
-    assert findings["kernels"]["directory"] == str(_jit.cache_directory())
+    assert findings["kernels"]["directory"] == "temporary"
     assert any("TENGEN_CACHE_DIR" in problem for problem in findings["problems"])
 
 

@@ -100,7 +100,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
         from gtp_engine.engine import Engine
 
         engine = Engine(config, log=write_log, evaluator=evaluator_of(config), human=human_evaluator_of(config))
-        engine.warm_up(write_log)
+        engine.load_kernels()
         return engine
 
     in_terminal = sys.stdin is not None and sys.stdin.isatty()

@@ -8,7 +8,6 @@ import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
-from gtp_engine.config import Config
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -84,16 +83,19 @@ def doctor_command(clean: bool, as_json: bool) -> None:
         sys.exit(1)
 
 
-@click.command("warmup")
-def warmup_command() -> None:
+@click.command("warmup", cls=ConfigCommand)
+@config_options()
+def warmup_command(config_file: str | None, **flags: object) -> None:
     """Compile the engine now instead of at its first start.
 
-    Optional: the first start after an installation otherwise takes up to a minute.
+    For scripts that install a bot, so that its first game is played at full strength from the first move: the first
+    start otherwise compiles for about a minute, and chooses moves by small searches meanwhile. The flags are those of
+    the later start: other networks than KataGo's, or a search without one, need other code.
     """
     from gtp_engine.engine import Engine
 
     started = time.perf_counter()
-    config = Config()
+    config = build_config(config_file, flags)
     engine = Engine(config=config, log=lambda text: click.echo(text, err=True), evaluator=evaluator_of(config))
     engine.warm_up(lambda text: click.echo(text, err=True))
     engine.close()

@@ -24,13 +24,15 @@ from gtp_engine.engine.dead_stones import groups_with_status
 from gtp_engine.engine.decision import decide
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
+from gtp_engine.engine.first_moves import first_budget, first_request
 from gtp_engine.engine.human_settings import human_settings_at_start
+from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.engine.warm_up import warm_up
+from gtp_engine.engine.warm_up import lists_all_kernels, searches_of, warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -78,6 +80,7 @@ class Engine:
         seed = self.config.search.seed
         self._seed = random.getrandbits(32) if seed is None else seed
         self._background: Final = Background(self._log)
+        self._kernels: KernelLoader | None = None
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
         self.human: Final = human
@@ -204,13 +207,13 @@ class Engine:
         """
         start, cancel = time.perf_counter(), cancel or CancelToken()
         self._background.end()
-        request = self._with_advantage(request or Request())
+        budget, request = self._limits(color, self._with_advantage(request or Request()))
         resignation = self._resignation if play and not cleanup else None
         choice = decide(
             self.game,
             color,
             thinker=self._thinker,
-            budget=self._budget(color),
+            budget=budget,
             start=start,
             request=request,
             cancel=cancel,
@@ -232,8 +235,8 @@ class Engine:
         self, color: int, request: Request, done: Callable[[Choice], None], cancel: CancelToken | None = None
     ) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
-        start, game, budget = time.perf_counter(), self.game.copy(), self._budget(color)
-        request = self._with_advantage(request)
+        start, game = time.perf_counter(), self.game.copy()
+        budget, request = self._limits(color, self._with_advantage(request))
 
         def choose(cancel: CancelToken) -> None:
             choice = decide(
@@ -300,11 +303,13 @@ class Engine:
 
     def score(self, cancel: CancelToken | None = None) -> Score:
         """Return the score of the position, which may be an estimate in part or as a whole; see `Scorer.score`."""
+        self.wait_for_kernels()
         self._background.end()
         return self._scorer.score(self.game, cancel or CancelToken())
 
     def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
+        self.wait_for_kernels()
         self._background.end()
         return self._scorer.statuses(self.game, cancel or CancelToken())
 
@@ -369,15 +374,31 @@ class Engine:
 
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
-        current = (self.game.width, self.game.height)
-        board = playable_board(self.evaluator, *current)
-        if board != current:  # no reason to fail: controllers often set another board before the first move
-            self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
-        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None))
+        warm_up(self.config, self._thinker.evaluator, self._prepared_board(), progress or (lambda line: None))
+
+    def load_kernels(self) -> None:
+        """Do the same in the background, and return as soon as the network is ready.
+
+        Until then the engine answers at once, by interpreting kernels.  A move is chosen by a small search while they
+        are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
+        """
+        if not lists_all_kernels(self.config, self.evaluator):
+            self.warm_up(self._log)
+            return
+        self._kernels = KernelLoader(searches_of(self.config, self.evaluator), self._log)
+        self._kernels.start()
+        self._thinker.prepare(*self._prepared_board())
+
+    def wait_for_kernels(self) -> None:
+        """Wait until no kernel has to be interpreted any more, after `load_kernels`."""
+        if self._kernels is not None:
+            self._kernels.wait()
 
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
+        if self._kernels is not None:
+            self._kernels.close()
         self._thinker.close()
 
     # --- helpers ---
@@ -420,6 +441,26 @@ class Engine:
         if not self._thinker.knows_advantage or self.config.puct.playout_doubling_advantage != 0.0:
             return request
         return replace(request, advantage_black=self._dynamic_advantage.black(self.game))
+
+    def _limits(self, color: int, request: Request) -> tuple[TimeBudget, Request]:
+        """Return the time for the next move of `color` and the request, small ones while kernels are being compiled."""
+        budget, kernels = self._budget(color), self._kernels
+        if kernels is None or not kernels.is_compiling:
+            self.wait_for_kernels()
+            return budget, request
+        self._log(
+            f"Still compiling ({kernels.loaded} of {kernels.total} kernels are ready): this move is chosen by a small "
+            "search."
+        )
+        return first_budget(budget), first_request(request, searches_of(self.config, self.evaluator))
+
+    def _prepared_board(self) -> tuple[int, int]:
+        """Return the board to get ready for: that of the game, else one that the network plays."""
+        current = (self.game.width, self.game.height)
+        board = playable_board(self.evaluator, *current)
+        if board != current:  # no reason to fail: controllers often set another board before the first move
+            self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
+        return board
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color

@@ -68,9 +68,10 @@ class Thinker:
     def search_move(
         self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
     ) -> SearchReport:
-        """Search for a move of `color` until `watcher`, `cancel` or the configured number of visits ends it."""
+        """Search for a move of `color` until `watcher`, `cancel` or the number of visits ends it."""
+        visits = [most for most in (self.config.search.visits, request.visits) if most]
         limits = Limits(
-            visits=self.config.search.visits or None,
+            visits=min(visits, default=None),
             watcher=watcher,
             reporting=request.reporting,
             restrictions=request.restrictions,

@@ -1,8 +1,8 @@
 """One engine of a match: the commands it gets, in the order in which gogui-twogtp sends them.
 
-At the start: protocol_version, name, version, list_commands.  For each game: boardsize, clear_board, the rules if the
-engine lists a command for them, komi, time_settings if the match has clocks (`clocks`), and the opening's stones as
-`play`.  Rules come before komi because an engine may reset komi with them.
+At the start: protocol_version, name, version, list_commands, and tengen-ready if the engine is ours.  For each game:
+boardsize, clear_board, the rules if the engine lists a command for them, komi, time_settings if the match has clocks
+(`clocks`), and the opening's stones as `play`.  Rules come before komi because an engine may reset komi with them.
 """
 
 import contextlib
@@ -52,6 +52,8 @@ class Player:
         missing = [command for command in _REQUIRED if command not in self._commands]
         if missing:
             raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}")
+        if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
+            self._client.send("tengen-ready")
         if self._settings.visits:
             self._set_visits(self._settings.visits)
 

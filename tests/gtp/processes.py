@@ -1,5 +1,6 @@
 """A GTP engine as a real process behind real pipes."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -11,18 +12,33 @@ from typing import Final
 from busy_machine import bound
 
 import gtp_engine
+from gtp_engine.engine.compiling import compile_kernels
+from gtp_engine.kernel_cache import NETWORK
 
 TIMEOUT: Final = bound(120)
-"""Seconds after which a process is taken for dead; a first start compiles for up to 90."""
+"""Seconds after which a process is taken for dead."""
 
 READ_TIMEOUT: Final = 2 * TIMEOUT
 """Seconds without output after which a process that owes a reply is killed, which fails the test."""
 
 
-class GtpProcess:
-    """Runs `python -m gtp_engine gtp` with further arguments, until the end of the `with` block at most."""
+@functools.cache
+def compile_once(searches: str) -> None:
+    """Compile the kernels for these searches, unless they are in the cache, so that engines search as configured."""
+    compile_kernels(searches, lambda line: None)
 
-    def __init__(self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL) -> None:
+
+class GtpProcess:
+    """Runs `python -m gtp_engine gtp` with further arguments, until the end of the `with` block at most.
+
+    Its kernels are compiled before, unless the process `is_cold`.
+    """
+
+    def __init__(
+        self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL, is_cold: bool = False
+    ) -> None:
+        if not is_cold:
+            compile_once(NETWORK)
         command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
         self._unread = b""
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}

@@ -80,6 +80,13 @@ def clear_cache(server: "GtpServer", args: Args) -> str:
     return ""
 
 
+@command("tengen-ready", "", "Wait until the engine is compiled, which takes a first start a minute.")
+def ready(server: "GtpServer", args: Args) -> str:
+    """Return once moves are chosen by searches of full size; matches send this before their first game."""
+    server.engine.wait_for_kernels()
+    return ""
+
+
 @command("get_random_seed", "", "Seed of the random numbers.")
 def get_random_seed(server: "GtpServer", args: Args) -> str:
     """Return the seed."""

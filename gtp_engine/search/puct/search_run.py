@@ -198,9 +198,8 @@ class SearchRun:
                 free.append(under_way[0])
                 self._receive(under_way.popleft())
         finally:
-            for batch in self._tree.buffers.batches:
-                # Called for batches that are not under way too, so that a warm-up compiles it.
-                abandon(self._tree.store.tree, batch.leaves, batch.rows if batch in under_way else 0)
+            for batch in under_way:
+                abandon(self._tree.store.tree, batch.leaves, batch.rows)
 
     def _next_count(self, under_way: int) -> int:
         """Return how many playouts the next batch should hold while `under_way` are under way.

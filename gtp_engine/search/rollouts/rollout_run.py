@@ -54,8 +54,8 @@ class RolloutRun:
         start: float,
     ) -> None:
         self._tree: Final = tree
-        self._position: Final = _kernel_position(position)
-        self._params: Final = _params_of(config, position.game)
+        self._position: Final = kernel_position(position)
+        self._params: Final = kernel_params(config, position.game)
         self._pool: Final = pool
         self._threads: Final = threads
         self._limits: Final = limits
@@ -140,7 +140,7 @@ class RolloutRun:
         return time.perf_counter() - self._start
 
 
-def _kernel_position(root: RootPosition) -> Position:
+def kernel_position(root: RootPosition) -> Position:
     """Return the root position for kernels."""
     game, last = root.game, root.game.last_move
     avoid_until = avoid_until_depths(root.restrictions, game.board.color.size)
@@ -155,7 +155,7 @@ def _kernel_position(root: RootPosition) -> Position:
     )
 
 
-def _params_of(config: SearchConfig, game: Game) -> Params:
+def kernel_params(config: SearchConfig, game: Game) -> Params:
     """Return the numbers for a search of a game's position."""
     is_rave = config.search != "uct"  # without a network, auto is rave
     return Params(

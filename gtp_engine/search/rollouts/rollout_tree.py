@@ -43,7 +43,8 @@ class Tree(NamedTuple):
     prior_value: FloatArray  # [N] the mean result of these, Black's
 
 
-def _new_tree(capacity: int) -> Tree:
+def new_tree(capacity: int) -> Tree:
+    """Return the arrays of a tree for so many nodes, with an unexpanded root."""
     return Tree(
         np.ones(1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int16),
@@ -59,7 +60,7 @@ def _new_tree(capacity: int) -> Tree:
     )
 
 
-_BYTES_PER_NODE: Final = sum(array.itemsize for array in _new_tree(1)[1:])
+_BYTES_PER_NODE: Final = sum(array.itemsize for array in new_tree(1)[1:])
 
 
 def _copy_nodes(source: Tree, target: Tree, count: int) -> None:
@@ -77,7 +78,7 @@ class TreeStore:
 
     def __init__(self, max_memory: int) -> None:
         self._max_nodes: Final = max(_INITIAL_CAPACITY, max_memory * 2**20 // _BYTES_PER_NODE)
-        self.tree = _new_tree(_INITIAL_CAPACITY)
+        self.tree = new_tree(_INITIAL_CAPACITY)
 
     @property
     def used(self) -> int:
@@ -91,7 +92,7 @@ class TreeStore:
 
     def clear(self) -> None:
         """Drop everything but an unexpanded root."""
-        self.tree = _new_tree(_INITIAL_CAPACITY)
+        self.tree = new_tree(_INITIAL_CAPACITY)
 
     def reserve(self, expansions: int) -> None:
         """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
@@ -99,14 +100,14 @@ class TreeStore:
         capacity = self.tree.move.size
         if needed <= capacity:
             return
-        larger = _new_tree(min(max(needed, capacity * 3 // 2), self._max_nodes))
+        larger = new_tree(min(max(needed, capacity * 3 // 2), self._max_nodes))
         _copy_nodes(self.tree, larger, self.used)
         self.tree = larger
 
     def reroot(self, node: int) -> None:
         """Make `node` the root and forget everything that is not below it."""
-        smaller = _new_tree(max(_INITIAL_CAPACITY, self.used))
-        _copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
+        smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
+        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
         self.tree = smaller
 
     def children(self, node: int) -> range:
@@ -132,7 +133,7 @@ def _copy_node(source: Tree, node: int, target: Tree, place: int) -> None:
 
 
 @kernel
-def _copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32]) -> int:
+def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32]) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to `target` with `node` as its root.
 
     `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.

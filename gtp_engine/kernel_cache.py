@@ -1,0 +1,239 @@
+"""The folders on disk for compiled kernels: where they are, whether they are complete, who fills them.
+
+One folder holds the code of one version of the sources.  numba recompiles a function when *its own file* changes, but
+not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
+folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one.  Files with
+kernels import `_jit`; their kernels use only other such files and `go/constants.py`, and those are the files hashed.
+
+Beside numba's files a folder has, for each kind of search, a list of the kernels compiled so far and a mark once they
+all are.  One process compiles at a time (`lock`); others follow the list.
+
+`TENGEN_CACHE_DIR` sets another place for the folders, and so does `NUMBA_CACHE_DIR`, numba's own variable.  Where the
+place cannot be written, a folder of this user in the temporary directory replaces it.
+"""
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+ROLLOUTS: Final = "rollouts"
+NETWORK: Final = "network"
+"""The two kinds of searches; a start compiles only the kernels of the one it will use."""
+
+PACKAGE: Final = Path(__file__).parent
+CACHES_FOLDER: Final = "kernels"
+CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
+"""The folder with all versions' compiled code, and the names of theirs in it (`cache_root`, `kernel_hash`)."""
+
+_KEPT_CACHES: Final = 4
+"""Caches of this many source versions stay on disk (a few MB each); older ones are removed."""
+
+_LOCK_PATIENCE: Final = 0.2
+"""Seconds between two calls of `lock`'s callback while another process compiles."""
+
+
+# --- which folder ---
+
+
+def kernel_sources() -> list[Path]:
+    """Return the files that the kernels' code depends on, sorted by path."""
+    sources = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
+    return sorted([PACKAGE / "_jit.py", PACKAGE / "go" / "constants.py", *sources])
+
+
+@functools.cache
+def kernel_hash() -> str:
+    """Return 16 hexadecimal digits that differ for every installation and version of the kernel sources."""
+    digest = hashlib.sha256(str(PACKAGE).encode())  # numba's cache is per source path, so per installation
+    for path in kernel_sources():
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Return the folder for the caches: the user's on this platform; raises RuntimeError if there is no home."""
+    named = os.environ.get("TENGEN_CACHE_DIR")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "tengen"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "tengen"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tengen"
+
+
+def fallback_root() -> Path:
+    """Return the folder that replaces a `cache_root` that cannot be written: the user's in the temporary directory."""
+    return Path(tempfile.gettempdir()) / f"tengen-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+
+
+def wanted_directory() -> Path | None:
+    """Return the folder that this version of the sources should use; it may not be writable.  None without a home."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        return (Path(named) if named else cache_root() / CACHES_FOLDER) / kernel_hash()
+    except RuntimeError:
+        return None
+
+
+def can_be_written(folder: Path) -> bool:
+    """Return whether files can be created in a folder, which may have to be created first; changes nothing."""
+    with contextlib.suppress(OSError):
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    return False
+
+
+def find_directory() -> Path:
+    """Return the folder that `cache_directory` uses or would use, without creating anything."""
+    if cache_directory.cache_info().currsize:
+        return cache_directory()
+    wanted = wanted_directory()
+    if wanted is not None and can_be_written(wanted):
+        return wanted
+    return fallback_root() / CACHES_FOLDER / kernel_hash()
+
+
+@functools.cache
+def cache_directory() -> Path:
+    """Return the folder for compiled code, which has been created; removes caches of old versions beside it.
+
+    The cache holds code that will be run, so a replacement in the temporary directory is used only if no other user
+    can write there: else one for this process alone, which is removed at its end.
+    """
+    wanted = wanted_directory()
+    if wanted is not None and _create(wanted):
+        directory = wanted
+    else:
+        directory = _private_root(fallback_root()) / CACHES_FOLDER / kernel_hash()
+        directory.mkdir(parents=True, exist_ok=True)
+        reason = "there is no home directory" if wanted is None else f"cannot write {wanted}"
+        print(
+            f"Tengen: {reason}; compiled code goes to {directory}. Set TENGEN_CACHE_DIR to a permanent folder.",
+            file=sys.stderr,
+        )
+    if directory.parent.name == CACHES_FOLDER:
+        _remove_old_caches(directory)
+    return directory
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment, changed so that a child process uses the same `cache_directory`."""
+    directory = cache_directory()
+    if directory == wanted_directory():
+        return dict(os.environ)
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    return {**kept, "TENGEN_CACHE_DIR": str(directory.parent.parent)}
+
+
+def _create(directory: Path) -> bool:
+    """Return whether a folder could be created, if it was missing, and can be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        directory.touch()  # the time tells the next version which caches are in use
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
+def _private_root(folder: Path) -> Path:
+    """Return `folder` if it is this user's alone, and is created if missing; else a new folder for this process."""
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    if is_private(folder):
+        return folder
+    temporary = Path(tempfile.mkdtemp(prefix="tengen-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary
+
+
+def is_private(folder: Path) -> bool:
+    """Return whether a folder exists, is no link, and belongs to this user, with access for no other."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):  # Windows: the temporary directory is the user's own
+        return stat.S_ISDIR(status.st_mode) and os.access(folder, os.W_OK)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == 0o700
+
+
+def _remove_old_caches(current: Path) -> None:
+    """Remove all but the most recently used caches beside `current`."""
+    try:
+        caches = [path for path in current.parent.iterdir() if path.is_dir() and CACHE_NAME.fullmatch(path.name)]
+        for path in sorted(caches, key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT_CACHES:]:
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return  # another process is cleaning the same folder; the next start removes the rest
+
+
+# --- what is in it ---
+
+
+def is_cache_filled(searches: str = NETWORK) -> bool:
+    """Return whether every kernel for ROLLOUTS or NETWORK searches is in the cache, so that a start only loads."""
+    return (find_directory() / f"complete-{_file_tag(searches)}").exists()
+
+
+def mark_cache_filled(searches: str) -> None:
+    """Record that every kernel for ROLLOUTS or NETWORK searches has been compiled."""
+    (cache_directory() / f"complete-{_file_tag(searches)}").touch()
+
+
+def compiled_so_far(searches: str) -> list[str]:
+    """Return the names of the kernels that have been compiled for ROLLOUTS or NETWORK searches, by any process."""
+    try:
+        text = (find_directory() / f"compiled-{_file_tag(searches)}").read_text(encoding="utf-8")
+    except OSError:
+        return []
+    return text.split("\n")[:-1]  # the last line may be incomplete
+
+
+def record_compiled(searches: str, name: str) -> None:
+    """Add a kernel to those that `compiled_so_far` returns."""
+    with (cache_directory() / f"compiled-{_file_tag(searches)}").open("a", encoding="utf-8") as file:
+        file.write(name + "\n")
+
+
+@contextlib.contextmanager
+def lock(waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold the right to compile, which one process has at a time; `waiting` is called now and then before that.
+
+    If the file system has no locks, several processes may compile at once: a waste, and harmless.
+    """
+    guard = FileLock(cache_directory() / "compiling.lock")
+    while True:
+        try:
+            guard.acquire(timeout=_LOCK_PATIENCE)
+            break
+        except Timeout:
+            waiting()
+        except (OSError, NotImplementedError):
+            break
+    try:
+        yield
+    finally:
+        guard.release()
+
+
+def _file_tag(searches: str) -> str:
+    """Return the searches with all that makes numba compile again: processor, Python, numba's version."""
+    import llvmlite.binding  # here: commands that compile nothing start faster without it
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    return f"{searches}-{metadata.version('numba')}-{version}-{llvmlite.binding.get_host_cpu_name()}"

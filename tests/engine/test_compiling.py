@@ -1,0 +1,155 @@
+"""What is compiled at the first start, and that the same source gives the same games while it is interpreted."""
+
+import functools
+import threading
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from gtp_engine import _jit, kernel_cache
+from gtp_engine._jit import KernelCall, interpret_until_loaded
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine, compiling
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
+from gtp_engine.nn import load_evaluator
+
+GAME = """
+boardsize 5
+place_free_handicap 2
+clear_board
+set_position b A1 b B1 w C3
+clear_board
+komi 5
+genmove b
+genmove w
+play b c2
+genmove w
+genmove w
+kata-raw-nn 0
+lz-analyze 10
+stop
+undo
+"""
+END = """
+clear_board
+{moves}
+final_score
+final_status_list dead
+kata-set-rules japanese
+final_score
+genmove b
+"""
+MOVES = ("c1", "d1", "c2", "d2", "c3", "d3", "c4", "d4", "c5", "d5", "b3", "e3", "pass", "pass")
+"""A wall each, and the game is over."""
+
+Signature = tuple[str, tuple[Any, ...]]
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> set[Signature]:
+    """Return a set that gets the kernels that Python calls with the types of their arguments; all are interpreted."""
+    signatures = set[Signature]()
+
+    def call(kernel: Any, *arguments: Any) -> Any:
+        signatures.add(signature(KernelCall(kernel, arguments)))
+        with np.errstate(all="ignore"):
+            return kernel.interpreted(*arguments)
+
+    monkeypatch.setattr(_jit._Kernel, "__call__", call)
+    return signatures
+
+
+def signature(call: KernelCall) -> Signature:
+    return call.name, tuple(numba.typeof(argument) for argument in call.arguments)
+
+
+def play(config: Config, lines: str, network: bool) -> None:
+    """Send lines to a GTP server."""
+    evaluator = load_evaluator(config.network, log=lambda line: None, board=(5, 5)) if network else None
+    engine = Engine(config, evaluator=evaluator)
+    server = GtpServer(config, lambda: engine, log=lambda line: None)
+    moves = "\n".join(f"play {'bw'[i % 2]} {vertex}" for i, vertex in enumerate(MOVES))
+    replies = [server.handle_line(line) for line in lines.format(moves=moves).split("\n")]
+    engine.close()
+    assert [reply for reply in replies if reply.startswith("?") and "no network" not in reply] == []
+
+
+@pytest.mark.parametrize("searches", [NETWORK, ROLLOUTS])
+def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) -> None:
+    """`captures_something` used to be compiled in the middle of the first game."""
+    listed = {signature(call) for call in compiling.kernel_calls(searches)}
+    values = {"search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
+    is_network = searches == NETWORK
+    play(Config().with_values(values), GAME + (END if is_network else ""), is_network)  # rollouts score for a minute
+    assert called - listed == set()
+    last = "go.area.owners_into" if is_network else "search.rollouts.rollout_select.back_up"
+    assert f"gtp_engine.{last}" in {name for name, _ in called}
+
+
+def searched(values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the moves and visits of a search of the empty board after two moves."""
+    config = Config().with_values({"search.visits": 24, "search.seed": 1, "search.threads": 1, **values})
+    evaluator = load_evaluator(config.network, log=lambda line: None, board=(7, 7)) if config.wants_network else None
+    engine = Engine(config, evaluator=evaluator)
+    engine.set_board_size(7)
+    engine.play_sequence([Move(BLACK, 20), Move(WHITE, 27)])
+    report = engine.genmove(BLACK, play=False).report
+    engine.close()
+    return [(move.point, move.visits, round(move.value_black, 2)) for move in report.moves]
+
+
+@pytest.mark.parametrize("searches", ["puct", "rave"])
+def test_interpreted_kernels_find_the_same(searches: str) -> None:
+    compiled = searched({"search.search": searches})
+    interpret_until_loaded(True)
+    try:
+        interpreted = searched({"search.search": searches})
+    finally:
+        interpret_until_loaded(False)
+    assert interpreted == compiled != []
+
+
+class TestOneCompilerAtATime:
+    """`compile_kernels` by two processes, played by threads; nothing is compiled."""
+
+    def test_the_second_waits_for_the_first_and_follows_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        directory = functools.cache(lambda: tmp_path)
+        assert directory() == tmp_path  # from now on, the folder in use
+        monkeypatch.setattr(kernel_cache, "cache_directory", directory)
+        monkeypatch.setattr(compiling, "PROGRESS_INTERVAL", 0.0)
+        has_begun, may_end = threading.Event(), threading.Event()
+        loaded: list[str] = []
+
+        class Call:
+            def __init__(self, name: str) -> None:
+                self.name = name
+
+            def load(self) -> None:
+                loaded.append(self.name)
+                has_begun.set()
+                assert may_end.wait(20)
+
+        monkeypatch.setattr(compiling, "kernel_calls", lambda searches: [Call("a"), Call("b")])
+        lines: list[str] = []
+
+        def wait_in_line(line: str) -> None:
+            lines.append(line)
+            if line.startswith("Compiled"):
+                may_end.set()
+
+        first = threading.Thread(target=compiling.compile_kernels, args=(NETWORK, lambda line: None))
+        first.start()
+        assert has_begun.wait(20)
+        compiling.compile_kernels(NETWORK, wait_in_line)
+        first.join()
+        assert lines[0] == compiling.FIRST_START and "Compiled 0 of 2 kernels (0 s)" in lines
+        assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
+        assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b"]
+        assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)

@@ -1,0 +1,105 @@
+"""Where compiled kernels are kept, above all if the home directory cannot be written."""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gtp_engine
+from gtp_engine import kernel_cache
+
+ROOT = Path(gtp_engine.__file__).parents[1]
+HAS_USERS = hasattr(os, "getuid")
+
+USE_THE_CACHE = "from gtp_engine import kernel_cache; print(kernel_cache.cache_directory())"
+EXAMINE = "from gtp_engine.doctor import _kernels; print(_kernels([])['directory'])"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Return an empty folder for temporary files, beside a file where the caches should be."""
+    (tmp_path / "no-folder").touch()
+    (tmp_path / "temporary").mkdir()
+    return tmp_path / "temporary"
+
+
+def run(code: str, temporary: Path) -> tuple[Path, str]:
+    """Return the folder that a process prints, and its stderr; it cannot create the cache folder that is wanted."""
+    removed = ("NUMBA_CACHE_DIR", "TENGEN_CACHE_DIR")
+    environment = {name: value for name, value in os.environ.items() if name not in removed}
+    unwritable = str(temporary.parent / "no-folder" / "cache")
+    environment |= {"TENGEN_CACHE_DIR": unwritable, "PYTHONPATH": str(ROOT)}
+    environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return Path(process.stdout.strip()), process.stderr
+
+
+def test_one_folder_in_the_temporary_directory_is_reused(temporary: Path) -> None:
+    """Each start used to compile again, into a folder of its own that stayed behind."""
+    first, message = run(USE_THE_CACHE, temporary)
+    assert "no-folder" in message and str(first) in message and "TENGEN_CACHE_DIR" in message
+    assert run(USE_THE_CACHE, temporary)[0] == first
+    (only,) = temporary.iterdir()
+    assert first.is_relative_to(only) and kernel_cache.is_private(only)
+
+
+def test_the_doctor_leaves_nothing_behind(temporary: Path) -> None:
+    directory, message = run(EXAMINE, temporary)
+    assert directory.is_relative_to(temporary)
+    assert message == ""
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(not HAS_USERS, reason="Windows has no modes; its temporary directory is the user's own")
+def test_a_folder_that_others_can_write_is_not_used(temporary: Path) -> None:
+    """It holds code that will be run."""
+    user = os.getuid()
+    planted = temporary / f"tengen-{user}"
+    planted.mkdir(mode=0o777)
+    planted.chmod(0o777)
+    directory, _ = run(USE_THE_CACHE, temporary)
+    assert directory.is_relative_to(temporary) and not directory.is_relative_to(planted)
+    assert list(temporary.iterdir()) == [planted]  # a folder that no later start would find is removed
+    assert list(planted.iterdir()) == []
+
+
+@pytest.mark.skipif(not HAS_USERS, reason="Windows has no modes")
+def test_privacy_means_a_folder_of_this_user_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    assert not kernel_cache.is_private(folder)
+    folder.mkdir(mode=0o700)
+    assert kernel_cache.is_private(folder)
+    (tmp_path / "link").symlink_to(folder)
+    assert not kernel_cache.is_private(tmp_path / "link")
+    folder.chmod(0o750)
+    assert not kernel_cache.is_private(folder)
+
+
+def test_without_a_home_the_temporary_directory_is_used(monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_CACHE_DIR", "TENGEN_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(temporary))
+    monkeypatch.setattr(kernel_cache, "cache_directory", functools.cache(kernel_cache.cache_directory.__wrapped__))
+    assert kernel_cache.wanted_directory() is None
+    assert kernel_cache.find_directory().is_relative_to(temporary)
+    assert list(temporary.iterdir()) == []
+    assert kernel_cache.cache_directory() == kernel_cache.find_directory()
+    of_child = Path(kernel_cache.environment()["TENGEN_CACHE_DIR"])
+    assert of_child / "kernels" / kernel_cache.kernel_hash() == kernel_cache.cache_directory()
+
+
+def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None:
+    caches = [tmp_path / f"{number:016x}" for number in range(6)]
+    for age, path in enumerate(reversed(caches)):
+        path.mkdir()
+        os.utime(path, (1e9 - age, 1e9 - age))
+    (tmp_path / "notes").mkdir()
+    kernel_cache._remove_old_caches(caches[-1])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(p.name for p in caches[2:]), "notes"])
