@@ -16,6 +16,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.initial_advantage import initial_advantage_black
 from gtp_engine.search.report import SearchReport, for_color
+from gtp_engine.search.tree_reuse import is_continued
 
 LARGEST: Final = 2.75
 """Doublings; KataGo's networks have seen few games with more."""
@@ -34,23 +35,25 @@ _AREA_19: Final = 19 * 19
 
 
 class DynamicAdvantage:
-    """The advantage in one game; `per_point` is the configured `puct.dynamic_advantage`."""
+    """The advantage from move to move; `per_point` is the configured `puct.dynamic_advantage`.
+
+    Some controllers set up the whole game before each move, so a game is known by its moves: it goes on while they
+    continue those of the last one.
+    """
 
     def __init__(self, per_point: float) -> None:
         self.per_point = per_point
+        self._last_game: Game | None = None
         self._last_black = 0.0
-        self._last_value_black: float | None = None
-
-    def reset(self) -> None:
-        """Forget the moves played: a new game begins, or moves were taken back."""
-        self._last_value_black = None
+        self._last_value_black = 0.0
 
     def black(self, game: Game) -> float:
         """Return Black's advantage, doublings, for the next move of either colour; negative if White has it."""
         ahead_black = initial_advantage_black(game)
         behind = WHITE if ahead_black >= 0.0 else BLACK
         advantage = cap = largest_advantage(abs(ahead_black), game.width, game.height, per_point=self.per_point)
-        if self._last_value_black is not None and np.any(game.board.color == WHITE):
+        has_begun = self._last_game is not None and is_continued(self._last_game, game)
+        if has_begun and np.any(game.board.color == WHITE):
             last = for_color(self._last_black, behind)
             advantage = min(max(0.0, last + _change(for_color(self._last_value_black, behind))), cap)
         return for_color(advantage, behind) if advantage > 0.0 else 0.0
@@ -59,6 +62,7 @@ class DynamicAdvantage:
         """Note the search for a move that is about to be played in `game`; its advantage was `black(game)`."""
         self._last_black = self.black(game)
         self._last_value_black = report.value_black
+        self._last_game = game.copy()
 
 
 def largest_advantage(points: float, width: int, height: int, *, per_point: float) -> float:

@@ -188,7 +188,6 @@ class Engine:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
         self._resignation.reset()
-        self._dynamic_advantage.reset()
         self._resigned = EMPTY
 
     def genmove(
@@ -411,7 +410,6 @@ class Engine:
         if (game.width, game.height) != (self.game.width, self.game.height):
             self._thinker.prepare(game.width, game.height)  # now, as no clock is running
         self.game = game
-        self._dynamic_advantage.reset()
         self._resigned = EMPTY
         self._scorer.clear()
         for clock in self._clocks.values():

@@ -64,7 +64,7 @@ def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int
 
     It does not if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.
     """
-    if not _is_continued(root, game):
+    if not is_continued(root, game):
         return None
     to_play = root_color
     points = []
@@ -76,7 +76,7 @@ def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int
     return points if to_play == color else None
 
 
-def _is_continued(root: Game, game: Game) -> bool:
+def is_continued(root: Game, game: Game) -> bool:
     """Return whether `game` is the game of `root`, played on under the same conditions."""
     return (
         (root.width, root.height, root.rules, root.setup_stones)

@@ -68,8 +68,22 @@ def test_the_advantage_follows_the_winrate_of_that_side() -> None:
     for _ in range(20):
         advantage.record(game, report_of(-0.9))
     assert advantage.black(game) == 0.0
-    advantage.reset()
-    assert advantage.black(game) == -2.125
+
+
+def test_it_begins_anew_in_another_game_or_when_moves_are_taken_back() -> None:
+    game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
+    for vertex in ("C6", "F3"):
+        game.play(vertex)
+    advantage.record(game, report_of(-0.3))
+    same = handicap_game(4, 0.5)  # as set up by a controller that sends all moves before each genmove
+    for vertex in ("C6", "F3", "R10", "C10"):
+        same.play(vertex)
+    assert advantage.black(same) == -2.0
+    same.undo(3)
+    assert advantage.black(same) == -2.125
+    same.play("F4")
+    assert advantage.black(same) == -2.125
+    assert advantage.black(handicap_game(4, 0.5)) == -2.125
 
 
 def test_it_begins_anew_while_white_has_no_stone() -> None:

@@ -20,6 +20,7 @@ from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
+from gtp_engine.search.puct.mirrors import Mirror, half_turn
 from gtp_engine.search.puct.utility import Params
 
 _LEAST_MIRRORED: Final = 7.0
@@ -66,7 +67,7 @@ class Mirroring(NamedTuple):
 
     color: int
     """The opponent's."""
-    reflection: tuple[int, ...]
+    reflection: Mirror
     """Where a half turn of the board takes each point; the wall and PASS stay where they are."""
     centre: int
     """The point in the middle, NULL_POINT where there is none."""
@@ -78,15 +79,6 @@ class Mirroring(NamedTuple):
     """Whether it has mirrored all of the player's stones around the centre."""
 
 
-def reflection_of(width: int, height: int) -> tuple[int, ...]:
-    """Return where a half turn of the board takes each point."""
-    points = list(range((width + 1) * (height + 2) + 1))
-    for y in range(height):
-        for x in range(width):
-            points[xy_to_point(x, y, width=width)] = xy_to_point(width - 1 - x, height - 1 - y, width=width)
-    return tuple(points)
-
-
 def centre_of(width: int, height: int) -> int:
     """Return the point in the middle of the board, NULL_POINT where there is none."""
     return xy_to_point(width // 2, height // 2, width=width) if width % 2 == height % 2 == 1 else NULL_POINT
@@ -94,7 +86,7 @@ def centre_of(width: int, height: int) -> int:
 
 def mirroring_in(game: Game, color: int) -> Mirroring | None:
     """Return what is known if the opponent of `color`, who is to play, mirrors; None if it does not."""
-    reflection = reflection_of(game.width, game.height)
+    reflection = half_turn(game.width, game.height)
     if not _mirrors(game, color, reflection):
         return None
     enemy, centre = opponent(color), centre_of(game.width, game.height)
@@ -108,7 +100,7 @@ def mirroring_in(game: Game, color: int) -> Mirroring | None:
     )
 
 
-def _mirrors(game: Game, color: int, reflection: tuple[int, ...]) -> bool:
+def _mirrors(game: Game, color: int, reflection: Mirror) -> bool:
     mirrored = total = 0
     recent_mirrored = recent_total = 0.0
     is_last = False
@@ -138,7 +130,7 @@ def mirrored_margin(game: Game, enemy: int) -> float:
     return black if enemy == BLACK else -black
 
 
-def _is_symmetric(game: Game, enemy: int, reflection: tuple[int, ...]) -> bool:
+def _is_symmetric(game: Game, enemy: int, reflection: Mirror) -> bool:
     """Return whether every stone of the player around the centre has its reflection."""
     if min(game.width, game.height) < _SMALLEST_BOARD:
         return False

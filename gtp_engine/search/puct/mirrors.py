@@ -1,17 +1,22 @@
 """Moves that mirror each other in a symmetric position, so that only one of them is searched."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.go.board import KO_POINT
+from gtp_engine.go.board import KO_POINT, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 
 Mirror = tuple[int, ...]
 """Where a symmetry of the board takes each point, by point; PASS, NULL_POINT and the wall stay where they are."""
+
+
+_HALF_TURN: Final = 3
+"""The number of the half turn, which reverses rows and columns; see `_image`."""
 
 
 def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
@@ -41,14 +46,22 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
 
 def _mirrors(width: int, height: int) -> Iterator[Mirror]:
     """Yield the symmetries of a board of this size, without the identity."""
-    length = (width + 1) * (height + 2) + 1
-    for number in range(1, 8 if width == height else 4):
-        points = list(range(length))
-        for y in range(height):
-            for x in range(width):
-                point = xy_to_point(x, y, width=width)
-                points[point] = xy_to_point(*_image(x, y, number, width, height), width=width)
-        yield tuple(points)
+    return (_mirror(number, width, height) for number in range(1, 8 if width == height else 4))
+
+
+def half_turn(width: int, height: int) -> Mirror:
+    """Return the symmetry that turns the board by 180 degrees."""
+    return _mirror(_HALF_TURN, width, height)
+
+
+def _mirror(number: int, width: int, height: int) -> Mirror:
+    """Return symmetry `number`; see `_image`."""
+    points = list(range(padded_length(width, height)))
+    for y in range(height):
+        for x in range(width):
+            point = xy_to_point(x, y, width=width)
+            points[point] = xy_to_point(*_image(x, y, number, width, height), width=width)
+    return tuple(points)
 
 
 def _image(x: int, y: int, number: int, width: int, height: int) -> tuple[int, int]:
