@@ -21,8 +21,8 @@ BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
 INT8_FLAGS: Final = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
 """Instruction sets with which a network quantized to 8 bits plays better in OpenVINO than in float32 or bfloat16.
 
-Matches at equal time decided (docs/strength.md): b6c96 against float32 where there is VNNI alone, b6c96 and b15c192
-against bfloat16 on a Zen 4 and on a Xeon with AMX."""
+Matches at equal time decided (docs/strength.md): b6c96 against float32 where there is VNNI alone, b6c96 against
+bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with AMX."""
 
 _WHY_INT8: Final = (
     "The processor has instructions for 8-bit integers: two to three times as fast as float32, with almost the same "
