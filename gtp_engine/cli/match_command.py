@@ -58,8 +58,9 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 @click.option("--rules", default="chinese", show_default=True, help=_RULES_HELP)
 @click.option("--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move.")
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
-@click.option("--overtime", type=float, metavar="SECONDS", help="Canadian overtime after it …")
-@click.option("--overtime-stones", type=int, metavar="MOVES", help="… for this many moves.")
+@click.option("--overtime", type=float, metavar="SECONDS", help="Overtime after it …")
+@click.option("--overtime-stones", type=int, metavar="MOVES", help="… for this many moves (Canadian) …")
+@click.option("--overtime-periods", type=int, metavar="PERIODS", help="… or in this many periods (byo-yomi).")
 @click.option(
     "--increment", type=float, metavar="SECONDS", help="Added to the main time after each move (a Fischer clock)."
 )
@@ -141,6 +142,7 @@ def match_command(
     main_time: float | None,
     overtime: float | None,
     overtime_stones: int | None,
+    overtime_periods: int | None,
     increment: float | None,
     sprt: tuple[float, float] | None,
     alpha: float | None,
@@ -161,7 +163,7 @@ def match_command(
         rules=rules,
         openings=openings or "",
         sprt=_test(sprt, alpha, beta),
-        **_clock(time_per_move, main_time, overtime, overtime_stones, increment),
+        **_clock(time_per_move, main_time, overtime, overtime_stones, overtime_periods, increment),
         **settings,
     )
     if plot is not None:
@@ -206,6 +208,7 @@ def _clock(
     main_time: float | None,
     overtime: float | None,
     overtime_stones: int | None,
+    overtime_periods: int | None,
     increment: float | None,
 ) -> dict[str, Any]:
     """Return the clock as arguments of MatchSettings; raises a usage error for two clocks at once."""
@@ -214,8 +217,9 @@ def _clock(
             "main_time": main_time or 0.0,
             "overtime": overtime or 0.0,
             "overtime_stones": overtime_stones or 0,
+            "overtime_periods": overtime_periods or 0,
             "increment": increment or 0.0,
         }
-    if main_time or overtime or overtime_stones or increment:
+    if main_time or overtime or overtime_stones or overtime_periods or increment:
         raise click.UsageError("--time-per-move is a clock of its own; leave out --main-time, --overtime, --increment")
     return {"overtime": time_per_move, "overtime_stones": 1}

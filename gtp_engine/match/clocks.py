@@ -1,6 +1,7 @@
-"""The time commands of a match: GTP 2 has one kind of clock, matches have two.
+"""The time commands of a match: GTP 2 has one kind of clock, matches have three.
 
     canadian   `time_settings`, which every engine with clocks has
+    byo-yomi   `kata-time_settings byoyomi`, which the engine must list in `kata-list_time_settings`
     fischer    `kata-time_settings fischer`, where `kata-list_time_settings` lists it
 
 An engine without Fischer clocks gets a canadian one, as from gtp2ogs: main time less one increment, then one move for
@@ -18,6 +19,8 @@ from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
 
 def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
     """Return the command that sets up a clock at the start of a game."""
+    if times.kind is TimeKind.BYOYOMI:
+        return f"kata-time_settings byoyomi {_seconds(times.main_time)} {_seconds(times.overtime)} {times.periods}"
     if times.kind is TimeKind.FISCHER and knows_fischer:
         return f"kata-time_settings fischer {_seconds(times.main_time)} {_seconds(times.increment)}"
     if times.kind is TimeKind.FISCHER:
@@ -30,7 +33,7 @@ def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: b
     """Return the arguments of `time_left`, after the colour, for a clock that shows `left`."""
     seconds, stones = left.main, 0
     if times.has_overtime and left.main <= 0:
-        seconds, stones = left.period, left.stones
+        seconds, stones = left.period, left.stones or left.periods
     elif times.kind is TimeKind.FISCHER and not knows_fischer:
         seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
     return f"{max(0, math.floor(seconds))} {stones}"

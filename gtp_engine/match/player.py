@@ -82,8 +82,11 @@ class Player:
         commands = [f"boardsize {settings.board_size}", "clear_board", *self._rules_commands()]
         commands.append(f"komi {settings.komi}")
         if self._times is not None:
-            self._knows_fischer = self._has_fischer_clocks()
-            if not (self._knows_fischer or self.lists("time_settings")):
+            kinds = self._kinds_of_clocks()
+            self._knows_fischer = TimeKind.FISCHER in kinds
+            if self._times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
+                raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
+            if not (self._times.kind in kinds or self.lists("time_settings")):
                 raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
             commands.append(settings_command(self._times, knows_fischer=self._knows_fischer))
         for command in commands:
@@ -92,13 +95,13 @@ class Player:
             except CommandFailedError as error:
                 raise MatchError(str(error)) from error
 
-    def _has_fischer_clocks(self) -> bool:
-        """Return whether the match has a Fischer clock and the engine supports it."""
-        if self._times is None or self._times.kind is not TimeKind.FISCHER:
-            return False
+    def _kinds_of_clocks(self) -> list[str]:
+        """Return the kinds that the engine lists, if the match has a clock that GTP 2 has no command for."""
+        if self._times is None or self._times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI):
+            return []
         if not (self.lists("kata-time_settings") and self.lists("kata-list_time_settings")):
-            return False
-        return TimeKind.FISCHER in self._client.send("kata-list_time_settings").text.split()
+            return []
+        return self._client.send("kata-list_time_settings").text.split()
 
     def _rules_commands(self) -> list[str]:
         rules = self._settings.parsed_rules()

@@ -33,6 +33,8 @@ DEFAULT_ERROR: Final = 0.05
 MAX_ELO: Final = 4000.0
 """Largest Elo difference in a test: more than between a beginner and the best engine."""
 
+_CLOCK_PARTS: Final = ("main_time", "overtime", "overtime_stones", "overtime_periods", "increment")
+
 _NOT_COMPARED: Final = ("games", "parallel", "first_name", "second_name")
 
 
@@ -70,11 +72,11 @@ class Sprt:
 class MatchSettings:
     """Two engine commands and the conditions of their games.  Raises MatchError for invalid values.
 
-    `main_time`, `overtime` (for `overtime_stones` moves), `increment` (added after each move: a Fischer clock) and
-    `time_grace` are in seconds; all zero means no clock.  `visits` 0 leaves the engines' visits unchanged.
-    `random_plies` moves are drawn with `seed` for each pair of games unless `openings` names a folder of game records.
-    `first_name` and `second_name` replace the engines' own names.  The match ends early when `sprt` accepts a
-    hypothesis.
+    `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods` byo-yomi periods), `increment`
+    (added after each move: a Fischer clock) and `time_grace` are in seconds; all zero means no clock.  `visits` 0
+    leaves the engines' visits unchanged.  `random_plies` moves are drawn with `seed` for each pair of games unless
+    `openings` names a folder of game records.  `first_name` and `second_name` replace the engines' own names.  The
+    match ends early when `sprt` accepts a hypothesis.
     """
 
     first: str
@@ -86,6 +88,7 @@ class MatchSettings:
     main_time: float = 0.0
     overtime: float = 0.0
     overtime_stones: int = 0
+    overtime_periods: int = 0
     increment: float = 0.0
     time_grace: float = 0.5
     forfeit_on_time: bool = True
@@ -112,7 +115,7 @@ class MatchSettings:
         for name in ("games", "parallel", "max_moves"):
             if getattr(self, name) < 1:
                 raise MatchError(problem(f"{name} {getattr(self, name)}", expected="at least 1"))
-        for name in ("main_time", "overtime", "overtime_stones", "increment", "time_grace", "visits", "random_plies"):
+        for name in (*_CLOCK_PARTS, "time_grace", "visits", "random_plies"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise MatchError(problem(f"{name} {value}", expected="zero or more"))
@@ -125,8 +128,10 @@ class MatchSettings:
 
     def _check_clock(self) -> None:
         """Raise MatchError for parts of a clock that cannot be combined."""
-        if (self.overtime > 0) != (self.overtime_stones > 0):
-            raise MatchError("overtime needs both its seconds and its number of stones")
+        if (self.overtime > 0) != (self.overtime_stones > 0 or self.overtime_periods > 0):
+            raise MatchError("overtime needs both its seconds and its number of stones or periods")
+        if self.overtime_stones > 0 and self.overtime_periods > 0:
+            raise MatchError("overtime has a number of stones or one of periods; leave out one of them")
         if self.increment > 0 and self.overtime > 0:
             raise MatchError("a clock with an increment has no overtime; leave out one of them")
         if self.increment > 0 and self.main_time == 0:
@@ -150,6 +155,8 @@ class MatchSettings:
             return None
         if self.increment > 0:
             return TimeSettings.fischer(self.main_time, self.increment)
+        if self.overtime_periods > 0:
+            return TimeSettings.byoyomi(self.main_time, self.overtime, self.overtime_periods)
         return TimeSettings.canadian(self.main_time, self.overtime, self.overtime_stones)
 
     def to_json(self) -> dict[str, Any]:

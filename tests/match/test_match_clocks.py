@@ -11,6 +11,7 @@ from gtp_engine.match.settings import MatchError
 
 FISCHER = TimeSettings.fischer(60, 2)
 CANADIAN = TimeSettings.canadian(60, 30.5, 5)
+BYOYOMI = TimeSettings.byoyomi(60, 30, 5)
 KATA = "--lists time_settings --lists time_left --lists kata-time_settings"
 KNOWS = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer fischer-capped'"
 KNOWS_NOT = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer-capped'"
@@ -22,6 +23,7 @@ KNOWS_NOT = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi ca
         (CANADIAN, False, "time_settings 60 30.5 5"),
         (CANADIAN, True, "time_settings 60 30.5 5"),
         (TimeSettings.absolute(600), False, "time_settings 600 0 0"),
+        (BYOYOMI, False, "kata-time_settings byoyomi 60 30 5"),
         (FISCHER, True, "kata-time_settings fischer 60 2"),
         (FISCHER, False, "time_settings 58 2 1"),
         (TimeSettings.fischer(1, 2.5), False, "time_settings 0 2.5 1"),
@@ -36,6 +38,8 @@ def test_settings(times: TimeSettings, knows_fischer: bool, command: str) -> Non
     [
         (CANADIAN, [10.5], False, "49 0"),
         (CANADIAN, [70.0], False, "20 4"),
+        (BYOYOMI, [10.5], False, "49 0"),
+        (BYOYOMI, [100.0], False, "30 4"),
         (FISCHER, [], True, "60 0"),
         (FISCHER, [10.0, 20.5], True, "33 0"),
         (FISCHER, [], False, "58 0"),
@@ -77,6 +81,14 @@ def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Pat
 def test_fischer_clocks_need_an_engine_that_has_clocks(tmp_path: Path) -> None:
     with pytest.raises(MatchError, match="does not list time_settings"):
         play(tmp_path, main_time=60.0, increment=2.0)
+
+
+def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
+    values = {"main_time": 60.0, "overtime": 30.0, "overtime_periods": 5}
+    play(tmp_path / "knows", KNOWS, KNOWS, **values)
+    assert times_sent(tmp_path / "knows", "first")[1:] == ["kata-time_settings byoyomi 60 30 5"]
+    with pytest.raises(MatchError, match="has no byo-yomi; play with --overtime-stones"):
+        play(tmp_path / "knows not", "--lists time_settings", "--lists time_settings", **values)
 
 
 def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:

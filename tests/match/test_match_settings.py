@@ -25,6 +25,8 @@ def settings(**values: Any) -> MatchSettings:
         ({"time_grace": float("inf")}, "time_grace inf"),
         ({"overtime": 5.0}, "overtime needs both"),
         ({"overtime_stones": 5}, "overtime needs both"),
+        ({"overtime_periods": 5}, "overtime needs both"),
+        ({"overtime": 5.0, "overtime_stones": 1, "overtime_periods": 5}, "leave out one"),
         ({"increment": -1.0}, r"increment -1\.0: expected zero or more"),
         ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
         ({"increment": 2.0}, "needs main time"),
@@ -42,6 +44,7 @@ def test_clocks() -> None:
     assert settings().time_settings() is None
     assert settings(main_time=600.0).time_settings() == TimeSettings.absolute(600)
     assert settings(main_time=60.0, increment=2.0).time_settings() == TimeSettings.fischer(60, 2)
+    assert settings(main_time=9, overtime=2, overtime_periods=3).time_settings() == TimeSettings.byoyomi(9, 2, 3)
     assert settings(overtime=1.5, overtime_stones=1).time_settings() == TimeSettings.canadian(0, 1.5, 1)
 
 
