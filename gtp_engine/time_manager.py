@@ -149,7 +149,9 @@ def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget
     settings, left = clock.settings, clock.left.main
     lag = min(_held_back(left, config.lag), _held_back(settings.move_time_limit, config.lag))
     usable = left - lag
-    income = min(settings.increment, usable)
+    # Where the clock is too short to hold back the whole lag, a part of each increment goes into the reserve.
+    reserve = _held_back(left, config.lag) / config.lag if config.lag > 0 else 1.0
+    income = min(settings.increment * reserve, usable)
     spare = usable - income
     ceiling = min(usable, income + spare * config.max_share)
     target = min(ceiling, income + _share(spare, spread, settings.increment))

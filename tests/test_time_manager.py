@@ -346,6 +346,15 @@ def test_a_tiny_increment_changes_little() -> None:
     assert max(tiny) - max(plain) < 0.05
 
 
+def test_a_short_clock_saves_a_part_of_each_increment_for_delays() -> None:
+    """With 2 s and 0.2 s a move every clock ended at 0.2 s where each move came 0.1 s late, and one delay lost."""
+    game = Game(TimeSettings.fischer(2, 0.2), area=81)
+    for _ in range(40):
+        game.send_time_left()
+        game.move(game.budget().target, lag=0.1)
+    assert game.theirs.left.main > 0.4
+
+
 def test_capped_fischer_wastes_nothing_over_the_cap() -> None:
     game = Game(TimeSettings.fischer_capped(60, 30, 60, -1))
     for _ in range(20):
