@@ -1,5 +1,7 @@
-"""The searches of an engine: which thresholds and limits they use."""
+"""The searches of an engine: which thresholds and limits they use, and the memory they take."""
 
+import tracemalloc
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ from gtp_engine.engine.request import Request
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
@@ -44,4 +47,28 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
     thinker.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
     thinker.analyze(Game(5), BLACK, Request(), CancelToken())
     assert found == [anti_mirror, False]
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("traced")
+@pytest.mark.parametrize(("evaluator", "visits"), [(FakeEvaluator(), 12_000), (None, 60_000)], ids=["puct", "rollouts"])
+def test_clearing_gives_the_memory_of_the_trees_back(evaluator: Evaluator | None, visits: int) -> None:
+    """The arrays are seen by tracemalloc, to which numpy reports them."""
+    thinker = Thinker(Config().with_values({"search.seed": "1", "search.threads": "1"}), evaluator)
+    game = Game(9)
+    thinker.search_afresh(game, BLACK, Limits(100))
+    thinker.clear()
+    before, _ = tracemalloc.get_traced_memory()
+    thinker.search_afresh(game, BLACK, Limits(visits))
+    grown, _ = tracemalloc.get_traced_memory()
+    thinker.clear()
+    after, _ = tracemalloc.get_traced_memory()
+    assert grown - before > 10 * 2**20
+    assert after - before < 2**20
     thinker.close()
