@@ -10,6 +10,8 @@ One move, from `Engine.genmove` to the board:
     resignation       counts the moves in a row that were lost; the engine may resign here
     dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
     game_end          confirms by short searches for both sides (`Thinker.confirm`) that the game can end
+    disputes          finds the groups that these leave in doubt
+    life_reading      reads out whether they live, by playing on from the position
     useful_moves      picks a neutral point, or the best move that changes something, or a pass
     choice            the result; `engine` logs it, plays it on the game and takes its time off the clock
 
@@ -19,7 +21,7 @@ Around it:
     thresholds        how many visits and samples a conclusion needs, with a network and without
     search_factory    creates the search that the configuration names
     background        the thread for pondering, analysis and cancellable searches
-    final_score       score and status of the stones, by one search for each side
+    final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     raw_evaluation    the network's evaluation of a position, without a search
     starting_board    the board size at the start
     warm_up           compiles all kernels before the first command

@@ -17,7 +17,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, remove_dead, territory_owners
+from gtp_engine.go.scoring import Score, area_owners, find_groups, groups_in_seki, remove_dead, territory_owners
 from gtp_engine.search.report import for_color
 
 ALIVE: Final = "alive"
@@ -49,6 +49,8 @@ class StatusEstimate:
     """The stones that will be captured."""
     owners: NDArray[np.int32]
     """The colour that will own each point, else EMPTY."""
+    is_open: bool
+    """Whether an open area is left, where some point that belongs to neither side touches no stone."""
     is_decided: bool
     """Whether every chain and every surrounded point is decided and no open area is left."""
     neutral: tuple[int, ...]
@@ -93,28 +95,34 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     """Return the expected status of all stones and points of a position."""
     proved = pass_alive_owners(game)
     ownership = np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
-    chains = [(chain, _chain_ownership(game, chain, ownership)) for chain in chains_of(game)]
-    dead = frozenset(point for chain, own in chains if own < DEAD_BELOW for point in chain)
+    dead = dead_stones(game, ownership)
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
-    owners = territory_owners(colors, stride)
-    owners[colors == BLACK] = BLACK
-    owners[colors == WHITE] = WHITE
+    owners = area_owners(colors, stride)
     points = board_points(game.width, game.height)
     neutral = tuple(point for point in points if owners[point] == EMPTY)
+    is_open = not all(_touches_stone(colors, stride, point) for point in neutral)
     is_decided = (
-        all(abs(own) >= DECIDED for _, own in chains)
+        all(abs(chain_ownership(game, chain, ownership)) >= DECIDED for chain in chains_of(game))
         and all(for_color(ownership[p], int(owners[p])) >= DECIDED for p in points if owners[p] != EMPTY)
-        and all(_touches_stone(colors, stride, point) for point in neutral)
+        and not is_open
     )
     for point in neutral:  # an open area goes to the side that owns it clearly more often
         if abs(ownership[point]) >= OPEN_AREA:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
     decided = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
-    return StatusEstimate(dead, owners, is_decided, neutral, proved, decided)
+    return StatusEstimate(dead, owners, is_open, is_decided, neutral, proved, decided)
 
 
-def _chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float:
+def dead_stones(game: Game, ownership: Ownership) -> frozenset[int]:
+    """Return the stones that will be captured."""
+    chains = chains_of(game)
+    return frozenset(
+        point for chain in chains if chain_ownership(game, chain, ownership) < DEAD_BELOW for point in chain
+    )
+
+
+def chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float:
     """Return the mean ownership of a chain's points, from its owner's view."""
     return for_color(float(np.mean(ownership[chain])), int(game.board.color[chain[0]]))
 
@@ -130,12 +138,7 @@ def counts_all_stones(game: Game) -> bool:
 
 
 def estimated_score(game: Game, status: StatusEstimate) -> Score:
-    """Return the score of a game; once the game has ended, only the dead stones are estimated.
-
-    Before the end, open areas count for the side that owns them in the estimate.
-    """
-    if game.is_over:
-        return game.score() if counts_all_stones(game) else game.score(status.dead)
+    """Return the score of an unfinished game; open areas count for the side that owns them in the estimate."""
     score = game.score(status.dead)
     open_owners = [int(status.owners[point]) for point in status.neutral]
     return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))

@@ -14,7 +14,15 @@ from typing import Final
 
 from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import estimate_status
-from gtp_engine.engine.game_end import Confirm, agreed_end, is_won_repetition, may_be_over
+from gtp_engine.engine.game_end import (
+    Confirm,
+    ReadOut,
+    agreed_end,
+    is_won_repetition,
+    may_be_over,
+    status_for_cleanup,
+)
+from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.thinker import Thinker
@@ -65,9 +73,11 @@ def decide(
     report = thinker.search_move(game, color, watcher, request, cancel)
     if resignation is not None and resignation.is_due(game, report):
         return Choice(PASS, report, resign=True)
-    confirm = partial(thinker.confirm, game, deadline=start + budget.maximum, cancel=cancel)
+    deadline = start + budget.maximum
+    confirm = partial(thinker.confirm, game, deadline=deadline, cancel=cancel)
+    read_out = LifeReader(thinker, cancel=cancel, deadline=deadline).read_out
     fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
-    point = choose_move(game, report, confirm, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame)
+    point = choose_move(game, report, confirm, read_out, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame)
     return Choice(point, report)
 
 
@@ -75,6 +85,7 @@ def choose_move(
     game: Game,
     report: SearchReport,
     confirm: Confirm,
+    read_out: ReadOut,
     thresholds: Thresholds,
     *,
     cleanup: bool = False,
@@ -88,10 +99,12 @@ def choose_move(
     moves, color = legal_moves(game, report), report.to_play
     if not moves:
         return PASS  # the search found only moves that repeat a position
+    if cleanup:
+        left = status_for_cleanup(game, report, confirm, read_out)
+        if has_dead_enemies(game, left, color):
+            return capture_of_dead(game, moves, left, color)
     status = estimate_status(game, report.ownership_black)
-    if cleanup and has_dead_enemies(game, status, color):
-        return capture_of_dead(game, moves, status, color)
-    end = agreed_end(game, report, status, confirm, thresholds)
+    end = agreed_end(game, report, status, confirm, read_out, thresholds)
     if end is not None:
         return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
     if is_won_repetition(game, report, confirm, thresholds):

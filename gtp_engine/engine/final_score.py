@@ -1,4 +1,9 @@
-"""Score and dead stones of a position, estimated by one search for each side."""
+"""Score and dead stones of a position, by one search for each side; groups that these leave in doubt are read out.
+
+In an open position, where nothing is settled, no group is read out.
+"""
+
+import numpy as np
 
 from gtp_engine.engine.dead_stones import (
     StatusEstimate,
@@ -8,6 +13,7 @@ from gtp_engine.engine.dead_stones import (
     score_by_lead,
     status_map,
 )
+from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
@@ -18,7 +24,7 @@ from gtp_engine.search.report import SearchReport
 
 
 class Scorer:
-    """Scores positions with the searches of `thinker`; caches the estimate for the last position."""
+    """Scores positions with the searches of `thinker`; caches the estimate for the last position unless cancelled."""
 
     def __init__(self, thinker: Thinker) -> None:
         self._thinker = thinker
@@ -29,9 +35,11 @@ class Scorer:
         self._cached = None
 
     def score(self, game: Game, cancel: CancelToken) -> Score:
-        """Return the score: a network's expected lead while much is open, else counted from the estimated status."""
+        """Return the score: a network's expected lead while something is open, else counted without the dead stones."""
+        if game.is_over:
+            return game.score(self.dead_stones(game, cancel))
         status, report = self._estimate(game, cancel)
-        if report.raw is not None and not status.is_decided and not game.is_over:
+        if report.raw is not None and not status.is_decided:
             return score_by_lead(game, report.lead_black)
         return estimated_score(game, status)
 
@@ -51,11 +59,18 @@ class Scorer:
         Passes at the end of the game are left out: they decide nothing, but to a network they are moves.
         """
         key = (game.hash, game.to_play, game.rules, game.komi, len(game.moves))
-        if self._cached is None or self._cached[0] != key:
-            without_passes = game.copy()
-            without_passes.undo(game.consecutive_passes)
-            limits = Limits(self._thinker.thresholds.status_visits, cancel=cancel)
-            reports = {color: self._thinker.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
-            ownership = (reports[BLACK].ownership_black + reports[WHITE].ownership_black) / 2
-            self._cached = key, estimate_status(game, ownership), reports[game.to_play]
-        return self._cached[1:]
+        if self._cached is not None and self._cached[0] == key:
+            return self._cached[1:]
+        without_passes = game.copy()
+        without_passes.undo(game.consecutive_passes)
+        limits = Limits(self._thinker.thresholds.status_visits, cancel=cancel)
+        reports = {color: self._thinker.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
+        ownerships = tuple(report.ownership_black for report in reports.values())
+        status = estimate_status(game, np.mean(ownerships, axis=0))
+        if game.is_over or not status.is_open:
+            reader = LifeReader(self._thinker, cancel=cancel)
+            ownerships = reader.read_out(game, ownerships, to_play=game.to_play)
+            status = estimate_status(game, np.mean(ownerships, axis=0))
+        if not cancel.is_cancelled:
+            self._cached = key, status, reports[game.to_play]
+        return status, reports[game.to_play]

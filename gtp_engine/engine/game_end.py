@@ -1,11 +1,11 @@
 """Whether the engine may pass because the game can end here: by agreement, or by ending a repetition in a won game."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 
-from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones, estimate_status
+from gtp_engine.engine.dead_stones import Ownership, StatusEstimate, counts_all_stones, estimate_status
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
@@ -24,6 +24,9 @@ LATE_SHARE: Final = 0.3
 Confirm = Callable[[int], SearchReport | None]
 """Searches the same position with a new tree and this colour to play; None if no time is left for it."""
 
+ReadOut = Callable[[Game, Sequence[Ownership]], Sequence[Ownership]]
+"""Replaces the ownership of groups in doubt by what reading them out shows, see `life_reading.LifeReader.read_out`."""
+
 
 def may_be_over(game: Game) -> bool:
     """Return whether the players may agree that nothing is left to play for, so that it takes time to confirm it."""
@@ -37,13 +40,18 @@ def is_late(game: Game) -> bool:
 
 
 def agreed_end(
-    game: Game, report: SearchReport, status: StatusEstimate, confirm: Confirm, thresholds: Thresholds
+    game: Game,
+    report: SearchReport,
+    status: StatusEstimate,
+    confirm: Confirm,
+    read_out: ReadOut,
+    thresholds: Thresholds,
 ) -> StatusEstimate | None:
     """Return the status of all stones if the players could stop here, else None; `status` is that after `report`.
 
     They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
     expect the winner that counting gives.  If the first move changes something, it has to be played, however clear the
-    position looks.
+    position looks.  Groups in doubt are read out, but only when a pass is near, since that takes time.
     """
     if not may_be_over(game):
         return None
@@ -52,14 +60,27 @@ def agreed_end(
         if confirmed is None:
             return None
         report, status = confirmed, estimate_status(game, confirmed.ownership_black)
-    if not _is_agreed(game, report, status, thresholds):
+    if not _is_agreed(game, report, status, thresholds) and (status.is_open or not _is_pass_near(game, report)):
         return None
     other_report = confirm(opponent(report.to_play))
     if other_report is None:
         return None
-    other_status = estimate_status(game, other_report.ownership_black)
-    is_same = (other_status.dead, other_status.neutral) == (status.dead, status.neutral)
-    return status if is_same and _is_agreed(game, other_report, other_status, thresholds) else None
+    reports = (report, other_report)
+    ownerships = read_out(game, [each.ownership_black for each in reports])
+    first, second = (estimate_status(game, ownership) for ownership in ownerships)
+    is_same = (first.dead, first.neutral) == (second.dead, second.neutral)
+    are_agreed = all(
+        _is_agreed(game, each, settled, thresholds) for each, settled in zip(reports, (first, second), strict=True)
+    )
+    return first if is_same and are_agreed else None
+
+
+def status_for_cleanup(game: Game, report: SearchReport, confirm: Confirm, read_out: ReadOut) -> StatusEstimate:
+    """Return the status of all stones after a dispute between the players, with groups in doubt read out."""
+    other_report = confirm(opponent(report.to_play))
+    reports = [report] if other_report is None else [report, other_report]
+    ownerships = read_out(game, [each.ownership_black for each in reports])
+    return estimate_status(game, np.mean(ownerships, axis=0))
 
 
 def is_won_repetition(game: Game, report: SearchReport, confirm: Confirm, thresholds: Thresholds) -> bool:
@@ -111,6 +132,11 @@ def _is_agreed(game: Game, report: SearchReport, status: StatusEstimate, thresho
     if (margin > 0) == (report.to_play == BLACK):
         return report.winrate >= AGREED_WINRATE
     return report.winrate <= 1.0 - CONCEDED_WINRATE
+
+
+def _is_pass_near(game: Game, report: SearchReport) -> bool:
+    """Return whether the opponent has just passed or a pass is the best move."""
+    return game.consecutive_passes > 0 or report.best_point == PASS
 
 
 def _has_samples(report: SearchReport, thresholds: Thresholds) -> bool:

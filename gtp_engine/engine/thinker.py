@@ -28,6 +28,14 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.searcher import Searcher
 from gtp_engine.time_manager import TimeBudget
 
+_BEST_MOVES: Final = {
+    "puct.temperature": 0.0,
+    "puct.temperature_early": 0.0,
+    "puct.noise": 0.0,
+    "human.human_move_share": 0.0,
+}
+"""What the separate search plays, however varied the games are meant to be."""
+
 
 class Thinker:
     """Searches for an engine; with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
@@ -111,6 +119,10 @@ class Thinker:
         self._separate_search.clear()
         return self._separate_search.run(game, limits, to_play=to_play)
 
+    def search_on(self, game: Game, limits: Limits) -> SearchReport:
+        """Search a position that goes on from the one `search_afresh` was given, in its tree."""
+        return self._separate_search.run(game, limits)
+
     def confirm(self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken) -> SearchReport | None:
         """Return a short search with a new tree that ends by `deadline` (of time.perf_counter), None after it."""
         seconds = deadline - time.perf_counter()
@@ -168,7 +180,7 @@ class Thinker:
 
     def _new_searches(self) -> tuple[Searcher, Searcher]:
         """Return a new game search and a new separate one."""
-        impartial = self.config.with_values({"puct.playout_doubling_advantage": 0.0})
+        impartial = self.config.with_values({"puct.playout_doubling_advantage": 0.0, **_BEST_MOVES})
         game_search = new_searcher(self.config, self.evaluator, self.human)
         return game_search, new_searcher(impartial, self.evaluator, self.human)
 

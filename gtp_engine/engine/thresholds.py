@@ -15,6 +15,8 @@ class Thresholds:
     """Visits of each of the two searches (Black first, White first) that estimate which stones are dead."""
     confirm_visits: int
     """Visits of each search that confirms that a game is over, time permitting."""
+    reading_visits: int
+    """Visits for each move that reads out whether a group lives."""
     ownership_samples: int
     """Fewest samples of an ownership from which the status of stones is estimated."""
     tried_visits: int
@@ -26,6 +28,7 @@ class Thresholds:
 ROLLOUTS: Final = Thresholds(
     status_visits=1500,
     confirm_visits=1000,
+    reading_visits=1000,
     ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
     tried_visits=FEW_VISITS,
     settled_visits=SETTLED_MIN_VISITS,
@@ -35,6 +38,7 @@ ROLLOUTS: Final = Thresholds(
 NETWORK: Final = Thresholds(
     status_visits=8,
     confirm_visits=8,
+    reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade
     ownership_samples=1,
     tried_visits=1,
     settled_visits=50,

@@ -79,11 +79,16 @@ def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
     return colors
 
 
-def territory_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
+def area_owners(colors: IntArray, stride: int) -> IntArray:
+    """Return int32[n] with BLACK or WHITE for its stones and empty points that reach only them, else EMPTY."""
     owners = np.zeros_like(colors)
     owners_into(colors, stride, np.zeros_like(colors), owners)
-    return np.where(colors == EMPTY, owners, EMPTY)
+    return owners
+
+
+def territory_owners(colors: IntArray, stride: int) -> IntArray:
+    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
+    return np.where(colors == EMPTY, area_owners(colors, stride), EMPTY)
 
 
 def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:

@@ -1,0 +1,99 @@
+"""Disputes: groups whose life the ownership leaves open, and the positions from which they are read out.
+
+A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  Doubtful
+chains of one colour that meet, directly or across loose points, are one dispute: they live or die together.  *Loose*
+are the empty points, the doubtful chains and the dead ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.engine.dead_stones import Ownership, chain_ownership, chains_of, dead_stones, pass_alive_owners
+from gtp_engine.go.board import STRIDE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.go.scoring import area_owners, remove_dead
+
+SURE: Final = 0.9
+"""A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Whether the doubtful `chains`, each given by its points, live; all are of one `color`."""
+
+    color: int
+    chains: tuple[tuple[int, ...], ...]
+    area: frozenset[int]
+    """The points of these chains, and all loose ones that they reach."""
+
+    @property
+    def stones(self) -> frozenset[int]:
+        """The points of all chains."""
+        return frozenset().union(*self.chains)
+
+    def position(self, game: Game, first: int, ownership: Ownership) -> Game:
+        """Return the position as a new game in which `first` moves and the side that wins the dispute wins.
+
+        For that, dead stones elsewhere are taken off the board, every stone left at the end counts (Tromp and Taylor's
+        rules), so that dead ones have to be captured, and komi is between the margins that the two outcomes give.
+        """
+        dead = dead_stones(game, ownership)
+        enemies = {point for point in self.area if game.board.color[point] == opponent(self.color)}
+        if_alive = _area_margin(game, dead - self.stones)
+        if_dead = _area_margin(game, (dead - enemies) | self.stones)
+        start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), (if_alive + if_dead) / 2)
+        off_board = dead - self.area
+        stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
+        start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
+        return start
+
+
+def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
+    """Return the disputes of a position for which searches expect `ownerships`, the largest first."""
+    proved = pass_alive_owners(game)
+    doubtful, loose = [], game.board.color == EMPTY
+    for chain in chains_of(game):
+        values = [chain_ownership(game, chain, ownership) for ownership in ownerships]
+        if proved[chain[0]] != EMPTY:
+            continue
+        if max(values) > -SURE and min(values) < SURE:
+            doubtful.append(chain)
+        if min(values) < SURE:
+            loose[chain] = True
+    disputes = []
+    while doubtful:
+        color = int(game.board.color[doubtful[0][0]])
+        area = _reach(game, doubtful[0][0], loose)
+        joined = [chain for chain in doubtful if chain[0] in area and game.board.color[chain[0]] == color]
+        disputes.append(Dispute(color, tuple(map(tuple, joined)), area))
+        doubtful = [chain for chain in doubtful if chain not in joined]
+    return sorted(disputes, key=lambda dispute: -len(dispute.stones))
+
+
+def _reach(game: Game, start: int, loose: NDArray[np.bool_]) -> frozenset[int]:
+    """Return the points connected to `start` through `loose` ones."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        for neighbor in _neighbors(game, waiting.pop()):
+            if loose[neighbor] and neighbor not in reached:
+                reached.add(neighbor)
+                waiting.append(neighbor)
+    return frozenset(reached)
+
+
+def _area_margin(game: Game, taken: frozenset[int]) -> int:
+    """Return Black's area less White's once the stones on `taken` are off the board."""
+    owners = area_owners(remove_dead(game.board, taken), int(game.board.info[STRIDE]))
+    return int(np.count_nonzero(owners == BLACK)) - int(np.count_nonzero(owners == WHITE))
+
+
+def _neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
+    stride = int(game.board.info[STRIDE])
+    return point - 1, point + 1, point - stride, point + stride

@@ -1,0 +1,226 @@
+"""Groups in doubt are read out: which ones are in doubt, what comes out, and that scores follow it."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from knowing_evaluator import KnowingEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine, life_reading
+from gtp_engine.engine.dead_stones import Ownership
+from gtp_engine.engine.disputes import SURE, find_disputes
+from gtp_engine.engine.life_reading import LifeReader
+from gtp_engine.engine.thinker import Thinker
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.nn import load_evaluator
+from gtp_engine.search.cancellation import CancelToken
+
+MEETING = """
+    X . X O . . .
+    O O O O . . .
+"""
+ONE_EYE = """
+    . X O . . . . . .
+    X X O . . . . . .
+    O O O O O O O . .
+"""
+PROVED = """
+    . X O . O .
+    X X O O O O
+    O O O . O .
+"""
+FOUR_IN_A_ROW = """
+    . . . . X O . O .
+    X X X X X O O O O
+"""
+SECOND_EYE_AT_D2 = """
+    . X . . O . . . .
+    X X X X O O . . .
+"""
+SEKI = """
+    O . O . O X . X . O . O X . X . X
+    O O O O O X X X X O O O X X X X X
+"""
+
+ONE_EYED_CORNER = (
+    "B[dc]W[gf]B[ef]W[ed]B[dd]W[cf]B[cg]W[ee]B[df]W[de]B[ce]W[ec]B[ff]W[ge]B[fe]W[gd]B[fd]W[fc]B[gc]W[gb]B[hc]W[db]"
+    "B[gg]W[bf]B[hb]W[bg]B[dh]W[hg]B[bd]W[cc]B[cd]W[bc]B[eb]W[fb]B[cb]W[ea]B[bb]W[gh]B[fg]W[fh]B[eh]W[hh]B[ga]W[ha]"
+    "B[ia]W[hd]B[bh]W[ic]B[ca]W[da]B[fi]W[gi]B[hf]W[he]B[if]W[ig]B[ha]W[ei]B[ch]W[di]B[ci]W[fi]B[ac]W[]B[hi]W[ii]B[ai]"
+    "W[]B[]"
+)
+"""The shipped network gives Black's corner, H8, an ownership around -0.2; it has one eye and is dead."""
+
+NAKADE = (
+    "B[fe]W[de]B[ec]W[dg]B[cd]W[ce]B[bd]W[he]B[gf]W[gc]B[be]W[ed]B[fd]W[fc]B[eb]W[dc]B[dd]W[ee]B[ef]W[eg]B[fg]W[df]"
+    "B[eh]W[db]B[dh]W[cg]B[ch]W[bg]B[fb]W[gb]B[cb]W[fa]B[cc]W[ea]B[hf]W[bb]B[ba]W[ab]B[bf]W[af]B[ae]W[ac]B[bh]W[ag]"
+    "B[ah]W[hd]B[ca]W[ec]B[ff]W[ie]B[if]W[gd]B[ge]W[hc]B[fh]W[hb]B[]W[eb]B[da]W[hh]B[bc]W[gg]B[gh]W[ha]B[hg]W[]B[cf]W[]"
+    "B[ih]W[bi]B[ci]W[]B[hi]W[]B[]"
+)
+"""The network gives Black's group at B6 0.8; White kills it by A9, which sacrifices four stones, and A8."""
+
+
+def game_of(text: str) -> Game:
+    diagram = parse_diagram(text)
+    game = Game(diagram.width, diagram.height, PRESETS["chinese"], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], BLACK)
+    return game
+
+
+def ownership_of(game: Game, **values: float) -> Ownership:
+    """Return an ownership in which every stone belongs to its colour, except that of the chains on some vertices."""
+    colors = game.board.color
+    ownership = np.select([colors == BLACK, colors == WHITE], [1.0, -1.0], 0.0)
+    for vertex, value in values.items():
+        ownership[game.chain(parse_vertex(vertex, width=game.width, height=game.height))] = value
+    return ownership
+
+
+@pytest.fixture(params=["network", "rollouts"])
+def thinker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Thinker]:
+    monkeypatch.setattr(life_reading, "LONGEST_SECONDS", math.inf)
+    config = Config().with_values({"search.seed": "1", "search.threads": "1"})
+    made = Thinker(config, KnowingEvaluator() if request.param == "network" else None)
+    yield made
+    made.close()
+
+
+# --- what is in doubt ---
+
+
+def test_chains_of_one_colour_that_meet_across_empty_points_are_one_dispute() -> None:
+    game = game_of(MEETING)
+    disputes = find_disputes(game, [ownership_of(game, A2=0.1, C2=0.1, A1=-0.1)])
+    assert [(dispute.color, len(dispute.chains)) for dispute in disputes] == [(WHITE, 1), (BLACK, 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_doubtful"),
+    [(0.2, 0.2, True), (0.95, 0.2, True), (0.95, -0.95, True), (0.95, 0.95, False), (-0.95, -0.95, False)],
+)
+def test_searches_that_are_not_sure_of_the_same_owner_leave_a_group_in_doubt(
+    first: float, second: float, is_doubtful: bool
+) -> None:
+    assert 0.2 < SURE < 0.95
+    game = game_of(ONE_EYE)
+    disputes = find_disputes(game, [ownership_of(game, B2=first), ownership_of(game, B2=second)])
+    assert bool(disputes) is is_doubtful
+
+
+def test_what_benson_proves_is_not_in_doubt() -> None:
+    game = game_of(PROVED)
+    assert find_disputes(game, [ownership_of(game, B2=0.0, C3=0.0)]) == []
+
+
+def test_the_dispute_decides_the_game() -> None:
+    """With the black stones White leads by 19 points, without them by 27."""
+    game = game_of(ONE_EYE)
+    (dispute,) = find_disputes(game, [ownership_of(game, B2=0.0)])
+    position = dispute.position(game, WHITE, ownership_of(game, B2=0.0))
+    assert (position.to_play, position.komi) == (WHITE, -23)
+    assert position.score().winner == BLACK, "as long as they are on the board"
+
+
+# --- what comes out ---
+
+
+@pytest.mark.parametrize(
+    ("text", "vertex", "to_play", "expected"),
+    [
+        (ONE_EYE, "B2", EMPTY, -1),
+        (ONE_EYE, "B2", BLACK, -1),
+        (FOUR_IN_A_ROW, "A1", EMPTY, 1),
+        (FOUR_IN_A_ROW, "A1", WHITE, 1),
+    ],
+    ids=["dead", "dead though it moves", "alive", "alive though attacked"],
+)
+def test_the_life_of_a_group_is_read_out(thinker: Thinker, text: str, vertex: str, to_play: int, expected: int) -> None:
+    assert owner_read_out(thinker, text, vertex, to_play) == expected
+
+
+@pytest.mark.parametrize(("to_play", "expected"), [(EMPTY, 0), (BLACK, 1), (WHITE, -1)])
+@pytest.mark.parametrize("thinker", ["rollouts"], indirect=True)
+def test_the_next_move_decides_about_unsettled_stones(thinker: Thinker, to_play: int, expected: int) -> None:
+    assert owner_read_out(thinker, SECOND_EYE_AT_D2, "A1", to_play) == expected
+
+
+def owner_read_out(thinker: Thinker, text: str, vertex: str, to_play: int) -> float:
+    """Return the ownership of a chain about which the searches are in doubt."""
+    game = game_of(text)
+    doubtful = ownership_of(game, **{vertex: 0.1})
+    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [doubtful], to_play=to_play)
+    point = parse_vertex(vertex, width=game.width, height=game.height)
+    assert doubtful[point] == 0.1, "the searches' own is kept"
+    return float(ownership[point])
+
+
+def test_both_sides_of_a_seki_live(thinker: Thinker) -> None:
+    game = game_of(SEKI)
+    doubtful = ownership_of(game, F2=0.1, K2=-0.1)
+    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [doubtful])
+    assert ownership[parse_vertex("F2", width=17, height=2)] == 1
+    assert ownership[parse_vertex("K2", width=17, height=2)] == -1
+
+
+def test_what_a_group_surrounds_goes_with_it(thinker: Thinker) -> None:
+    game = game_of(ONE_EYE)
+    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [ownership_of(game, B2=0.1)])
+    assert ownership[parse_vertex("A3", width=9, height=3)] == -1, "the eye of a dead group"
+
+
+def test_without_time_the_expected_ownership_stays(thinker: Thinker) -> None:
+    game = game_of(ONE_EYE)
+    doubtful = ownership_of(game, B2=0.1)
+    cancelled = CancelToken()
+    cancelled.cancel()
+    for reader in (LifeReader(thinker, cancel=cancelled), LifeReader(thinker, cancel=CancelToken(), deadline=0.0)):
+        assert np.array_equal(reader.read_out(game, [doubtful])[0], doubtful)
+
+
+# --- scores ---
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[Engine]:
+    config = Config().with_values({"search.seed": "1", "network.network_threads": "1"})
+    engine = Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(9, 9)))
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("moves", "rules", "vertex", "score"),
+    [
+        (ONE_EYED_CORNER, "chinese", "H8", "W+8"),
+        (ONE_EYED_CORNER, "japanese", "H8", "W+10"),
+        (NAKADE, "chinese", "B6", "W+28"),
+    ],
+)
+def test_groups_that_the_network_gets_wrong_are_dead(
+    shipped: Engine, monkeypatch: pytest.MonkeyPatch, moves: str, rules: str, vertex: str, score: str
+) -> None:
+    monkeypatch.setattr(life_reading, "LONGEST_SECONDS", math.inf)
+    shipped.load_sgf(f"(;SZ[9]KM[7]{moves.replace('B[', ';B[').replace('W[', ';W[')})")
+    shipped.set_rules(Rules.parse(rules))
+    assert str(shipped.score()) == score
+    assert any(parse_vertex(vertex, width=9, height=9) in group for group in shipped.chains_by_status("dead"))
+
+
+def test_a_cancelled_score_is_not_kept() -> None:
+    evaluator = KnowingEvaluator()
+    engine = Engine(Config().with_values({"game.board_size": "5", "search.seed": "1"}), evaluator=evaluator)
+    cancelled = CancelToken()
+    cancelled.cancel()
+    engine.score(cancelled)
+    rows = evaluator.rows
+    engine.score()
+    assert evaluator.rows > rows
+    rows = evaluator.rows
+    engine.score()
+    assert evaluator.rows == rows, "one that was not cancelled is"
+    engine.close()
