@@ -22,6 +22,7 @@ from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.root import new_root
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.select import exploration, select_batch
+from gtp_engine.search.puct.subtree_bias import carry_over
 from gtp_engine.search.puct.tree import ROOT, copy_subtree, new_tree, set_priors, write_pv
 from gtp_engine.search.puct.utility import utility_per_point, utility_radius
 
@@ -52,6 +53,7 @@ def puct_calls() -> list[KernelCall]:
         KernelCall(utility_per_point, (0.0, params)),
         KernelCall(utility_radius, (params,)),
         KernelCall(copy_subtree, (tree, ROOT, tree, nodes, 0)),
+        KernelCall(carry_over, (tree.bias, 0, tree.bias, 0, 0.0, nodes)),
         KernelCall(recompute_utilities, (tree, BLACK, params, colors, work)),
         KernelCall(write_network_evaluation, (tree, ROOT, evaluation, 0, params)),
         KernelCall(update_means, (tree, ROOT, BLACK, params, work)),
