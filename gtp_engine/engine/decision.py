@@ -75,7 +75,9 @@ def decide(
         return Choice(PASS, report, resign=True)
     deadline = start + budget.maximum
     confirm = partial(thinker.confirm, game, deadline=deadline, cancel=cancel)
-    read_out = LifeReader(thinker, cancel=cancel, deadline=deadline).read_out
+    # A move is not read out with more visits than were asked for, unless these would prove nothing.
+    visits = max(report.visits, thinker.thresholds.confirm_visits)
+    read_out = LifeReader(thinker, cancel=cancel, deadline=deadline, visits=visits).read_out
     fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
     point = choose_move(game, report, confirm, read_out, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame)
     return Choice(point, report)

@@ -38,11 +38,15 @@ REPLIES: Final = 2
 class LifeReader:
     """Reads disputes with the separate search of `thinker`, until `deadline` (of time.perf_counter) or `cancel`.
 
-    In any case it takes no longer than LONGEST_SECONDS.
+    In any case it takes no longer than LONGEST_SECONDS.  Each move that is read gets at most `visits`, if given.
     """
 
-    def __init__(self, thinker: Thinker, *, cancel: CancelToken, deadline: float = inf) -> None:
+    def __init__(
+        self, thinker: Thinker, *, cancel: CancelToken, deadline: float = inf, visits: int | None = None
+    ) -> None:
         self._thinker: Final = thinker
+        usual = thinker.thresholds.reading_visits
+        self._visits: Final = usual if visits is None else min(usual, visits)
         self._deadline: Final = min(deadline, time.perf_counter() + LONGEST_SECONDS)
         self._cancel: Final = cancel
 
@@ -80,8 +84,7 @@ class LifeReader:
     def _survivors(self, game: Game, dispute: Dispute, ownership: Ownership, first: int) -> list[bool] | None:
         """Return whether each chain survives if `first` moves first; None if there was no time to read it."""
         played = dispute.position(game, first, ownership)
-        visits = self._thinker.thresholds.reading_visits
-        limits = Limits(visits, lambda progress: self._is_out_of_time(), cancel=self._cancel)
+        limits = Limits(self._visits, lambda progress: self._is_out_of_time(), cancel=self._cancel)
         settled_moves = 0
         report = self._thinker.search_afresh(played, first, limits)
         while not self._is_out_of_time():

@@ -182,6 +182,21 @@ def test_without_time_the_expected_ownership_stays(thinker: Thinker) -> None:
         assert np.array_equal(reader.read_out(game, [doubtful])[0], doubtful)
 
 
+def test_a_reading_takes_no_more_visits_than_given() -> None:
+    evaluator = KnowingEvaluator()
+    thinker = Thinker(Config().with_values({"search.seed": "1"}), evaluator)
+    game = game_of(FOUR_IN_A_ROW)
+    rows = []
+    for visits in (4, 8, None):
+        before = evaluator.rows
+        LifeReader(thinker, cancel=CancelToken(), visits=visits).read_out(game, [ownership_of(game, A1=0.1)])
+        rows.append(evaluator.rows - before)
+    assert rows[0] <= 4 * 2 * game.width * game.height
+    assert rows == sorted(rows)
+    assert rows[1] < rows[2]
+    thinker.close()
+
+
 # --- scores ---
 
 
