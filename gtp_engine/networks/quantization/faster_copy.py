@@ -16,6 +16,10 @@ Log = Callable[[str], None]
 LARGEST_LOSS: Final = 0.01
 """Policy KL from float32, in nats, above which a copy is not kept: several times that of any network measured."""
 
+LEAST_GAIN: Final = 1.2
+"""Speed over the best floating point, below which a copy is not kept.  Chosen, not measured: the visits gained must
+make up for the accuracy lost."""
+
 
 def faster_copy_hint(path: Path) -> str:
     """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else ""."""
@@ -27,7 +31,7 @@ def faster_copy_hint(path: Path) -> str:
 def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
-    It is kept only if it proves faster here and agrees with the original.  `log` receives what came of it.
+    It is kept only if it proves clearly faster here and agrees with the original.  `log` receives what came of it.
     """
     if not faster_copy_hint(path):
         return
@@ -40,7 +44,7 @@ def _outcome(result: Quantized) -> str:
     speeds, loss = dict(result.speeds), result.differences["int8"]
     int8 = speeds.pop("int8")
     best = max(speeds, key=lambda name: speeds[name])
-    if int8 > speeds[best] and loss.policy_kl <= LARGEST_LOSS:
+    if int8 >= LEAST_GAIN * speeds[best] and loss.policy_kl <= LARGEST_LOSS:
         return f"{result.path.name}: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."
     result.path.unlink()
     return f"The 8-bit copy was not kept: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."
