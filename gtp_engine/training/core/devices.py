@@ -5,11 +5,13 @@ Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloa
 298 / 206, 149 / 99, 66 / 46; with fewer, several times so.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import torch
+import torch.fx.experimental._config
 from torch import Tensor, nn
 
 from gtp_engine.errors import ConfigError, problem
@@ -21,6 +23,7 @@ _FAST_BFLOAT16: Final = "amx_bf16"
 
 
 Module = TypeVar("Module", bound=nn.Module)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,16 @@ def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
         fast = torch.cuda.is_bf16_supported() if chosen.type == "cuda" else _processor_has_bfloat16()
         precision = "bfloat16" if fast else "float32"
     return Machine(chosen, precision, threads or available_cores())
+
+
+def compiled(function: Function) -> Function:
+    """Return a function or module compiled for tensors of any size: one compilation serves all boards.
+
+    Without the setting, torch would take equal sizes for the same size, and begin anew with the first board that is
+    not a square.
+    """
+    torch.fx.experimental._config.use_duck_shape = False
+    return cast("Function", torch.compile(function, dynamic=True))
 
 
 def _processor_has_bfloat16() -> bool:

@@ -126,18 +126,25 @@ def _load(folder: Path, device: torch.device, shares: Mapping[Board, float]) -> 
         counts[board] = counts.get(board, 0) + shard_length(path)
     joined: dict[Board, dict[str, Tensor]] = {board: {} for board in counts}
     with ThreadPoolExecutor(_READERS) as pool:
-        for path, place, samples in zip(paths, places, pool.map(_samples_in, paths), strict=True):
-            board = parse_name(path)[:2]
-            for name, array in samples._asdict().items():
-                values = torch.from_numpy(array)
-                if name not in joined[board]:
-                    joined[board][name] = torch.empty((counts[board], *array.shape[1:]), dtype=values.dtype).to(device)
-                joined[board][name][place : place + len(array)] = values.to(device)
+        for begin in range(0, len(paths), _READERS):  # not all at once: the processor may have less memory
+            some = slice(begin, begin + _READERS)
+            for path, place, samples in zip(paths[some], places[some], pool.map(_samples_in, paths[some]), strict=True):
+                board = parse_name(path)[:2]
+                _put(joined[board], place, samples, count=counts[board], device=device)
     return joined
 
 
 def _samples_in(path: Path) -> Samples:
     return read_shard(path)[0]
+
+
+def _put(arrays: dict[str, Tensor], place: int, samples: Samples, *, count: int, device: torch.device) -> None:
+    """Write the samples of a shard into the arrays for `count` of them, from `place` on."""
+    for name, array in samples._asdict().items():
+        values = torch.from_numpy(array)
+        if name not in arrays:
+            arrays[name] = torch.empty((count, *array.shape[1:]), dtype=values.dtype, device=device)
+        arrays[name][place : place + len(array)] = values.to(device)
 
 
 @cache

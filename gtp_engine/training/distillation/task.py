@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gtp_engine.training.core.checkpoint import Checkpoint
 from gtp_engine.training.core.curves import Log, Panel, figure_panels, loss_panel
-from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.observers import Validation
 from gtp_engine.training.core.prefetch import Stream
@@ -54,7 +54,7 @@ class DistillationTask:
         self._config: Final = config
         self._machine: Final = machine
         self._has_statistics: Final = has_statistics
-        self._figures: Final = torch.compile(figures_of, dynamic=True) if learning.compiled else figures_of
+        self._figures: Final = compiled(figures_of) if learning.compiled else figures_of
         self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
 
     def figures(self, module: NetworkModule, batch: Batch) -> Tensor:

@@ -21,7 +21,7 @@ from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
-from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.resident_batches import unpack_bits
 from gtp_engine.training.distillation.start import module_of_file
 from gtp_engine.training.distillation.teacher import TeacherInfo
@@ -54,7 +54,7 @@ class TorchModel:
     def compile(self) -> Callable[[], None]:
         """Have torch compile the network when it runs next; return what takes that back."""
         eager = self._module
-        self._module = torch.compile(eager, dynamic=True)
+        self._module = compiled(eager)
 
         def undo() -> None:
             self._module = eager

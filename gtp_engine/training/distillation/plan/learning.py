@@ -10,8 +10,9 @@ import torch
 from gtp_engine.errors import problem
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
-from gtp_engine.training.core.loop import TrainingError
+from gtp_engine.training.core.loop import TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import run_and_report
+from gtp_engine.training.distillation.batches import Batch
 from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.plan.clock import PlanClock
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
@@ -19,9 +20,12 @@ from gtp_engine.training.distillation.plan.state import NetworkState
 from gtp_engine.training.distillation.run import config_of
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
+from gtp_engine.training.nets.network_module import NetworkModule
 
 _CHECKPOINT_MINUTES: Final = 2.0
-_VALIDATIONS: Final = 8
+_VALIDATIONS: Final = 6
+_VALIDATION_POSITIONS: Final = 512
+"""Of each set: with the default boards and both kinds of games 13,000, a few seconds."""
 _LOG_STEPS: Final = 100
 _SMALLEST_BATCH: Final = 2
 
@@ -45,29 +49,32 @@ def train(
     """
     notes: list[str] = []
     end = clock.now() + seconds
-    while True:
+
+    def run_once() -> TrainingLoop[NetworkModule, Batch]:
+        """Train from the checkpoint on; what it holds is freed when it fails."""
         checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
         config = _config(planned, state, settings, data, folder, seconds=max(0.0, end - clock.now()))
-        if checkpoint is not None:
-            config = _continued(config, checkpoint)
+        loop = new_loop(config if checkpoint is None else _continued(config, checkpoint), checkpoint)
+        state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
+        return loop
+
+    while True:
         try:
-            loop = new_loop(config, checkpoint)
-            state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
+            loop = run_once()
         except torch.OutOfMemoryError:
             if state.batch < 2 * _SMALLEST_BATCH:
                 raise
             state.batch //= 2
             notes.append(f"{planned.shape.title}: memory was too small, batches of {state.batch} from then on")
             bar.log(notes[-1])
-            torch.cuda.empty_cache()
         except TrainingError as error:
             notes.append(f"{planned.shape.title}: {error}")
             state.done = True
-            break
+            return notes
         else:
             state.samples, state.seconds = loop.samples, loop.seconds
-            break
-    return notes
+            return notes
+        torch.cuda.empty_cache()
 
 
 def _config(
@@ -84,6 +91,7 @@ def _config(
         compiled=state.compiled,
         checkpoint_minutes=_CHECKPOINT_MINUTES,
         validations=_VALIDATIONS,
+        validation_positions=_VALIDATION_POSITIONS,
         log_steps=_LOG_STEPS,
     )
     shares = tuple((*board, share) for board, share in parse_sizes(settings.sizes).items())

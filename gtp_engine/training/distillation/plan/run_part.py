@@ -39,7 +39,7 @@ _STARTUP_SHARE: Final = 0.1
 """Share of a part that its start is expected to take until that has been measured."""
 _SHORTEST_RUN: Final = 0.02
 """Share of a part that is too short to begin the training of another network."""
-_TABLE_POSITIONS: Final = 4096
+_TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
 
@@ -114,21 +114,27 @@ class _Part:
 
     def finish(self) -> None:
         """Export what there is, measure it, and write the results and the plan's state."""
-        state, lines = self._state, []
+        state = self._state
+        state.parts += 1
+        before, lines = state.used, []
+        state.used = before + self._clock.elapsed
+        state.write(self._folder)
         runs = []
         for planned in self._networks:
             run = self._folder / planned.shape.title
             if not has_checkpoint(run):
                 continue
-            path = export_run(run)
-            runs.append((path.stem, run))
-            lines += [f"\n## {path.stem}\n", *self._table(path)]
-        state.used += self._clock.elapsed
-        state.parts += 1
-        state.write(self._folder)
+            try:
+                path = export_run(run)
+                lines += [f"\n## {path.stem}\n", *self._table(path)]
+                runs.append((path.stem, run))
+            except TengenError as error:
+                self._note(f"{planned.shape.title} could not be exported: {error}")
         left_out = write_results(self._folder / _RESULTS, self._report(lines), runs, self._folder / _DATA / HELD_OUT)
         for name in left_out:
             self._log(f"left out of the results: {name}")
+        state.used = before + self._clock.elapsed
+        state.write(self._folder)
         self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {self._folder / _RESULTS}")
 
     def _generate(self, teacher: Path, player: Path | None) -> None:

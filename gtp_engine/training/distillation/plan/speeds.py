@@ -15,6 +15,7 @@ import torch
 
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.training.core import devices
 from gtp_engine.training.core.data_parallel import threads_on
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.core.gradients import ParallelGradients
@@ -86,7 +87,7 @@ def training_speed(
     module.count_statistics(True)
     machine.place(module).train()
     optimizer = Optimizer(module, DistillationLearning.optimizer, weight_decay=0.0)
-    figures = torch.compile(figures_of, dynamic=True) if compiled else figures_of
+    figures = devices.compiled(figures_of) if compiled else figures_of
     threads = threads_on(machine)
     machine.use_threads(threads)
 
