@@ -28,6 +28,7 @@ _VALIDATION_POSITIONS: Final = 512
 """Of each set: with the default boards and both kinds of games 13,000, a few seconds."""
 _LOG_STEPS: Final = 100
 _SMALLEST_BATCH: Final = 2
+_SHORTEST_SECONDS: Final = 1.0
 
 
 def train(
@@ -53,7 +54,7 @@ def train(
     def run_once() -> TrainingLoop[NetworkModule, Batch]:
         """Train from the checkpoint on; what it holds is freed when it fails."""
         checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
-        config = _config(planned, state, settings, data, folder, seconds=max(0.0, end - clock.now()))
+        config = _config(planned, state, settings, data, folder, seconds=max(_SHORTEST_SECONDS, end - clock.now()))
         loop = new_loop(config if checkpoint is None else _continued(config, checkpoint), checkpoint)
         state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
         return loop

@@ -37,8 +37,10 @@ _MOST_MEASURING: Final = 1.0
 """The same for each measurement of a speed on one board."""
 _STARTUP_SHARE: Final = 0.1
 """Share of a part that its start is expected to take until that has been measured."""
-_SHORTEST_RUN: Final = 0.02
-"""Share of a part that is too short to begin the training of another network."""
+_SHORTEST_RUN: Final = 0.3
+"""Share of a part that is too short for another network; the one before gets that time too."""
+_MOST_REPEATS: Final = 2.0
+"""Times as often as planned that training may see each position before another part begins with games."""
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
@@ -142,11 +144,9 @@ class _Part:
         state, settings = self._state, self._settings
         device = settings.device
         models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
-        network = state.network(self._networks[0].shape.title)
 
         def is_enough(positions: int) -> bool:
-            seconds = self._clock.training_left(self._startup)
-            state.generated = has_enough(positions, epochs=settings.epochs, speed=network.speed, seconds=seconds)
+            state.generated = self._has_enough(positions)
             return state.generated or self._is_over
 
         try:
@@ -167,9 +167,18 @@ class _Part:
             self._note(f"generating ended early: {error}")
         else:
             state.positions, state.positions_per_second = found
+            if not state.generated and self._has_enough(state.positions, repeats=_MOST_REPEATS):
+                state.generated = True
+                self._note(f"{state.positions:,} positions, fewer than planned, because their part was over")
         finally:
             models.clear()
             _free_memory(self._machine)
+
+    def _has_enough(self, positions: int, *, repeats: float = 1.0) -> bool:
+        """Return whether that is enough for training, which may see each `repeats` times as often as planned."""
+        speed = self._state.network(self._networks[0].shape.title).speed
+        seconds = self._clock.training_left(self._startup)
+        return has_enough(positions, epochs=repeats * self._settings.epochs, speed=speed, seconds=seconds)
 
     def _measure(self, teacher: TorchModel) -> None:
         """Measure what the time is divided by; compiling the teacher is worth its time before any games are played."""
@@ -192,10 +201,13 @@ class _Part:
         if not network.samples:
             self._choose_training(planned, compiled=self._settings.compiled)
         seconds = self._clock.training_left(self._startup)
-        if not network.samples and seconds < _SHORTEST_RUN * self._clock.part:
+        shortest = _SHORTEST_RUN * self._clock.part
+        if not network.samples and seconds < shortest and planned is not self._networks[0]:
             self._note(f"{planned.shape.title} is left out: {seconds:.0f} s are left")
             network.done = True
             return
+        if 0 < seconds - (planned.samples - network.samples) / network.speed < shortest:
+            planned = planned._replace(samples=0)
         if self._only_trains:
             state.startup, self._only_trains = self._clock.elapsed, False
         wanted = f", {planned.samples:,} are wanted" if planned.samples else ""
