@@ -21,7 +21,6 @@ OTHER_OPTIONS: Final = ("gtp.analysis_perspective",)
 
 CONSTANTS: Final[Mapping[str, Value]] = {
     "antiMirror": False,
-    "genmoveAntiMirror": False,
 }
 """KataGo's settings that front ends read and that cannot be changed here."""
 

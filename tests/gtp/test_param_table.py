@@ -42,6 +42,7 @@ def test_katagos_names_are_options_of_ours(name: str) -> None:
         ("reportAnalysisWinratesAs", "w", "gtp.analysis_perspective", "white", "WHITE"),
         ("playoutDoublingAdvantage", "-1.5", "puct.playout_doubling_advantage", -1.5, "-1.5"),
         ("playoutDoublingAdvantagePla", "B", "puct.playout_doubling_advantage_color", "black", "BLACK"),
+        ("genmoveAntiMirror", "false", "puct.anti_mirror", False, "false"),
         ("rootNumSymmetriesToSample", "8", "puct.root_average", True, "8"),
         ("search.seed", "none", "search.seed", None, "none"),
         ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),

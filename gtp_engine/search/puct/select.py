@@ -168,7 +168,7 @@ def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root:
     """Return the edge to take instead of `edge` at a node where a pass ends the game, so that both kinds are tried.
 
     After two visits the pass is tried, and so is the best other move (KataGo's `enableMorePassingHacks`): a search that
-    has seen one kind only may misjudge who wins.  KataGo does not count these two visits; here they count.
+    has seen one kind only may be wrong about who wins.  KataGo does not count these two visits; here they count.
     """
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     if tree.visits[node] <= _VISITS_BEFORE_BOTH or tree.info[NODES] >= tree.state.size:
