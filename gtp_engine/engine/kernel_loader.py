@@ -6,6 +6,7 @@ keep the interpreter from answering.
 """
 
 import contextlib
+import os
 import subprocess
 import sys
 import threading
@@ -77,8 +78,9 @@ class KernelLoader:
 
     def _load(self, names: list[str]) -> None:
         for name in names:
-            self._unloaded[name].load()
-            del self._unloaded[name]
+            if name in self._unloaded:
+                self._unloaded[name].load()
+                del self._unloaded[name]
 
     def _follow_compiler(self) -> None:
         """Load kernels as they are compiled, until all are or the loader is closed."""
@@ -91,7 +93,7 @@ class KernelLoader:
             with compiler:
                 while compiler.poll() is None and not self._is_closed.is_set():
                     progress.update()
-                    self._load([name for name in compiled_so_far(self._searches) if name in self._unloaded])
+                    self._load(compiled_so_far(self._searches))
                     self._is_closed.wait(_POLL)
                 self._end(compiler)
         if self._is_closed.is_set():
@@ -108,7 +110,7 @@ class KernelLoader:
             [sys.executable, "-P", "-c", _COMPILER, self._searches],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            env={**variables, "PYTHONPATH": (";" if sys.platform == "win32" else ":").join(paths)},
+            env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
 
