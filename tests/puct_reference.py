@@ -46,6 +46,8 @@ class Node:
     bucket: Bucket | None = None
     added: Bucket = field(default_factory=Bucket)
     children: dict[int, "Node"] = field(default_factory=dict)
+    edge_visits: dict[int, int] = field(default_factory=dict)
+    key: object = None
     visits: int = 0
     value: float = 0.0
     utility: float = 0.0
@@ -68,32 +70,30 @@ class ReferenceSearch:
         self.certain_weight = (
             config.uncertainty_max_weight if config.uncertainty > 0 and evaluation.winloss_error >= 0 else 1.0
         )
-        self.buckets: dict[tuple[object, ...], Bucket] = {}
+        self.buckets: dict[object, Bucket] = {}
+        self.shared: dict[object, Node] = {}
         self.root = self.new_node(evaluation)
         self.update(self.root, game.to_play)
         self.root.visits = 1
 
     def run(self, visits: int) -> None:
         while self.root.visits < visits:
-            self.play(self.root, self.game.copy(), is_root=True)
+            self.play([self.root], self.game.copy())
 
-    def play(self, node: Node, game: Game, *, is_root: bool) -> None:
-        color = game.to_play
+    def play(self, path: list[Node], game: Game) -> None:
+        node, color = path[-1], game.to_play
         if not self.is_over(game):
-            move = self.choose(node, color, is_root)
+            move = self.choose(node, color, is_root=len(path) == 1)
             if game.consecutive_passes > 0 and self.config.more_passing_hacks:
                 move = self.with_both_kinds(node, move)
-            key = bucket_key(game, move)
+            bucket = bucket_key(game, move)
             game.play(move)
             child = node.children.get(move)
             if child is None:
-                child = node.children[move] = self.new_node(self.evaluate(game))
-                child.visits = 1
-                if key is not None:
-                    child.bucket = self.buckets.setdefault(key, Bucket())
-                self.update(child, game.to_play)
-            else:
-                self.play(child, game, is_root=False)
+                child = node.children[move] = self.find_or_add(game, node.key, bucket)
+            elif child.visits <= node.edge_visits[move] and not any(child is other for other in path):
+                self.play([*path, child], game)
+            node.edge_visits[move] = node.edge_visits.get(move, 0) + 1
         node.visits += 1
         self.update(node, color)
 
@@ -110,6 +110,21 @@ class ReferenceSearch:
             policy = node.evaluation.policy
             return max((m for m in sorted(policy) if m != PASS), key=lambda m: policy[m], default=PASS)
         return move
+
+    def find_or_add(self, game: Game, previous: object, bucket: object) -> Node:
+        key: object = None
+        if self.config.graph_search and not self.is_over(game):
+            key = position_key(game, previous, self.config.graph_search_bound)
+            if key in self.shared:
+                return self.shared[key]
+        child = self.new_node(self.evaluate(game))
+        child.visits, child.key = 1, key
+        if bucket is not None:
+            child.bucket = self.buckets.setdefault(bucket, Bucket())
+        if key is not None:
+            self.shared[key] = child
+        self.update(child, game.to_play)
+        return child
 
     def evaluate(self, game: Game, *, pass_goes_on: bool = False) -> PositionEvaluation:
         if self.is_over(game):
@@ -156,7 +171,7 @@ class ReferenceSearch:
 
     def choose(self, node: Node, color: int, is_root: bool) -> int:
         config, sign = self.config, 1.0 if color == BLACK else -1.0
-        total = sum(child.weight for child in node.children.values())
+        total = sum(weights_of(node))
         tried = sum(node.evaluation.policy[move] for move in node.children)
         known = min(1.0, tried**config.fpu_parent_power) if config.fpu_parent_power else 1.0
         parent = known * node.utility + (1 - known) * node.own_utility
@@ -166,7 +181,8 @@ class ReferenceSearch:
         scores = {}
         for move, prior in node.evaluation.policy.items():
             child = node.children.get(move)
-            utility, weight = (urgency, 0.0) if child is None else (sign * child.utility, child.weight)
+            utility = urgency if child is None else sign * child.utility
+            weight = 0.0 if child is None else child.weight * node.edge_visits[move] / child.visits
             scores[move] = utility + scaling * prior / (1 + weight)
         order = [*node.children, *sorted(scores, key=lambda move: (move == PASS, move))]
         return max(order, key=lambda move: scores[move])
@@ -185,7 +201,7 @@ class ReferenceSearch:
     def update(self, node: Node, color: int) -> None:
         sign = 1.0 if color == BLACK else -1.0
         children = list(node.children.items())
-        weights = [child.weight for _, child in children]
+        weights = weights_of(node)
         utilities = [sign * child.utility for _, child in children]
         if len(children) > 1:
             weights = self.without_noise(
@@ -193,7 +209,7 @@ class ReferenceSearch:
             )
             weights = self.weighed(weights, utilities)
         own_utility = self.corrected_utility(node, sign, weights, utilities)
-        own = max(1, node.visits - sum(child.visits for _, child in children)) if not children else 1
+        own = max(1, node.visits) if not children else 1
         parts = [(own * node.own_weight, node.evaluation.value, own_utility, own_utility**2)]
         parts += [(w, c.value, c.utility, c.utility_square) for w, (_, c) in zip(weights, children, strict=True)]
         node.weight = sum(part[0] for part in parts)
@@ -207,7 +223,7 @@ class ReferenceSearch:
             return node.own_utility
         if weights:
             below = sign * sum(w * u for w, u in zip(weights, utilities, strict=True)) / sum(weights)
-            weight = sum(child.weight for child in node.children.values()) ** config.subtree_bias_exponent
+            weight = sum(weights_of(node)) ** config.subtree_bias_exponent
             added = Bucket((below - node.own_utility) * weight, weight)
             bucket.difference += added.difference - node.added.difference
             bucket.weight += added.weight - node.added.weight
@@ -235,6 +251,30 @@ class ReferenceSearch:
             z = (utility - mean) / sqrt(1e-8 + 1 / (1.5 * sqrt(weight)))
             new.append(weight * (student(z) + 0.0001) ** self.config.value_weight_exponent)
         return [weight * sum(weights) / sum(new) for weight in new]
+
+
+def weights_of(node: Node) -> list[float]:
+    """Return the weight of each child, as far as the visits of the edge to it account for it."""
+    return [child.weight * node.edge_visits[move] / child.visits for move, child in node.children.items()]
+
+
+def position_key(game: Game, previous: object, bound: int) -> object:
+    """Return what is equal for lines that share a node; `previous` is that of the position before the last move."""
+    last = game.last_move.point
+    state = (*game.board.color.tolist(), game.to_play, game.ko_point, game.consecutive_passes)
+    if last != PASS:
+        stride = game.width + 1
+        region = set(game.chain(last)) or {last}
+        border = list(region)
+        while border:
+            point = border.pop()
+            for neighbor in (point - 1, point + 1, point - stride, point + stride):
+                if game.board.color[neighbor] == EMPTY and neighbor not in region:
+                    region.add(neighbor)
+                    border.append(neighbor)
+        if len(region) > bound:
+            return state
+    return (state, previous)
 
 
 def bucket_key(game: Game, move: int) -> tuple[object, ...] | None:

@@ -20,7 +20,8 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import ROOT, WEIGHT, TreeStore
+from gtp_engine.search.puct.tree import ROOT, WEIGHT, edge_visits
+from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import SearchReport
 
 PLAIN = {
@@ -164,8 +165,7 @@ def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
     assert not tree.virtual_visits[:nodes].any()
     for node in range(nodes):
         first, tried, edges = (int(array[node]) for array in (tree.first_edge, tree.tried, tree.edges))
-        children = tree.child[first : first + tried]
-        below = int(tree.visits[children].sum()) if tried else 0
+        below = int(edge_visits(tree, slice(first, first + tried)).sum())
         assert tree.visits[node] >= below
         if tried and not repeats:
             assert tree.visits[node] == 1 + below
@@ -174,7 +174,11 @@ def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
         priors = tree.prior[first + tried : first + edges]
         assert priors.size == 0 or priors[0] == priors.max()
         assert not tree.child[first + tried : first + edges].any()
-    assert int(tree.child[: int(tree.info[1])].astype(bool).sum()) == nodes - 1
+    children = tree.child[: int(tree.info[1])]
+    if tree.graph.key.size > 0:
+        assert {*children.tolist()} == {*range(nodes)}
+    else:
+        assert np.count_nonzero(children) == nodes - 1
     assert tree.visits[ROOT] >= 1
 
 

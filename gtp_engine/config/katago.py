@@ -70,6 +70,8 @@ _NAMES: Final = (
     _both("dynamicScoreCenterScale", "puct.dynamic_score_scale"),
     _both("valueWeightExponent", "puct.value_weight_exponent"),
     _both("noisePruneUtilityScale", "puct.noise_pruning_scale"),
+    _both("useGraphSearch", "puct.graph_search"),
+    _both("graphSearchRepBound", "puct.graph_search_bound"),
     _both("subtreeValueBiasFactor", "puct.subtree_bias"),
     _both("subtreeValueBiasWeightExponent", "puct.subtree_bias_exponent"),
     _both("subtreeValueBiasFreeProp", "puct.subtree_bias_free_share"),

@@ -126,6 +126,19 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=10,
     )
+    # Off until matches show that it gains; KataGo's is on.
+    graph_search: bool = option(
+        False,
+        "Let lines that lead to the same position share what the search finds out about it (useGraphSearch).",
+    )
+    graph_search_bound: int = option(
+        11,
+        "Moves within which an earlier position must not be able to recur for a position to be shared by lines with "
+        "different histories (graphSearchRepBound).",
+        unit="moves",
+        low=3,
+        high=50,
+    )
     # Off until matches show that it gains; KataGo's is 0.45.
     subtree_bias: float = option(
         0.0,

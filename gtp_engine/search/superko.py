@@ -1,7 +1,7 @@
 """Repetition inside a search: keys of positions, and whether a move would repeat one.  Kernels.
 
-The search is a tree, so a node is reached by one path only.  The positions that may not recur there are those of the
-game's history and those on the path from the root.
+The positions that may not recur at a node of a search are those of the game's history and those on the path from the
+root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).
 """
 
 import numpy as np

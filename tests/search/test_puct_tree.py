@@ -41,23 +41,41 @@ from gtp_engine.search.puct.tree import (
     new_tree,
     promote_untried,
     try_edge,
+    visits_of_edge,
 )
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
 
 # --- the oracle
 
 
-def compare(searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...] = ()) -> None:
+def compare(searcher: PuctSearch, root: Node) -> dict[int, Node]:
+    """Return the oracle's node for each node, after asserting that they are equal and shared by the same lines."""
+    twins: dict[int, Node] = {}
+    compare_below(searcher, ROOT, root, (), twins)
+    assert len({id(twin) for twin in twins.values()}) == len(twins) == store_of(searcher).used
+    return twins
+
+
+def compare_below(
+    searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...], twins: dict[int, Node]
+) -> None:
     """Assert that a node and everything below it equals the oracle's."""
+    if node in twins:
+        assert twins[node] is expected, path
+        return
+    twins[node] = expected
     tree = store_of(searcher).tree
     assert tree.visits[node] == expected.visits, path
     found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
     assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
     first = int(tree.first_edge[node])
-    children = {int(tree.move[e]): int(tree.child[e]) for e in range(first, first + int(tree.tried[node]))}
+    edges = range(first, first + int(tree.tried[node]))
+    children = {int(tree.move[edge]): int(tree.child[edge]) for edge in edges}
     assert children.keys() == expected.children.keys(), path
+    visits = {int(tree.move[edge]): int(visits_of_edge(tree, edge)) for edge in edges}
+    assert visits == expected.edge_visits, path
     for move, child in children.items():
-        compare(searcher, child, expected.children[move], (*path, move))
+        compare_below(searcher, child, expected.children[move], (*path, move), twins)
 
 
 CASES = {
@@ -67,6 +85,8 @@ CASES = {
     "another utility": {"static_score_weight": 0.5, "dynamic_score_weight": 0, "uncertainty_exponent": 0.5},
     "other averages": {"value_weight_exponent": 0.7, "noise_pruning_scale": 0.05, "fpu_parent_power": 0},
     "corrected evaluations": {"subtree_bias": 0.45},
+    "shared nodes": {"graph_search": True},
+    "shared nodes with corrections": {"graph_search": True, "graph_search_bound": 3, "subtree_bias": 0.45},
     "other corrections": {**PLAIN, "subtree_bias": 1.0, "subtree_bias_exponent": 0.5},
 }
 
@@ -81,7 +101,7 @@ def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: 
         searcher.run(game, Limits(300))
         oracle = ReferenceSearch(game, config(**options).puct, evaluator)
         oracle.run(300)
-        compare(searcher, ROOT, oracle.root)
+        compare(searcher, oracle.root)
 
 
 @pytest.mark.parametrize("has_passed", [False, True])
@@ -96,7 +116,7 @@ def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(options: dict[str,
         searcher.run(game, Limits(300))
         oracle = ReferenceSearch(game, config(**options).puct, FakeEvaluator())
         oracle.run(300)
-        compare(searcher, ROOT, oracle.root)
+        compare(searcher, oracle.root)
 
 
 # --- edges

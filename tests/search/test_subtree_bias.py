@@ -26,7 +26,8 @@ from gtp_engine.search.puct.subtree_bias import (
     find_or_add_bucket,
     new_subtree_bias,
 )
-from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Tree, TreeStore, add_node, new_tree
+from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Tree, add_node, new_tree
+from gtp_engine.search.puct.tree_store import TreeStore
 
 BIASED = {"subtree_bias": 0.5, "subtree_bias_exponent": 0.5, "subtree_bias_free_share": 0.75}
 

@@ -7,11 +7,13 @@ leaves              the batch: paths, and the positions at their ends as rows fo
 leaf_evaluator      has the rows evaluated by the network and, if wanted, played out by rollouts
 expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
 means               recomputes the means of each node on a path
+transpositions      lets lines that lead to the same position share a node, if wanted
 subtree_bias        corrects evaluations by the errors found in similar positions
 
 What they work on:
 
-tree                the arrays of the tree, and the store that grows and re-roots them
+tree                the arrays of the tree
+tree_store          the store that grows, prunes and re-roots them
 utility             what the search maximises: win, loss and score; the parameters of a search
 leaf_batches        batches and work arrays for boards of one size
 reusable_tree       the tree kept from move to move, with these arrays

@@ -15,7 +15,7 @@ from gtp_engine.config import PuctConfig
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
-from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree
+from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree, edge_visits
 from gtp_engine.search.puct.utility import Params
 
 Floats = NDArray[np.float64]
@@ -53,16 +53,18 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
     first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     edges = slice(first, first + tried)
     nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
-    eligible = (tree.visits[nodes] > 0) & (root.avoid_until[root.color, points] <= 0)
-    nodes, points = nodes[eligible], points[eligible]
+    visits = edge_visits(tree, edges)
+    eligible = (visits > 0) & (root.avoid_until[root.color, points] <= 0)
+    nodes, points, visits = nodes[eligible], points[eligible], visits[eligible]
     means = tree.mean[nodes]
+    means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / tree.visits[nodes])[:, np.newaxis]  # 1 unless nodes are shared
     sign = 1.0 if root.color == BLACK else -1.0
     radius = 1.0 + params.static_weight + params.dynamic_weight
     return RootMoves(
         nodes=nodes,
         points=points,
         priors=tree.prior[edges][eligible].astype(np.float64),
-        visits=tree.visits[nodes],
+        visits=visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
         radius=config.lcb_stdevs * _deviations(means, radius),

@@ -25,7 +25,7 @@ from gtp_engine.go.board import (
     padded_length,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, TERMINAL, Leaves
+from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.means import MeansWork, update_means
 from gtp_engine.search.puct.select import remove_virtual_visits
 from gtp_engine.search.puct.tree import (
@@ -34,7 +34,6 @@ from gtp_engine.search.puct.tree import (
     LEAD,
     NEW,
     NO_RESULT,
-    NODES,
     PENDING,
     ROOT,
     SCORE,
@@ -44,7 +43,9 @@ from gtp_engine.search.puct.tree import (
     VALUE,
     WEIGHT,
     Tree,
+    has_graph,
     promote_untried,
+    write_post_order,
 )
 from gtp_engine.search.puct.utility import Params, evaluation_weight, score_utility
 
@@ -97,6 +98,9 @@ def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluati
             tree.prior[edge] = evaluation.policy[slot, point]
             tree.child[edge] = 0
             edge += 1
+    if has_graph(tree):
+        for place in range(first, edge + 1):
+            tree.graph.edge_visits[place] = 0
     tree.move[edge] = PASS
     tree.prior[edge] = evaluation.policy[slot, PASS]
     tree.child[edge] = 0
@@ -122,18 +126,16 @@ def write_own_values(
 
 
 @kernel
-def recompute_utilities(tree: Tree, root_color: int, params: Params, colors: NDArray[np.int8], work: MeansWork) -> None:
+def recompute_utilities(
+    tree: Tree, root_color: int, params: Params, colors: NDArray[np.int8], order: IntArray, work: MeansWork
+) -> None:
     """Recompute all utilities of a tree whose root is `root_color` to play, for the score centre in `params`.
 
-    `colors` (work, int8[nodes]) is filled with the colour to play at each node.
+    `colors` (zeros, int8[nodes]) is filled with the colour to play at each node; `order` is work, int32[3, nodes].
     """
     colors[ROOT] = root_color
-    nodes = wide(tree.info[NODES])
-    for node in range(nodes):
-        first = wide(tree.first_edge[node])
-        for edge in range(first, first + tree.tried[node]):
-            colors[tree.child[edge]] = BLACK + WHITE - colors[node]
-    for node in range(nodes - 1, -1, -1):  # children have larger numbers than their parents
+    for place in range(write_post_order(tree, colors, order)):
+        node = wide(order[0, place])
         if tree.visits[node] > 0:
             score = np.float64(tree.own[node, SCORE])
             stdev = sqrt(max(0.0, np.float64(tree.own[node, SCORE_SQUARE]) - score * score))
@@ -167,12 +169,16 @@ def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
 def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: MeansWork) -> None:
     """Count a playout in all nodes on its path, from the leaf to the root, and recompute their means."""
     color = wide(leaves.color[row])
-    for at in range(wide(leaves.depth[row]), -1, -1):
+    depth = wide(leaves.depth[row])
+    for at in range(depth, -1, -1):
         node = wide(leaves.path[row, at])
-        tree.visits[node] += 1
         if at > 0:
             tree.virtual_visits[node] -= 1
-        update_means(tree, node, color, params, work)
+        if at < depth and has_graph(tree):
+            tree.graph.edge_visits[leaves.edges[row, at]] += 1
+        if at < depth or leaves.kind[row] != TRANSPOSITION:
+            tree.visits[node] += 1
+            update_means(tree, node, color, params, work)
         color = BLACK + WHITE - color
 
 

@@ -39,6 +39,8 @@ REVISIT: Final = 2
 COLLISION: Final = 3
 """A row that ends at a node whose evaluation is under way for another row.  It is no playout, but while the batch lasts
 its virtual visits send later walks elsewhere."""
+TRANSPOSITION: Final = 4
+"""A row that ends at an evaluated node with more visits than the edge to it: its mean counts as one more visit's."""
 
 
 class Root(NamedTuple):
@@ -60,10 +62,11 @@ class Leaves(NamedTuple):
     """A batch of playouts under way, one to a row."""
 
     path: IntArray  # [B, MAX_DEPTH + 1] nodes from the root to the leaf
-    moves: NDArray[np.int16]  # [B, MAX_DEPTH] moves between them
+    edges: IntArray  # [B, MAX_DEPTH] edges between them; only where nodes are shared
+    moves: NDArray[np.int16]  # [B, MAX_DEPTH] their moves
     depth: IntArray  # [B] index of the leaf in its path
     color: IntArray  # [B] to play at the leaf
-    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT or COLLISION
+    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION or TRANSPOSITION
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
@@ -83,6 +86,7 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
     """Return rows of zeros for `rows` playouts on boards of this size."""
     return Leaves(
         path=np.zeros((rows, MAX_DEPTH + 1), dtype=np.int32),
+        edges=np.zeros((rows, MAX_DEPTH), dtype=np.int32),
         moves=np.zeros((rows, MAX_DEPTH), dtype=np.int16),
         depth=np.zeros(rows, dtype=np.int32),
         color=np.zeros(rows, dtype=np.int32),

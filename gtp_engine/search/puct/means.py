@@ -22,7 +22,16 @@ from numpy.typing import NDArray
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.puct.subtree_bias import compare, mean_difference
-from gtp_engine.search.puct.tree import UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree, has_bias
+from gtp_engine.search.puct.tree import (
+    UTILITY,
+    UTILITY_SQUARE,
+    WEIGHT,
+    WEIGHT_SQUARE,
+    Tree,
+    has_bias,
+    visits_of_edge,
+    weight_of_edge,
+)
 from gtp_engine.search.puct.utility import Params
 
 _LENIENCE: Final = 2.0
@@ -132,9 +141,9 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
     own_visits, total, with_weight = wide(tree.visits[node]), 0.0, 0
     for i in range(count):
         child = wide(tree.child[first + i])
-        work.weights[i] = mean[child, WEIGHT]
+        work.weights[i] = weight_of_edge(tree, first + i)
         work.utilities[i] = sign * mean[child, UTILITY]
-        own_visits -= tree.visits[child]
+        own_visits -= visits_of_edge(tree, first + i)
         total += work.weights[i]
         with_weight += wide(work.weights[i] > 0.0)
     explored = total

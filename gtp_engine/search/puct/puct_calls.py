@@ -23,6 +23,7 @@ from gtp_engine.search.puct.root import new_root
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.select import exploration, select_batch
 from gtp_engine.search.puct.subtree_bias import carry_over
+from gtp_engine.search.puct.transpositions import add_all_keys
 from gtp_engine.search.puct.tree import ROOT, copy_subtree, new_tree, set_priors, write_pv
 from gtp_engine.search.puct.utility import utility_per_point, utility_radius
 
@@ -41,7 +42,7 @@ def puct_calls() -> list[KernelCall]:
         Config(), game, Limits(visits=1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
     )
     floats, moves = evaluation.policy[0], np.zeros(1, dtype=np.int64)
-    nodes, colors = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8)
+    nodes, colors, order = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8), np.zeros((3, 1), dtype=np.int32)
     path_work, rng = buffers.path_work, buffers.rng
     return [
         KernelCall(select_batch, (tree, root, params, leaves, positions, 0, path_work, rng, batch.filled)),
@@ -52,9 +53,10 @@ def puct_calls() -> list[KernelCall]:
         KernelCall(write_pv, (tree, ROOT, moves, moves)),
         KernelCall(utility_per_point, (0.0, params)),
         KernelCall(utility_radius, (params,)),
-        KernelCall(copy_subtree, (tree, ROOT, tree, nodes, 0)),
+        KernelCall(copy_subtree, (tree, ROOT, tree, nodes, nodes, 0)),
+        KernelCall(add_all_keys, (tree.graph, 0)),
         KernelCall(carry_over, (tree.bias, 0, tree.bias, 0, 0.0, nodes)),
-        KernelCall(recompute_utilities, (tree, BLACK, params, colors, work)),
+        KernelCall(recompute_utilities, (tree, BLACK, params, colors, order, work)),
         KernelCall(write_network_evaluation, (tree, ROOT, evaluation, 0, params)),
         KernelCall(update_means, (tree, ROOT, BLACK, params, work)),
         KernelCall(add_ownership, (ownership, 0, 0.0, floats)),

@@ -6,10 +6,12 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.constants import PASS
 from gtp_engine.search.puct.expand import Ownership, new_ownership
 from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.rollout_players import new_rollout_player
-from gtp_engine.search.puct.tree import EXPANDED, ROOT, TreeStore
+from gtp_engine.search.puct.tree import EXPANDED, ROOT
+from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import RawEvaluation
 from gtp_engine.search.tree_memory import tree_memory
 from gtp_engine.search.tree_reuse import RootPosition, find_position
@@ -39,6 +41,7 @@ class ReusableTree:
             tree_memory(config.search),
             width * height + 1,
             bias_free_share=puct.subtree_bias_free_share if puct.subtree_bias > 0.0 else None,
+            with_graph=puct.graph_search,
         )
         self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
         self.player: Final = new_rollout_player(
@@ -85,6 +88,8 @@ class ReusableTree:
         node = find_position(self.store, self._position, position)
         if self._position is None or node is None or self.store.tree.state[node] != EXPANDED:
             return False
+        if not self._has_legal_moves(node, position):
+            return False
         if node != ROOT:
             if self._position.game.is_over or position.game.is_over:
                 return False
@@ -93,6 +98,15 @@ class ReusableTree:
             self.store.reroot(node)
             self._forget_root()
         return True
+
+    def _has_legal_moves(self, node: int, position: RootPosition) -> bool:
+        """Return whether the edges of a node are the legal moves of `position`.
+
+        Superko may forbid others where the game has reached a shared node by another line than the search at first.
+        """
+        tree, first = self.store.tree, int(self.store.tree.first_edge[node])
+        moves = tree.move[first : first + int(tree.edges[node])]
+        return tree.graph.key.size == 0 or {*moves.tolist()} == {PASS, *position.game.legal_points(position.color)}
 
     def _forget_root(self) -> None:
         """Drop the evaluation and the ownership of the old root."""

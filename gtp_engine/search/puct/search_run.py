@@ -127,8 +127,8 @@ class SearchRun:
         has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != tree.score_center
         # Corrections change when nodes leave the tree.
         if is_known and (has_new_center or params.subtree_bias > 0.0):
-            colors = np.zeros(tree.store.used, dtype=np.int8)
-            recompute_utilities(store, self._root.color, self._params, colors, tree.buffers.means_work)
+            colors, order = np.zeros(tree.store.used, dtype=np.int8), np.zeros((3, tree.store.used), dtype=np.int32)
+            recompute_utilities(store, self._root.color, self._params, colors, order, tree.buffers.means_work)
         tree.score_center = self._params.dynamic_center
 
     # --- the root ---

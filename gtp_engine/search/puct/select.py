@@ -13,14 +13,15 @@ one with the largest prior is compared.  Playouts that have been selected but no
 moves they took (virtual visits), so that the next walk goes elsewhere.
 
 A walk ends at a new node, which is to be evaluated; where passes have ended the game; at a leaf that gets no
-edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.
+edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.  Where nodes are
+shared (`transpositions`), it also ends at a node that has more visits than the edge to it.
 """
 
 from math import cos, log, pi, pow, sqrt
 from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.evaluation.positions import Positions, board_of, mix
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
@@ -29,6 +30,7 @@ from gtp_engine.search.puct.leaves import (
     EVALUATE,
     REVISIT,
     TERMINAL,
+    TRANSPOSITION,
     Leaves,
     PathWork,
     Root,
@@ -36,6 +38,7 @@ from gtp_engine.search.puct.leaves import (
     write_leaf_boards,
 )
 from gtp_engine.search.puct.subtree_bias import bucket_key, find_or_add_bucket
+from gtp_engine.search.puct.transpositions import find_or_add_node, position_key, repeats_late
 from gtp_engine.search.puct.tree import (
     NEW,
     NODES,
@@ -47,7 +50,9 @@ from gtp_engine.search.puct.tree import (
     WEIGHT,
     Tree,
     has_bias,
+    has_graph,
     try_edge,
+    weight_of_edge,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
 from gtp_engine.search.rng import State, random_below
@@ -131,7 +136,7 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     total, mass = 0.0, 0.0  # sums over the tried moves: W, and their prior
     for edge in range(first, first + tried):
-        total += tree.mean[tree.child[edge], WEIGHT]
+        total += weight_of_edge(tree, edge)
         mass += tree.prior[edge]
     urgency = _first_play_urgency(tree, node, sign, mass, params)
     scaling = exploration(tree, node, total, params)
@@ -142,7 +147,7 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
         if depth < root.unrestricted_from and root.avoid_until[color, tree.move[edge]] > depth:
             continue
         child = tree.child[edge]
-        weight = tree.mean[child, WEIGHT]
+        weight = weight_of_edge(tree, edge)
         utility = urgency
         if weight > 0.0:
             utility = sign * tree.mean[child, UTILITY]
@@ -183,6 +188,16 @@ def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root:
 
 
 @spliced_kernel
+def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int) -> bool:
+    """Return whether the shared node at this depth of a path has more visits than the edge to it, or is on it twice."""
+    node = leaves.path[row, depth]
+    for at in range(depth):
+        if leaves.path[row, at] == node:
+            return True
+    return bool(tree.visits[node] > tree.graph.edge_visits[leaves.edges[row, depth - 1]])
+
+
+@spliced_kernel
 def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
@@ -210,6 +225,8 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
             edge = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
         move = wide(tree.move[edge])
         child = wide(tree.child[edge])
+        if has_graph(tree):
+            leaves.edges[row, depth] = edge if child > 0 else wide(tree.first_edge[node]) + wide(tree.tried[node])
         node = child if child > 0 else try_edge(tree, node, edge)
         if move != PASS:
             passes = 0
@@ -222,6 +239,9 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
         leaves.path[row, depth] = node
         tree.virtual_visits[node] += 1
         color = BLACK + WHITE - color
+        if has_graph(tree) and child > 0 and _ends_walk(tree, leaves, row, depth):
+            kind = TRANSPOSITION
+            break
     leaves.depth[row], leaves.color[row] = depth, color
     leaves.passes[row], leaves.button[row] = passes, button
     leaves.kind[row] = kind
@@ -241,6 +261,35 @@ def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Para
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
     margin = area_margin(board, work.queue, leaves.owner[row])
     leaves.margin[row] = margin - params.komi + leaves.button[row]
+
+
+@spliced_kernel
+def _share_node(
+    tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, positions: Positions, work: PathWork
+) -> int:
+    """Return the kind of a row that ends at a new node, after letting its edge lead to the node of the same position.
+
+    The new node, the last one, is dropped then.  Up to the depth to which moves are left out, nothing is shared.
+    """
+    depth = wide(leaves.depth[row])
+    node = wide(leaves.path[row, depth])
+    if depth == 0 or depth < root.unrestricted_from or tree.graph.key[node] != 0:
+        return EVALUATE
+    board, move = board_of(positions, wide(leaves.slot[row]), wide(0)), wide(leaves.moves[row, depth - 1])
+    color, passes = wide(leaves.color[row]), wide(leaves.passes[row])
+    key = position_key(board, color, passes, leaves.button[row], params.counts_area)
+    if not repeats_late(board, move, params.graph_search_bound, work.queue):
+        key = mix(tree.graph.key[leaves.path[row, depth - 1]], key)
+    other = find_or_add_node(tree.graph, key, node)
+    if other == node:
+        return EVALUATE
+    tree.info[NODES] = node
+    tree.child[leaves.edges[row, depth - 1]] = other
+    tree.virtual_visits[other] += 1
+    leaves.path[row, depth] = other
+    if tree.visits[other] > 0:
+        return TRANSPOSITION
+    return COLLISION if tree.state[other] == PENDING else EVALUATE
 
 
 @spliced_kernel
@@ -285,8 +334,12 @@ def select_batch(
         kind = _descend(tree, root, params, leaves, rows, rng)
         leaves.slot[rows] = slots
         if kind == EVALUATE:
-            tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
             write_leaf_boards(root, params.superko, leaves, rows, positions, work)
+            if has_graph(tree):
+                kind = _share_node(tree, root, params, leaves, rows, positions, work)
+                leaves.kind[rows] = kind
+        if kind == EVALUATE:
+            tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
             finish_leaf(root, params.superko, params.suicide, leaves, rows, positions, work)
             if has_bias(tree):
                 _assign_bucket(tree, root, leaves, rows, positions)

@@ -70,12 +70,6 @@ def new_subtree_bias(nodes: int) -> SubtreeBias:
     )
 
 
-def bytes_per_node() -> int:
-    """Return the bytes that the table takes for each node that the tree can have."""
-    one, two = new_subtree_bias(1), new_subtree_bias(2)
-    return sum(array.nbytes for array in two) - sum(array.nbytes for array in one)
-
-
 def clear_subtree_bias(bias: SubtreeBias) -> None:
     """Forget all buckets; of the nodes only the root may be used on."""
     bias.info[BUCKETS] = 1

@@ -8,9 +8,9 @@ there are, and trying that one costs a single pass over the rest (`promote_untri
 is the evaluation of the position itself, by the network or, at the end of a game, by the rules.  Both are rows of a
 matrix: selection needs most columns of a node at once and so reads one or two cache lines for it.
 
-Node 0 is the root.  The colour to play at a node follows from its depth.  It is a tree, not a graph: a position reached
-by transposition is a node of its own, because superko and the last moves make it different; the evaluator's cache makes
-its evaluation cheap.
+Node 0 is the root.  The colour to play at a node follows from its depth.  Unless the search is told to share nodes
+(`transpositions`), it is a tree: a position reached by transposition is a node of its own, because superko and the last
+moves make it different; the evaluator's cache makes its evaluation cheap.  Otherwise several edges may lead to a node.
 """
 
 from typing import Final, NamedTuple
@@ -19,16 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.search.puct.subtree_bias import (
-    BUCKETS,
-    SubtreeBias,
-    bytes_per_node,
-    carry_over,
-    clear_subtree_bias,
-    leave_bucket,
-    move_bucket,
-    new_subtree_bias,
-)
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.search.puct.subtree_bias import SubtreeBias, leave_bucket, move_bucket, new_subtree_bias
+from gtp_engine.search.puct.transpositions import Transpositions, new_transpositions
 
 ROOT: Final = 0
 
@@ -58,19 +51,6 @@ UTILITY_SQUARE: Final = 7
 WEIGHT_SQUARE: Final = 8  # sum of the squares of all weights
 MEAN_COLUMNS: Final = 9
 
-_INITIAL_NODES: Final = 1 << 12
-_GROWTH: Final = 4
-"""Arrays of zeros take no memory until they are written to, so large steps cost nothing but save much copying."""
-
-_LEAST_NODES: Final = 256
-"""Nodes that a tree can have, however little memory is allowed."""
-
-_MOST_EDGES: Final = 2**31 - 2
-"""`first_edge` is an int32, and number 0 is none."""
-
-_KEPT_SHARE: Final = 0.5
-"""Share of the nodes and edges that pruning a full tree keeps: less would forget more, more would prune more often."""
-
 
 class Tree(NamedTuple):
     """The arrays of a tree of up to N nodes and E edges."""
@@ -88,14 +68,14 @@ class Tree(NamedTuple):
     prior: NDArray[np.float32]  # [E] the policy's probability
     child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
     bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
+    graph: Transpositions  # what nodes that several edges lead to need, for N nodes and E edges or for none
 
 
-_NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean")
-_EDGE_ARRAYS: Final = ("move", "prior", "child")
+def new_tree(nodes: int, edges: int, *, with_bias: bool = False, with_graph: bool = False) -> Tree:
+    """Return a tree that consists of a new root.
 
-
-def new_tree(nodes: int, edges: int, *, with_bias: bool = False) -> Tree:
-    """Return a tree that consists of a new root, `with_bias` if evaluations are to be corrected (`subtree_bias`)."""
+    It has room for corrections of evaluations (`subtree_bias`) and for shared nodes (`transpositions`) only if asked.
+    """
     return Tree(
         info=np.ones(2, dtype=np.int64),
         first_edge=np.zeros(nodes, dtype=np.int32),
@@ -110,138 +90,42 @@ def new_tree(nodes: int, edges: int, *, with_bias: bool = False) -> Tree:
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
         bias=new_subtree_bias(nodes if with_bias else 0),
+        graph=new_transpositions(nodes, edges) if with_graph else new_transpositions(0, 0),
     )
-
-
-def _bytes(names: tuple[str, ...]) -> int:
-    """Return the bytes that one entry of these arrays takes."""
-    tree = new_tree(1, 1)
-    return sum(getattr(tree, name).nbytes for name in names)
-
-
-_NODE_BYTES: Final = _bytes(_NODE_ARRAYS)
-_EDGE_BYTES: Final = _bytes(_EDGE_ARRAYS)
-
-
-class TreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
-
-    Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
-    new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
-    them when they leave the tree; None: evaluations are not corrected.
-    """
-
-    def __init__(self, max_memory: int, moves: int, bias_free_share: float | None = None) -> None:
-        self._moves: Final = moves
-        self._bias_free_share: Final = bias_free_share
-        self._node_bytes: Final = _NODE_BYTES + (0 if bias_free_share is None else bytes_per_node())
-        nodes = min(max_memory * 2**20 // (self._node_bytes + moves * _EDGE_BYTES), _MOST_EDGES // moves)
-        self._max_nodes: Final = max(_LEAST_NODES, nodes)
-        self.tree = self._empty()
-
-    def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
-        nodes = min(nodes, self._max_nodes)
-        return new_tree(nodes, 1 + nodes * self._moves, with_bias=self._bias_free_share is not None)
-
-    @property
-    def used(self) -> int:
-        """The number of nodes in use, the root among them."""
-        return int(self.tree.info[NODES])
-
-    @property
-    def memory(self) -> float:
-        """The memory that nodes and edges in use take, MiB."""
-        return (self.used * self._node_bytes + int(self.tree.info[EDGES]) * _EDGE_BYTES) / 2**20
-
-    def clear(self) -> None:
-        """Drop everything but a new root.
-
-        A small tree keeps its arrays: new ones cost a page fault for every 4 KiB that is written.
-        """
-        if self.tree.state.size > _INITIAL_NODES:
-            self.tree = self._empty()
-            return
-        self.tree.info[:] = 1
-        for name in _NODE_ARRAYS:
-            getattr(self.tree, name)[ROOT] = 0
-        clear_subtree_bias(self.tree.bias)
-
-    def is_full(self, nodes: int) -> bool:
-        """Return whether the memory allows fewer than `nodes` more."""
-        return self.used + nodes > self._max_nodes
-
-    def reserve(self, nodes: int) -> None:
-        """Grow the arrays to hold `nodes` more, each with its edges, as far as the memory allows.
-
-        Nodes and edges grow together: most nodes are expanded, and then have an edge for each legal move.
-        """
-        tree = self.tree
-        needed = min(self._max_nodes, self.used + nodes)
-        used_edges = int(tree.info[EDGES])
-        fits = needed <= tree.state.size and used_edges + nodes * self._moves <= tree.move.size
-        if fits or tree.state.size >= self._max_nodes:
-            return
-        larger = self._empty(max(_GROWTH * tree.state.size, needed))
-        larger.info[:] = tree.info
-        for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
-            for name in names:
-                getattr(larger, name)[:count] = getattr(tree, name)[:count]
-        if self._bias_free_share is not None:
-            for name in ("bucket", "added"):
-                getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
-        self._replace(larger, nodes_left=0)
-
-    def reroot(self, node: int) -> None:
-        """Make `node` the root and forget everything that is not below it; no playout may be under way."""
-        self._replace(self._copy(node, 0), nodes_left=self.used)
-
-    def prune(self) -> None:
-        """Forget what is below the least visited nodes, which frees half of the memory; no playout may be under way.
-
-        No visit is lost: a node without its subtree keeps its visits and means, and is expanded again when a playout
-        comes back to it.
-        """
-        self._replace(self._copy(ROOT, self._visits_to_stay_expanded()), nodes_left=self.used)
-
-    def _copy(self, node: int, visits_to_stay_expanded: int) -> Tree:
-        """Return a tree of the same size with a node and what is below it; see `copy_subtree`."""
-        tree = self.tree
-        target = new_tree(tree.state.size, tree.move.size, with_bias=self._bias_free_share is not None)
-        copy_subtree(tree, node, target, np.zeros(self.used, dtype=np.int32), visits_to_stay_expanded)
-        return target
-
-    def _replace(self, tree: Tree, *, nodes_left: int) -> None:
-        """Continue with a copy of the tree; those of the first `nodes_left` nodes that are not in it leave it."""
-        if self._bias_free_share is not None:
-            old = self.tree.bias
-            numbers = np.zeros(old.info[BUCKETS], dtype=np.int32)
-            carry_over(old, nodes_left, tree.bias, int(tree.info[NODES]), self._bias_free_share, numbers)
-        self.tree = tree
-
-    def _visits_to_stay_expanded(self) -> int:
-        """Return the least number of visits such that the nodes with as many, and their children, fit `_KEPT_SHARE`."""
-        tree, used = self.tree, self.used
-        order = np.argsort(-tree.visits[:used], kind="stable")
-        nodes = 1 + np.cumsum(tree.tried[:used][order], dtype=np.int64)
-        edges = 1 + np.cumsum(tree.edges[:used][order], dtype=np.int64)
-        fits = (nodes <= _KEPT_SHARE * self._max_nodes) & (edges <= _KEPT_SHARE * tree.move.size)
-        kept = int(np.count_nonzero(fits))
-        least = int(tree.visits[order[kept]]) + 1 if kept < used else 0
-        return min(least, int(tree.visits[ROOT]))
-
-    def child_by_move(self, node: int, move: int) -> int | None:
-        """Return the node that `move` (a point or PASS) leads to, or None if it has not been tried."""
-        first = int(self.tree.first_edge[node])
-        for edge in range(first, first + int(self.tree.tried[node])):
-            if self.tree.move[edge] == move:
-                return int(self.tree.child[edge])
-        return None
 
 
 @inlined_kernel
 def has_bias(tree: Tree) -> bool:
     """Return whether the search corrects evaluations."""
     return tree.bias.bucket.size > 0
+
+
+@inlined_kernel
+def has_graph(tree: Tree) -> bool:
+    """Return whether several edges may lead to a node."""
+    return tree.graph.key.size > 0
+
+
+@inlined_kernel
+def visits_of_edge(tree: Tree, edge: int) -> int:
+    """Return the playouts through a tried edge."""
+    return wide(tree.graph.edge_visits[edge]) if has_graph(tree) else wide(tree.visits[tree.child[edge]])
+
+
+@inlined_kernel
+def weight_of_edge(tree: Tree, edge: int) -> float:
+    """Return the part of the weight of the node that a tried edge leads to that its visits account for."""
+    child = tree.child[edge]
+    weight: float = tree.mean[child, WEIGHT]
+    return weight * tree.graph.edge_visits[edge] / max(1, tree.visits[child]) if has_graph(tree) else weight
+
+
+def edge_visits(tree: Tree, edges: slice) -> NDArray[np.int64]:
+    """Return the playouts through tried edges, int64[k], as `visits_of_edge` does."""
+    if tree.graph.key.size > 0:
+        return tree.graph.edge_visits[edges].astype(np.int64)
+    visits: NDArray[np.int64] = tree.visits[tree.child[edges]]
+    return visits
 
 
 @spliced_kernel
@@ -259,6 +143,8 @@ def add_node(tree: Tree) -> int:
         tree.mean[node, column] = 0.0
     if has_bias(tree):
         leave_bucket(tree.bias, node)
+    if has_graph(tree):
+        tree.graph.key[node] = 0
     return node
 
 
@@ -316,16 +202,41 @@ def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np
         first = wide(tree.first_edge[node])
         best, best_weight = wide(0), 0.0
         for edge in range(first, first + tree.tried[node]):
-            weight = tree.mean[tree.child[edge], WEIGHT]
+            weight = weight_of_edge(tree, edge)
             if weight > best_weight:
                 best, best_weight = edge, weight
         if best == 0:
             break
         node = wide(tree.child[best])
         moves[length] = tree.move[best]
-        visits[length] = tree.visits[node]
+        visits[length] = visits_of_edge(tree, best)
         length += 1
     return length
+
+
+@spliced_kernel
+def write_post_order(tree: Tree, colors: NDArray[np.int8], order: NDArray[np.int32]) -> int:
+    """Return the number of nodes, written to order[0] such that none comes before those that its edges lead to.
+
+    (Where a line returns to a node, one of them has to.)  `colors` (int8[nodes], zeros but for the root's) is filled
+    with the colour to play at each node; order is int32[3, nodes], its other rows are work.
+    """
+    depth, written = wide(0), wide(0)
+    order[1, 0], order[2, 0] = ROOT, 0  # the nodes on the path, and how many of their edges have been followed
+    while depth >= 0:
+        node, followed = wide(order[1, depth]), wide(order[2, depth])
+        if followed == tree.tried[node]:
+            order[0, written] = node
+            written += 1
+            depth -= 1
+            continue
+        order[2, depth] = followed + 1
+        child = wide(tree.child[tree.first_edge[node] + followed])
+        if colors[child] == 0:
+            colors[child] = BLACK + WHITE - colors[node]
+            depth += 1
+            order[1, depth], order[2, depth] = child, 0
+    return written
 
 
 @spliced_kernel
@@ -343,12 +254,20 @@ def _collapse(tree: Tree, node: int) -> None:
 
 
 @kernel
-def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32], visits_to_stay_expanded: int) -> int:
+def copy_subtree(
+    source: Tree,
+    node: int,
+    target: Tree,
+    origin: NDArray[np.int32],
+    copies: NDArray[np.int32],
+    visits_to_stay_expanded: int,
+) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
     Expanded nodes with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below them.
-    All but these and the root keep the buckets of their corrections; `carry_over` has to follow.  `origin` (work,
-    int32[nodes of source]) is filled with the node that each copy came from.
+    All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and `add_all_keys`.
+    `origin` (work, int32[nodes of source]) is filled with the node that each copy came from, `copies` (zeros, of the
+    same length) with the copy of each node.  Lines that return to the root lead to a second copy of it.
     """
     origin[ROOT] = node
     nodes, edges, place = wide(1), wide(1), wide(0)
@@ -369,13 +288,20 @@ def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32
         elif place != ROOT and has_bias(source):
             move_bucket(source.bias, old, target.bias, place)
         target.first_edge[place] = edges if count > 0 else 0
+        if has_graph(source):
+            target.graph.key[place] = source.graph.key[old]
         for i in range(count):
             target.move[edges + i] = source.move[first + i]
             target.prior[edges + i] = source.prior[first + i]
             if i < tried:
-                target.child[edges + i] = nodes
-                origin[nodes] = source.child[first + i]
-                nodes += 1
+                child = wide(source.child[first + i])
+                if copies[child] == 0:
+                    copies[child] = nodes
+                    origin[nodes] = child
+                    nodes += 1
+                target.child[edges + i] = copies[child]
+                if has_graph(source):
+                    target.graph.edge_visits[edges + i] = source.graph.edge_visits[first + i]
         edges += count
         place += 1
     target.info[NODES] = nodes

@@ -44,6 +44,7 @@ class Params(NamedTuple):
     noise_pruning_scale: float
     subtree_bias: float
     subtree_bias_exponent: float
+    graph_search_bound: int
     uncertainty: float
     uncertainty_exponent: float
     uncertainty_max_weight: float

@@ -1,0 +1,282 @@
+"""Nodes that several lines lead to: when positions are the same, what an edge weighs, and the tree as it changes.
+
+`test_puct_tree` compares whole searches that share nodes with the oracle's.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, game_from, store_of
+
+from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.transpositions import find_or_add_node, new_transpositions, position_key, repeats_late
+from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, WEIGHT, weight_of_edge
+from gtp_engine.search.puct.tree_store import TreeStore
+from gtp_engine.search.tree_reuse import RootPosition
+
+SHARED = {"graph_search": True, "graph_search_bound": 3, "symmetry_pruning": False}
+"""On small boards most moves may be captured soon: with KataGo's bound of 11 hardly any node would be shared."""
+
+# --- positions
+
+
+def key_of(*, color: int = BLACK, passes: int = 0, button: float = 0.0, counts_area: bool = True, **info: int) -> int:
+    """Return the key of a position; `info` changes fields of the board's info."""
+    board = game_from(". X O .\nX . X O\n. X O .\n. . . .", color).board
+    for field, value in info.items():
+        board.info[{"ko": KO_POINT, "ko_color": KO_COLOR, "captured": CAPTURED + BLACK}[field]] = value
+    return int(position_key(board, color, passes, button, counts_area))
+
+
+@pytest.mark.parametrize(
+    "change", [{"color": WHITE}, {"passes": 1}, {"button": 0.5}, {"button": -0.5}, {"ko": 8, "ko_color": WHITE}]
+)
+def test_positions_in_which_something_else_may_be_played_have_different_keys(change: dict[str, Any]) -> None:
+    assert key_of(**change) != key_of()
+
+
+def test_prisoners_count_under_territory_rules_alone() -> None:
+    assert key_of(captured=3) == key_of()
+    assert key_of(captured=3, counts_area=False) != key_of(counts_area=False)
+
+
+@pytest.mark.parametrize(
+    ("diagram", "move", "moves"),
+    [
+        (". X O .\nX . X O\n. X O .\n. . . .", "C3", 2),  # a ko: one stone, one empty point beside it
+        ("X . X O\nX X O O\nO O O .\nO . O O", "A3", 4),  # three stones and one point
+        (". . . . .\nX X X X X\n. . . . .\n. . . . .", "C3", 20),  # everything is empty
+        (". X .\nX . X\n. X .", "B2", 1),  # a suicide: the empty point it leaves
+        ("X . O . .\nX O O . .\nX O . . .", "A3", 4),  # the point beside it, not the region behind White's stones
+    ],
+)
+def test_the_earliest_repetition_is_bounded_by_the_chain_and_the_empty_regions_beside_it(
+    diagram: str, move: str, moves: int
+) -> None:
+    game = game_from(diagram)
+    point = parse_vertex(move, width=game.width, height=game.height)
+    found = np.zeros(game.board.color.size, dtype=np.int32)
+    assert [bound for bound in range(1, 40) if repeats_late(game.board, point, bound, found)] == [*range(1, moves)]
+    assert not repeats_late(game.board, PASS, 1, found)
+
+
+def test_a_key_belongs_to_one_node_also_in_a_full_table() -> None:
+    table = new_transpositions(50, 1)
+    keys = np.random.default_rng(1).integers(1, 2**64, 50, dtype=np.uint64)
+    keys[25:] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
+    assert [find_or_add_node(table, keys[node], node) for node in range(1, 50)] == list(range(1, 50))
+    assert [find_or_add_node(table, keys[node], 0) for node in range(1, 50)] == list(range(1, 50))
+
+
+# --- the search
+
+
+def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
+    searcher.run(game, Limits(visits))
+    return store_of(searcher)
+
+
+def shared_nodes(store: TreeStore) -> list[int]:
+    """Return the nodes that several edges lead to."""
+    children = store.tree.child[: int(store.tree.info[1])]
+    return np.flatnonzero(np.bincount(children[children > 0], minlength=store.used) > 1).tolist()
+
+
+def lines_to(store: TreeStore) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield every node with every line that leads to it."""
+    tree, waiting = store.tree, [(ROOT, ())]
+    while waiting:
+        node, line = waiting.pop()
+        yield node, line
+        first = int(tree.first_edge[node])
+        for edge in range(first, first + int(tree.tried[node])):
+            waiting.append((int(tree.child[edge]), (*line, int(tree.move[edge]))))
+
+
+def test_all_lines_to_a_node_lead_to_the_same_position() -> None:
+    with Searching(ShapedEvaluator(), **SHARED, eval_batch=1) as searcher:
+        store = run(searcher, Game(4), 1000)
+        positions: dict[int, set[object]] = {}
+        lines = 0
+        for node, line in lines_to(store):
+            game = Game(4)
+            for move in line:
+                game.play(move, allow_superko=True)
+            state = (*game.board.color.tolist(), game.to_play, game.ko_point, game.consecutive_passes)
+            positions.setdefault(node, set()).add(state)
+            lines += 1
+        assert len(positions) == store.used < lines
+        assert {len(states) for states in positions.values()} == {1}
+
+
+@pytest.mark.parametrize("options", [{"eval_batch": 1}, {"eval_batch": 8, "pipeline": 2, "in_flight_share": 1}])
+def test_an_edge_has_a_share_of_the_weight_of_its_node(options: dict[str, object]) -> None:
+    with Searching(ShapedEvaluator(), **SHARED, **options) as searcher:
+        store = run(searcher, Game(4), 1000)
+        tree = store.tree
+        assert len(shared_nodes(store)) > 50
+        node = max(shared_nodes(store), key=lambda node: tree.visits[node])
+        edges = np.flatnonzero(tree.child[: int(tree.info[1])] == node)
+        for edge in edges.tolist():
+            share = tree.graph.edge_visits[edge] / tree.visits[node]
+            assert weight_of_edge(tree, edge) == pytest.approx(share * tree.mean[node, WEIGHT])
+
+
+def test_visits_are_exact_with_shared_nodes() -> None:
+    evaluator = ShapedEvaluator()
+    with Searching(evaluator, **SHARED, eval_batch=16, in_flight_share=1) as searcher:
+        report = searcher.run(Game(4), Limits(1000))
+        tree = store_of(searcher).tree
+        assert report.visits == report.playouts == 1000
+        assert sum(move.visits for move in report.moves) == 999
+        for node in shared_nodes(store_of(searcher)):
+            first = int(tree.first_edge[node])
+            below = tree.graph.edge_visits[first : first + int(tree.tried[node])].sum()
+            assert tree.visits[node] == below + 1
+        assert shared_nodes(store_of(searcher))
+        assert sum(evaluator.asked) <= store_of(searcher).used < 900  # the other visits ended at nodes searched before
+
+
+def test_a_search_that_shares_nodes_repeats_itself() -> None:
+    options = {**SHARED, "eval_batch": 8, "pipeline": 2, "subtree_bias": 0.45}
+    found = []
+    for _ in range(2):
+        with Searching(ShapedEvaluator(), **options) as searcher:
+            found.append([(move.point, move.visits) for move in searcher.run(Game(4), Limits(600)).moves])
+    assert found[0] == found[1]
+
+
+def test_neither_finished_games_nor_lines_with_moves_left_out_are_shared() -> None:
+    with Searching(PassingEvaluator(), **SHARED) as searcher:
+        store = run(searcher, Game(3), 500)
+        over = [node for node in range(store.used) if store.tree.own[node, WEIGHT] and store.tree.edges[node] == 0]
+        assert over
+        assert not {*over} & {*shared_nodes(store)}
+    with Searching(ShapedEvaluator(), **SHARED) as searcher:
+        restriction = Restriction(BLACK, frozenset({PASS}), depth=3)
+        searcher.run(Game(4), Limits(1000, restrictions=(restriction,)))
+        lengths = {node: len(line) for node, line in lines_to(store_of(searcher))}
+        assert min(lengths[node] for node in shared_nodes(store_of(searcher))) >= 3
+
+
+# --- the tree changes
+
+
+def checked_keys(store: TreeStore) -> set[int]:
+    """Return all keys but the root's, after checking that the table finds the node of each."""
+    graph = store.tree.graph
+    nodes = [node for node in range(1, store.used) if graph.key[node]]
+    assert [find_or_add_node(graph, graph.key[node], 0) for node in nodes] == nodes
+    assert np.count_nonzero(graph.slots) == len(nodes)
+    return {int(graph.key[node]) for node in nodes}
+
+
+def outline(store: TreeStore, root: int) -> dict[int, Any]:
+    """Return what is at and below a node, by key."""
+    tree, waiting, found = store.tree, [root], {}
+    while waiting:
+        node = waiting.pop()
+        key = (int(tree.graph.key[node]), node == root)
+        if key not in found:
+            first = int(tree.first_edge[node])
+            edges = range(first, first + int(tree.tried[node]))
+            children = [int(tree.child[edge]) for edge in edges]
+            visits = [(int(tree.move[edge]), int(tree.graph.edge_visits[edge])) for edge in edges]
+            keys = [int(tree.graph.key[child]) for child in children]
+            found[key] = (int(tree.visits[node]), float(tree.mean[node, UTILITY]), visits, keys)
+            waiting += children
+    return found
+
+
+def test_the_part_of_the_tree_below_a_move_is_kept_with_what_it_shares() -> None:
+    with Searching(ShapedEvaluator(), **SHARED) as searcher:
+        store = run(searcher, Game(4), 1500)
+        first = int(store.tree.first_edge[ROOT])
+        node = max(store.tree.child[first : first + int(store.tree.tried[ROOT])].tolist(), key=store.tree.visits.item)
+        below = outline(store, node)
+        store.reroot(node)
+        assert outline(store, ROOT) == below
+        assert shared_nodes(store)
+        checked_keys(store)
+        check_tree(searcher)
+
+
+def test_a_pruned_or_growing_tree_keeps_what_it_shares() -> None:
+    with Searching(ShapedEvaluator(), **SHARED, subtree_bias=0.45) as searcher:
+        store = run(searcher, Game(4), 1000)
+        before, keys = outline(store, ROOT), checked_keys(store)
+        store.reserve(store.tree.state.size)
+        assert outline(store, ROOT) == before
+        assert checked_keys(store) == keys
+        store._replace(store._copy(ROOT, 5), nodes_left=store.used)  # as `prune`, which forgets more
+        assert checked_keys(store) < keys
+        assert ((store.tree.state == NEW) & (store.tree.visits > 1)).any()
+        check_tree(searcher)
+        assert run(searcher, Game(4), 1500).tree.visits[ROOT] == 1500
+        searcher.clear()
+        assert checked_keys(store) == set()
+        searcher.run(Game(4), Limits(50))
+
+
+def test_a_game_goes_on_in_the_tree() -> None:
+    game = Game(4)
+    with Searching(ShapedEvaluator(), **SHARED, subtree_bias=0.45) as searcher:
+        for turn in range(8):
+            report = searcher.run(game, Limits(400))
+            assert (report.playouts < 400) == (turn > 0)
+            check_tree(searcher)
+            game.play(report.best_point)
+
+
+def test_a_node_whose_moves_superko_has_changed_is_not_reused() -> None:
+    with Searching(FakeEvaluator(), **SHARED) as searcher:
+        game = Game(5)
+        report = searcher.run(game, Limits(400))
+        game.play(report.best_point)
+        store = store_of(searcher)
+        node = store.child_by_move(ROOT, report.best_point)
+        assert node is not None
+        store.tree.move[store.tree.first_edge[node]] = report.best_point
+        searcher._tree.move_root(RootPosition(game.copy(), game.to_play))  # type: ignore[union-attr]
+        assert store.used == 1
+        searcher.run(game, Limits(50))
+
+
+def has_popular_child(store: TreeStore, node: int) -> bool:
+    """Return whether a node has a child with more visits than the edge to it."""
+    tree, first = store.tree, int(store.tree.first_edge[node])
+    edges = slice(first, first + int(tree.tried[node]))
+    return bool((tree.visits[tree.child[edges]] > tree.graph.edge_visits[edges]).any())
+
+
+def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
+    """Their nodes may have more visits: those from lines that are no longer in the tree."""
+    with Searching(ShapedEvaluator(), **SHARED, eval_batch=1) as searcher:
+        game = Game(4)
+        store = run(searcher, game, 1000)
+        lines = (line for node, line in lines_to(store) if len(line) == 2 and has_popular_child(store, node))
+        for point in next(lines):
+            game.play(point)
+        report = searcher.run(game, Limits(2))
+        tree = store.tree
+        assert has_popular_child(store, ROOT)
+        first = int(tree.first_edge[ROOT])
+        edges = {int(tree.move[edge]): edge for edge in range(first, first + int(tree.tried[ROOT]))}
+        for move in report.moves:
+            edge = edges[move.point]
+            assert move.weight == pytest.approx(weight_of_edge(tree, edge))
+            assert move.visits == tree.graph.edge_visits[edge]
+        assert sum(move.visits for move in report.moves) == report.visits - 1
+
+
+def test_a_search_that_shares_no_nodes_has_no_table() -> None:
+    with Searching(FakeEvaluator()) as searcher:
+        assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0
