@@ -5,11 +5,13 @@ from typing import Any, Final
 
 from gtp_engine.config import Config
 from gtp_engine.engine.human_settings import human_settings_at_start
+from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.starting_board import first_board, playable_board
-from gtp_engine.engine.warm_up import warm_up
+from gtp_engine.engine.warm_up import lists_all_kernels, searches_of, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
 
 
@@ -18,8 +20,10 @@ class EngineBackend:
 
     `human` is a human-like network beside it.
 
-    Creating a backend also compiles all kernels; `log` receives lines for the user.  Raises ConfigError if the
-    configuration requires a network and there is none.
+    Creating a backend loads all kernels.  At a first start, searches with a network begin at once, with interpreted
+    kernels, while these are being compiled.  `log` receives lines for the user.
+
+    Raises ConfigError if the configuration requires a network and there is none.
     """
 
     def __init__(
@@ -40,7 +44,22 @@ class EngineBackend:
                 "name a network with --model FILE"
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
-        warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), log)
+        self._kernels: Final = self._load_kernels(config, evaluator, log)
+
+    @staticmethod
+    def _load_kernels(config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> KernelLoader | None:
+        """Load all kernels, or return what loads them while the first queries are answered."""
+        board, searches = playable_board(evaluator, *first_board(config, evaluator)), searches_of(config, evaluator)
+        # Rollouts are too slow while they are interpreted.
+        if searches == ROLLOUTS or is_cache_filled(searches) or not lists_all_kernels(config, evaluator):
+            warm_up(config, evaluator, board, log)
+            return None
+        log("Analysis is slow until everything is compiled.")
+        kernels = KernelLoader(searches, log)
+        kernels.start()
+        if evaluator is not None:
+            evaluator.prepare(*board)
+        return kernels
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new searcher with these settings."""
@@ -56,7 +75,9 @@ class EngineBackend:
             evaluator.clear_cache()
 
     def close(self) -> None:
-        """Free the networks."""
+        """Free the networks, and end a compiler that is still running."""
+        if self._kernels is not None:
+            self._kernels.close()
         for evaluator in self._evaluators:
             evaluator.close()
 

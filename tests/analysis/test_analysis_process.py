@@ -13,12 +13,14 @@ import pytest
 from analysis.client import Client, query
 from busy_machine import bound
 from click.testing import CliRunner, Result
+from gtp.processes import compile_once
 from nn.tiny_networks import v7_network
 
 import gtp_engine
 from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
+from gtp_engine.kernel_cache import NETWORK
 
 START = bound(400)
 """Seconds after which a process is taken for dead; a first start compiles."""
@@ -27,9 +29,14 @@ ENDLESS = 10_000_000
 
 
 class AnalysisProcess(Client):
-    """Runs `gtp-engine analysis` with further arguments, until the end of the `with` block at most."""
+    """Runs `gtp-engine analysis` with further arguments, until the end of the `with` block at most.
 
-    def __init__(self, *args: str) -> None:
+    Its kernels are compiled before, unless the process `is_cold`.
+    """
+
+    def __init__(self, *args: str, is_cold: bool = False) -> None:
+        if not is_cold:
+            compile_once(NETWORK)
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gtp_engine", "analysis", *args],
@@ -133,6 +140,19 @@ def test_with_a_seed_the_same_query_has_the_same_answer(network: str) -> None:
     with AnalysisProcess("-model", network, "--seed", "1") as server:
         answers = [server.ask(query(moves=[["B", "E5"]], maxVisits=30)) for _ in range(2)]
     assert answers[0] == answers[1]
+
+
+def test_a_first_start_answers_while_it_compiles(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first analysis used to wait for the compiler, a minute on an idle machine."""
+    monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    with AnalysisProcess("-model", network, "-quit-without-waiting", is_cold=True) as server:
+        answer = server.ask(query(moves=[["B", "E5"]], maxVisits=3))
+        server.process.stdin.close()  # type: ignore[union-attr]
+        status, errors = server.end()
+    assert (answer["rootInfo"]["visits"], status) == (3, 0)
+    assert "Analysis is slow until everything is compiled." in errors
+    assert not list(tmp_path.rglob("complete-*"))
 
 
 def test_an_endless_search_is_terminated_at_once(network: str) -> None:
