@@ -72,6 +72,11 @@ def analysis_command(
     if ignored:
         write_log(f"Ignored settings of KataGo's, not supported here: {', '.join(ignored)}")
 
+    human_model = config.network.human_model
+    if human_model is not None and not _is_our_format(human_model):  # front ends for KataGo pass KataGo's own file
+        write_log(f"{human_model} is ignored: convert it with `gtp-engine models import` and name the ONNX file.")
+        config = config.with_values({"network.human_model": None})
+
     def load() -> Any:
         from gtp_engine.analysis.engine_backend import EngineBackend
 
@@ -81,6 +86,11 @@ def analysis_command(
 
     version = config.gtp.version or __version__
     sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))
+
+
+def _is_our_format(model: str) -> bool:
+    """Return whether a network may be one of this engine's files or folders, not one of KataGo's."""
+    return not model.endswith((".gz", ".bin", ".txt"))
 
 
 def _configuration(
