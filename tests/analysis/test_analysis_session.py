@@ -66,7 +66,7 @@ class TestAnswers:
             client.send(query(maxVisits=200, reportDuringSearchEvery=0.05))
             responses = client.finish()
         assert [response["isDuringSearch"] for response in responses] == [True] * (len(responses) - 1) + [False]
-        assert 3 <= len(responses) <= bound(12)
+        assert len(responses) >= 3
         visits = [response["rootInfo"]["visits"] for response in responses]
         assert visits == sorted(set(visits))
         assert visits[-1] == 200

@@ -11,26 +11,26 @@ from gtp_engine.match import referee as referees
 from gtp_engine.match.referee import Referee, winner_of
 from gtp_engine.match.settings import MatchSettings, RefereeMode
 
-# Black owns the left side and White the right; the white stone at B8 has nowhere to live.
+# Black owns the left side and White the right; the white stone at B8 cannot live, even if White plays first.
 POSITION = """
-    . . . X O . . . .
-    . O . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
-    . . . X O . . . .
+    . . X X O . . . .
+    . O X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    . X X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    . X X X O . . . .
 """
 
 
-@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+44")])
+@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+21")])
 def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
     game = Game(9, komi=7.0)
     game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
     referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee=mode))
-    # The two sides have 36 and 45 points; alive, the stone would make the 26 points around it neutral.
+    # The two sides have 36 and 45 points; alive, the stone would make the 3 points around it neutral.
     assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
     referee.close()
 

@@ -13,6 +13,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, DEFAULT_OPTIONS, EvaluationOptions
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions, take_rows
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.encoded_network import Network
@@ -35,7 +36,8 @@ def random_games(width: int, height: int) -> list[Game]:
     for number, rules in enumerate(PRESETS.values()):
         game = Game(width, height, rules, 7.5 - number)
         for _ in range(2 * number):
-            game.play(int(rng.choice(game.legal_points())))
+            points = game.legal_points()
+            game.play(int(rng.choice(points)) if points else PASS)
         games.append(game)
     return games
 

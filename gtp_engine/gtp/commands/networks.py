@@ -56,7 +56,8 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
     """Return a list of the networks, with KataGo's keys."""
     loaded = [evaluator for evaluator in (server.engine.evaluator, server.engine.human) if evaluator is not None]
     models = [evaluator.info.katago_facts() for evaluator in loaded]
-    return json.dumps([{"version": 0} | model | {"usingFP16": "false"} for model in models], separators=(",", ":"))
+    described = [model | {"version": model.get("version", 0), "usingFP16": "false"} for model in models]
+    return json.dumps(described, separators=(",", ":"))
 
 
 def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], list[str]]:

@@ -20,6 +20,8 @@ class Plan(NamedTuple):
     shape: tuple[str, ...]
     games: int
     visits: int
+    held_out: float
+    """Share of games held out for validation; a few games need a large one, or none is."""
 
 
 FULL: Final = Plan(
@@ -29,6 +31,7 @@ FULL: Final = Plan(
     shape=("--blocks", "6", "--channels", "96"),
     games=40,
     visits=200,
+    held_out=0.02,
 )
 TINY: Final = Plan(
     positions=40_000,
@@ -37,6 +40,7 @@ TINY: Final = Plan(
     shape=("--blocks", "3", "--channels", "48", "--pooling-every", "2", "--pooled-channels", "16"),
     games=20,
     visits=50,
+    held_out=0.2,
 )
 
 
@@ -49,7 +53,7 @@ def steps_of(plan: Plan, folder: Path, teacher: Path) -> list[Step]:
     def player(network: Path) -> str:
         return engine_command("--model", network, "--visits", plan.visits, "--network-threads", 1)
 
-    amount = ("--positions", plan.positions, "--sizes", plan.sizes, "--workers", cores)
+    amount = ("--positions", plan.positions, "--sizes", plan.sizes, "--held-out", plan.held_out, "--workers", cores)
     begin = ("run", "--data", data, "--out", run, *plan.shape, "--minutes", plan.minutes)
     training = ("resume", run) if has_checkpoint(run) else begin
     players = ("--first", player(small), "--first-name", "trained", "--second", player(untrained))

@@ -33,6 +33,7 @@ RULE_WEIGHTS: Final[Mapping[str, float]] = {
     "aga": 1,
     "new-zealand": 1,
     "chinese-ogs": 1,
+    "cgos": 1,
     "ing": 1,
     "stone-scoring": 0.5,
     "ancient-territory": 0.5,

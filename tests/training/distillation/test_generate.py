@@ -116,7 +116,7 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
     assert last.endswith(f"{folder.duplicates:,} duplicates left out")
 
 
-def test_progress_without_a_terminal_is_a_line_each_minute(
+def test_progress_without_a_terminal_is_lines_at_an_interval(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.05)
@@ -129,7 +129,7 @@ def test_progress_without_a_terminal_is_a_line_each_minute(
         fill(folder, played(), goal, progress=progress)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "positions, " in err and " minutes left" in err
+    assert "positions, " in err and " s left" in err
 
 
 # --- The command
