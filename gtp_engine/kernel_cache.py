@@ -223,7 +223,7 @@ def lock(waiting: Callable[[], None]) -> Iterator[None]:
             break
         except Timeout:
             waiting()
-        except (OSError, NotImplementedError):
+        except (OSError, NotImplementedError):  # filelock raises the second where the system has no file locks
             break
     try:
         yield

@@ -102,7 +102,7 @@ class RowsForSearch:
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
     ) -> None:
         """Never called: `info.has_rollout_policy` is False."""
-        raise NotImplementedError
+        raise AssertionError("callers check `info.has_rollout_policy`")
 
     def prepare(self, width: int, height: int) -> None:
         """Do nothing: there is nothing to prepare."""
