@@ -7,11 +7,12 @@ behind the schedule of such a game, as KataGo does (`shouldResign` in `cpp/comma
 from typing import Final
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.initial_advantage import initial_advantage_black
 from gtp_engine.search.report import SearchReport, for_color
 from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.tree_reuse import is_continued
 
 HANDICAP_ADVANTAGE: Final = 0.9
 """Points that one side is ahead at the start from which a game is a handicap game."""
@@ -39,8 +40,7 @@ class Resignation:
     def __init__(self, config: PlayConfig) -> None:
         self.config = config
         self._lost = {BLACK: 0, WHITE: 0}
-        self._start: tuple[int, int, tuple[Move, ...]] = (0, 0, ())
-        self._moves: tuple[Move, ...] = ()
+        self._last_game: Game | None = None
 
     def reset(self) -> None:
         """Count from the next move on, after a move was taken back."""
@@ -60,10 +60,9 @@ class Resignation:
 
     def _follow(self, game: Game) -> None:
         """Reset the counts unless `game` continues the last one."""
-        start, moves = (game.width, game.height, game.setup_stones), game.moves
-        if start != self._start or moves[: len(self._moves)] != self._moves:
+        if self._last_game is None or not is_continued(self._last_game, game):
             self.reset()
-        self._start, self._moves = start, moves
+        self._last_game = game.copy()
 
 
 def is_on_schedule(game: Game, color: int, lead: float) -> bool:

@@ -110,7 +110,7 @@ def test_lost_moves_of_another_game_do_not_count() -> None:
     game = game_of(90, komi=7.0)
     shorter = game.copy()
     shorter.undo(2)
-    for other in (shorter, game_of(90, komi=7.0, handicap=2)):
+    for other in (shorter, game_of(90, komi=7.0, handicap=2), game_of(90, komi=6.0)):
         resignation = Resignation(PlayConfig())
         assert not any(resignation.is_due(game, report_of(-20.0, BLACK)) for _ in range(2))
         assert not resignation.is_due(other, report_of(-20.0, BLACK))
