@@ -98,9 +98,10 @@ class KernelLoader:
                 self._end(compiler)
         if self._is_closed.is_set():
             return
-        if not is_cache_filled(self._searches):  # the compiler failed; its traceback is on stderr
+        if is_cache_filled(self._searches):
+            progress.end()
+        else:  # the compiler failed; its traceback is on stderr
             compile_kernels(self._searches, self._log)
-        progress.end()
 
     def _start_compiler(self) -> "subprocess.Popen[bytes]":
         """Return a process that compiles, and ends when the pipe to its stdin is closed."""

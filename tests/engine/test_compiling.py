@@ -12,7 +12,8 @@ import pytest
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, compiling
+from gtp_engine.engine import Engine, compiling, kernel_loader
+from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
@@ -115,15 +116,43 @@ def test_interpreted_kernels_find_the_same(searches: str) -> None:
     assert interpreted == compiled != []
 
 
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = functools.cache(lambda: tmp_path)
+    assert directory() == tmp_path  # from now on, the folder in use
+    monkeypatch.setattr(kernel_cache, "cache_directory", directory)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    class Call:
+        name = "a"
+
+        def load(self) -> None:
+            loaded.append(self.name)
+
+    def refuse(loader: KernelLoader) -> None:
+        raise OSError("no more processes")
+
+    for module in (compiling, kernel_loader):
+        monkeypatch.setattr(module, "kernel_calls", lambda searches: [Call()])
+    monkeypatch.setattr(KernelLoader, "_start_compiler", refuse)
+    lines: list[str] = []
+    loader = KernelLoader(NETWORK, lines.append)
+    loader.start()
+    loader.wait()
+    assert (loader.loaded, loader.is_compiling) == (1, False) and loaded
+    assert any("no more processes" in line for line in lines)
+    assert [line for line in lines if line.endswith("Ready.")] == lines[-1:]
+
+
 class TestOneCompilerAtATime:
     """`compile_kernels` by two processes, played by threads; nothing is compiled."""
 
-    def test_the_second_waits_for_the_first_and_follows_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        directory = functools.cache(lambda: tmp_path)
-        assert directory() == tmp_path  # from now on, the folder in use
-        monkeypatch.setattr(kernel_cache, "cache_directory", directory)
+    @pytest.mark.usefixtures("empty_cache")
+    def test_the_second_waits_for_the_first_and_follows_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compiling, "PROGRESS_INTERVAL", 0.0)
         has_begun, may_end = threading.Event(), threading.Event()
         loaded: list[str] = []
