@@ -8,7 +8,7 @@ from gtp_engine.engine.human_settings import human_settings_at_start
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.starting_board import first_board, playable_board
-from gtp_engine.engine.warm_up import lists_all_kernels, searches_of, warm_up
+from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
@@ -50,15 +50,13 @@ class EngineBackend:
     def _load_kernels(config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> KernelLoader | None:
         """Load all kernels, or return what loads them while the first queries are answered."""
         board, searches = playable_board(evaluator, *first_board(config, evaluator)), searches_of(config, evaluator)
-        # Rollouts are too slow while they are interpreted.
-        if searches == ROLLOUTS or is_cache_filled(searches) or not lists_all_kernels(config, evaluator):
+        if searches == ROLLOUTS or is_cache_filled(searches):  # rollouts are too slow while they are interpreted
             warm_up(config, evaluator, board, log)
             return None
-        log("Analysis is slow until everything is compiled.")
-        kernels = KernelLoader(searches, log)
-        kernels.start()
-        if evaluator is not None:
+        kernels = start_loading(config, evaluator, board, log)
+        if kernels is not None and evaluator is not None:
             evaluator.prepare(*board)
+            log("Analysis is slow until everything is compiled.")
         return kernels
 
     def open_searcher(self, config: Config) -> Searcher:

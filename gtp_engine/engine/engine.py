@@ -32,7 +32,7 @@ from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.engine.warm_up import lists_all_kernels, searches_of, warm_up
+from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -381,12 +381,9 @@ class Engine:
         Until then the engine answers at once, by interpreting kernels.  A move is chosen by a small search while they
         are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
         """
-        if not lists_all_kernels(self.config, self.evaluator):
-            self.warm_up(self._log)
-            return
-        self._kernels = KernelLoader(searches_of(self.config, self.evaluator), self._log)
-        self._kernels.start()
-        self._thinker.prepare(*self._prepared_board())
+        board = self._prepared_board()
+        self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log)
+        self._thinker.prepare(*board)
 
     def wait_for_kernels(self) -> None:
         """Wait until no kernel has to be interpreted any more, after `load_kernels`."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.engine.compiling import compile_kernels
+from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher, uses_network
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
@@ -46,3 +47,18 @@ def warm_up(
         searcher = new_searcher(config, evaluator)
         searcher.run(Game(*board), Limits(visits=_VISITS))
         searcher.close()
+
+
+def start_loading(
+    config: Config, evaluator: Evaluator | None, board: tuple[int, int], log: Callable[[str], None]
+) -> KernelLoader | None:
+    """Begin to load every kernel in the background, and return what does it; the network is not prepared.
+
+    Where kernels are not listed, do the same as `warm_up`, and return None.
+    """
+    if not lists_all_kernels(config, evaluator):
+        warm_up(config, evaluator, board, log)
+        return None
+    kernels = KernelLoader(searches_of(config, evaluator), log)
+    kernels.start()
+    return kernels
