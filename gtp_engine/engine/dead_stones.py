@@ -4,7 +4,7 @@ Ownership is the final owner of each point, averaged over many rollouts or netwo
 −1 for White.  Where Benson's algorithm proves stones alive or dead, the proof replaces the average.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -183,7 +183,8 @@ def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> lis
     groups: list[set[int]] = []
     for chain in chains:
         joined = {*chain}
-        reachable = _reach(game, chain)
+        color = int(game.board.color[chain[0]])
+        reachable = reach(game, chain, np.isin(game.board.color, (EMPTY, color)))
         separate = []
         for group in groups:
             if reachable.isdisjoint(group):
@@ -194,16 +195,15 @@ def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> lis
     return sorted(sorted(group) for group in groups)
 
 
-def _reach(game: Game, chain: list[int]) -> set[int]:
-    """Return the points connected to a chain through its own colour and empty points, the chain included."""
-    color = int(game.board.color[chain[0]])
+def reach(game: Game, chain: Iterable[int], passable: NDArray[np.bool_]) -> set[int]:
+    """Return the points connected to a chain through `passable` ones (by point), the chain included."""
     stride = int(game.board.info[STRIDE])
     seen = set(chain)
-    waiting = list(chain)
+    waiting = list(seen)
     while waiting:
         point = waiting.pop()
         for neighbor in (point - 1, point + 1, point - stride, point + stride):
-            if neighbor not in seen and game.board.color[neighbor] in (EMPTY, color):
+            if passable[neighbor] and neighbor not in seen:
                 seen.add(neighbor)
                 waiting.append(neighbor)
     return seen

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gtp_engine.engine.dead_stones import Ownership, chain_ownership, chains_of, dead_stones, pass_alive_owners
+from gtp_engine.engine.dead_stones import Ownership, chain_ownership, chains_of, dead_stones, pass_alive_owners, reach
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
@@ -70,30 +69,14 @@ def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
     disputes = []
     while doubtful:
         color = int(game.board.color[doubtful[0][0]])
-        area = _reach(game, doubtful[0][0], loose)
+        area = frozenset(reach(game, doubtful[0], loose))
         joined = [chain for chain in doubtful if chain[0] in area and game.board.color[chain[0]] == color]
         disputes.append(Dispute(color, tuple(map(tuple, joined)), area))
         doubtful = [chain for chain in doubtful if chain not in joined]
     return sorted(disputes, key=lambda dispute: -len(dispute.stones))
 
 
-def _reach(game: Game, start: int, loose: NDArray[np.bool_]) -> frozenset[int]:
-    """Return the points connected to `start` through `loose` ones."""
-    reached, waiting = {start}, [start]
-    while waiting:
-        for neighbor in _neighbors(game, waiting.pop()):
-            if loose[neighbor] and neighbor not in reached:
-                reached.add(neighbor)
-                waiting.append(neighbor)
-    return frozenset(reached)
-
-
 def _area_margin(game: Game, taken: frozenset[int]) -> int:
     """Return Black's area less White's once the stones on `taken` are off the board."""
     owners = area_owners(remove_dead(game.board, taken), int(game.board.info[STRIDE]))
     return int(np.count_nonzero(owners == BLACK)) - int(np.count_nonzero(owners == WHITE))
-
-
-def _neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
-    stride = int(game.board.info[STRIDE])
-    return point - 1, point + 1, point - stride, point + stride
