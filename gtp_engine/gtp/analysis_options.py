@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.clock import read_number
-from gtp_engine.errors import InvalidColorError, problem, shown
+from gtp_engine.errors import problem, shown
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
-from gtp_engine.gtp.args import parse_integer
+from gtp_engine.gtp.args import color_or_none, parse_integer
 from gtp_engine.gtp.protocol import GtpError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def parse_analysis(words: tuple[str, ...], game: "Game", *, is_kata: bool) -> An
     """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
     options = AnalysisOptions()
     position = 0
-    if position < len(words) and (color := _color(words[position])) is not None:
+    if position < len(words) and (color := color_or_none(words[position])) is not None:
         options, position = replace(options, color=color), position + 1
     if position < len(words) and read_number(words[position]) >= 0:
         options, position = replace(options, interval=_interval(words[position])), position + 1
@@ -108,13 +108,6 @@ def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], g
         named = frozenset((*board_points(game.width, game.height), PASS)) - named
     restrictions = (*options.restrictions, Restriction(color, named, depth))
     return replace(options, restrictions=restrictions, allowed=allowed)
-
-
-def _color(word: str) -> int | None:
-    try:
-        return parse_color(word)
-    except InvalidColorError:
-        return None
 
 
 def _interval(word: str) -> float:

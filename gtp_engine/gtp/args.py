@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gtp_engine.clock import read_number
-from gtp_engine.errors import problem, shown
+from gtp_engine.errors import InvalidColorError, problem, shown
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.coords import parse_color, parse_vertex
 from gtp_engine.gtp.protocol import GtpError
@@ -34,6 +34,14 @@ class Args:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
+
+
+def color_or_none(word: str) -> int | None:
+    """Return the color that a word names, None if it names none."""
+    try:
+        return parse_color(word)
+    except InvalidColorError:
+        return None
 
 
 def parse_integer(word: str, *, failure: str, expected: str = "a whole number") -> int:

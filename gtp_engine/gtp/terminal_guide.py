@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from gtp_engine.errors import shown
+from gtp_engine.gtp.args import color_or_none
 from gtp_engine.gtp.protocol import Command
 
 WELCOME: Final = """\
@@ -28,7 +29,6 @@ To play on a graphical board, give the command gtp-engine to a Go program: see d
 gtp-engine --help lists what else there is; gtp-engine gtp --help the options."""
 
 _VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
-_COLOR: Final = re.compile(r"(?i:b|w|black|white)")
 _HELP_WORDS: Final = ("help", "?", "h", "man", "usage")
 _END_WORDS: Final = ("exit", "bye", "q", "end")
 
@@ -46,12 +46,12 @@ def advice(command: Command, *, is_known: bool) -> str:
         vertices = [word for word in words if _VERTEX.fullmatch(word)]
         return _how_to_play(vertices[0] if vertices else "D4") if not _is_move(words) else ""
     if name == "genmove":
-        return "" if words and _COLOR.fullmatch(words[0]) else "genmove needs a color: genmove b or genmove w."
+        return "" if words and color_or_none(words[0]) is not None else "genmove needs a color: genmove b or genmove w."
     return "" if is_known else f"There is no command {shown(command.name)}; help explains how to play."
 
 
 def _is_move(words: tuple[str, ...]) -> bool:
-    return len(words) == 2 and _COLOR.fullmatch(words[0]) is not None and _VERTEX.fullmatch(words[1]) is not None
+    return len(words) == 2 and color_or_none(words[0]) is not None and _VERTEX.fullmatch(words[1]) is not None
 
 
 def _how_to_play(vertex: str) -> str:

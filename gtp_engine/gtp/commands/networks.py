@@ -4,9 +4,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.clock import read_number
-from gtp_engine.errors import InvalidColorError, problem, shown
-from gtp_engine.go.coords import parse_color
-from gtp_engine.gtp.args import Args
+from gtp_engine.errors import problem, shown
+from gtp_engine.gtp.args import Args, color_or_none
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -64,7 +63,7 @@ def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], 
     """Return the color to play, the symmetries to evaluate and the words that follow them."""
     words = list(args)
     color = engine.game.to_play
-    if words and (named := _color_or_none(words[0])) is not None:
+    if words and (named := color_or_none(words[0])) is not None:
         color = named
         words.pop(0)
     symmetries = _symmetries(words.pop(0) if words else "all", is_square=engine.game.width == engine.game.height)
@@ -86,10 +85,3 @@ def _optimism(word: str) -> float:
     if not 0 <= value <= 1:
         raise GtpError(problem(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1"))
     return value
-
-
-def _color_or_none(word: str) -> int | None:
-    try:
-        return parse_color(word)
-    except InvalidColorError:
-        return None
