@@ -17,7 +17,7 @@ def check_human_settings(config: Config, evaluator: Evaluator | None, human: Eva
     if evaluator is not None and evaluator.info.needs_profile and not config.human.human_profile:
         name = shown(evaluator.info.name)
         raise ConfigError(problem(f"network {name} imitates people", expected="a profile", advice=_SET_PROFILE))
-    if config.human.human_profile and not _uses_profile(evaluator) and not _uses_profile(human):
+    if _is_profile_unused(config, evaluator, human):
         given = f"humanSLProfile {config.human.human_profile} without a network that uses it"
         raise ConfigError(problem(given, advice=_LOAD_NETWORK))
 
@@ -30,13 +30,18 @@ def human_settings_at_start(
     Raises ConfigError for other mistakes.
     """
     warning = None
-    if config.human.human_profile and not _uses_profile(evaluator) and not _uses_profile(human):
+    if _is_profile_unused(config, evaluator, human):
         warning = f"No network uses the profile {config.human.human_profile}, which is ignored: {_LOAD_NETWORK}."
         config = replace(config, human=replace(config.human, human_profile=""))
     elif _uses_profile(human) and not config.human.human_profile:
         warning = f"The human-like network is not used without a profile: {_SET_PROFILE}."
     check_human_settings(config, evaluator, human)
     return config, warning
+
+
+def _is_profile_unused(config: Config, evaluator: Evaluator | None, human: Evaluator | None) -> bool:
+    """Return whether a profile is set that no network uses."""
+    return bool(config.human.human_profile) and not _uses_profile(evaluator) and not _uses_profile(human)
 
 
 def _uses_profile(evaluator: Evaluator | None) -> bool:

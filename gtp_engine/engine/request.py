@@ -14,8 +14,8 @@ class Request:
     wide_root_noise: float = 0.0
     """For analyses only; see `Limits`."""
     move_ownership: bool = False
+    """Ownership after each move."""
     visits: int | None = None
     """Most visits of the search, if that is fewer than configured."""
-    """Ownership after each move."""
     advantage_black: float | None = None
     """Black's playout doubling advantage; None: the configured one."""
