@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from busy_machine import bound
+from engine_positions import set_up
 from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
@@ -21,7 +22,6 @@ from gtp_engine.errors import (
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.rules import Rules
 
 FINISHED = """
@@ -49,12 +49,6 @@ def engine() -> Iterator[Engine]:
     made = make()
     yield made
     made.close()
-
-
-def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
-    diagram = parse_diagram(text)
-    engine.set_board_size(diagram.width, diagram.height)
-    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
 
 
 def point(engine: Engine, vertex: str) -> int:

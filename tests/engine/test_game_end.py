@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine_positions import FINISHED, SEKI_DIAGRAM, set_up
 
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
@@ -18,23 +19,6 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.report import MoveReport, SearchReport
 
-SEKI_DIAGRAM = """
-    O . O . O X . X . O . O X . X . X
-    O O O O O X X X X O O O X X X X X
-"""
-"""The groups in the middle have one eye each and share two liberties; a side that plays there loses its group."""
-
-FINISHED = """
-    . X . X O . O
-    X X X X O O .
-    . X X X O O O
-    X X X X O O O
-    . X X O O . O
-    X X X X O O O
-    . X X X O O .
-"""
-"""Nothing is left: by area Black has 27 points and White 22."""
-
 
 def make(rules: str, komi: float, **values: str) -> Engine:
     config = {"search.visits": "600", "search.seed": "5", "search.threads": "1", "game.rules": rules}
@@ -44,12 +28,6 @@ def make(rules: str, komi: float, **values: str) -> Engine:
 def as_expected(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
     """Return the ownership as it is, without reading anything out."""
     return ownerships
-
-
-def set_up(engine: Engine, text: str, to_play: int) -> None:
-    diagram = parse_diagram(text)
-    engine.set_board_size(diagram.width, diagram.height)
-    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
 
 
 @pytest.fixture(params=["rave", "uct"])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from engine_positions import SEKI_DIAGRAM
 from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
@@ -42,10 +43,6 @@ FOUR_IN_A_ROW = """
 SECOND_EYE_AT_D2 = """
     . X . . O . . . .
     X X X X O O . . .
-"""
-SEKI = """
-    O . O . O X . X . O . O X . X . X
-    O O O O O X X X X O O O X X X X X
 """
 
 ONE_EYED_CORNER = (
@@ -160,7 +157,7 @@ def owner_read_out(thinker: Thinker, text: str, vertex: str, to_play: int) -> fl
 
 
 def test_both_sides_of_a_seki_live(thinker: Thinker) -> None:
-    game = game_of(SEKI)
+    game = game_of(SEKI_DIAGRAM)
     doubtful = ownership_of(game, F2=0.1, K2=-0.1)
     (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [doubtful])
     assert ownership[parse_vertex("F2", width=17, height=2)] == 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from busy_machine import bound, require_once
+from engine_positions import FINISHED, set_up
 from fake_evaluators import FakeEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -14,24 +15,12 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine, Request
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting, Restriction
 from gtp_engine.search.report import SearchReport
-
-FINISHED = """
-    . X . X O . O
-    X X X X O O .
-    . X X X O O O
-    X X X X O O O
-    . X X O O . O
-    X X X X O O O
-    . X X X O O .
-"""
-"""Nothing is left: by area Black has 27 points and White 22."""
 
 NEUTRAL = """
     . X . X O . O
@@ -63,12 +52,6 @@ def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **value
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
     defaults = {"game.board_size": "7", "search.visits": "24", "search.seed": "1"}
     return Engine(Config().with_values({**defaults, **texts}), log=log, evaluator=evaluator)
-
-
-def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
-    diagram = parse_diagram(text)
-    engine.set_board_size(diagram.width, diagram.height)
-    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
 
 
 def point(engine: Engine, vertex: str) -> int:

@@ -1,0 +1,29 @@
+"""Positions that several tests of the engine begin from."""
+
+from gtp_engine.engine import Engine
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.diagram import parse_diagram
+
+FINISHED = """
+    . X . X O . O
+    X X X X O O .
+    . X X X O O O
+    X X X X O O O
+    . X X O O . O
+    X X X X O O O
+    . X X X O O .
+"""
+"""Nothing is left: by area Black has 27 points and White 22."""
+
+SEKI_DIAGRAM = """
+    O . O . O X . X . O . O X . X . X
+    O O O O O X X X X O O O X X X X X
+"""
+"""The groups in the middle have one eye each and share two liberties; a side that plays there loses its group."""
+
+
+def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
+    """Start a new game from a diagram."""
+    diagram = parse_diagram(text)
+    engine.set_board_size(diagram.width, diagram.height)
+    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
