@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.positions import Positions, view_board
-from gtp_engine.go.board import HEIGHT, STRIDE, WIDTH, Board
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent
+from gtp_engine.go.board import HEIGHT, WIDTH, Board, chain_liberties
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
@@ -213,19 +213,9 @@ def _centre_weights(mirroring: Mirroring, board: Board) -> dict[int, float]:
             if mirroring.has_centre and weight == 0.0 and dx * dx + dy * dy <= _AROUND:
                 weight = _AROUND_CENTRE
             weights[xy_to_point(x, y, width=width)] = weight
-    if mirroring.has_centre and board.color[mirroring.centre] != EMPTY:
-        weights |= dict.fromkeys(_liberties(board, mirroring.centre), _NEAR_CENTRE)
+    if mirroring.has_centre:
+        weights |= dict.fromkeys(chain_liberties(board, mirroring.centre), _NEAR_CENTRE)
     return weights
-
-
-def _liberties(board: Board, stone: int) -> set[int]:
-    """Return the liberties of the chain of a stone."""
-    stride, liberties, at = int(board.info[STRIDE]), set(), stone
-    while True:
-        liberties |= {p for p in (at - 1, at + 1, at - stride, at + stride) if board.color[p] == EMPTY}
-        at = int(board.next_stone[at])
-        if at == stone:
-            return liberties
 
 
 def value_centre(mirroring: Mirroring, evaluation: Evaluation, row: int) -> None:
