@@ -1,6 +1,6 @@
 """Reports from a tree: `SearchReport`, and `Progress` for the watcher."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import board_size
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
+from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
 from gtp_engine.search.puct.dame import passes_too_early
@@ -149,21 +149,14 @@ def _stdev(mean: NDArray[np.float64]) -> float:
 
 
 class _Candidates(NamedTuple):
-    """Moves to choose from, k of them."""
+    """Moves to choose from, k of them: those that were tried as in `RootMoves`, then others."""
 
-    reports: list[MoveReport]
+    points: NDArray[np.int64]  # [k]
+    visits: NDArray[np.int64]  # [k]
     weights: Floats  # [k] what they are chosen by, in visits
     utilities: Floats  # [k] for the side to play
     priors: Floats  # [k] as the search used them
     leaves_out_pass: bool = False  # the pass is not to be chosen
-
-    @property
-    def points(self) -> NDArray[np.int64]:
-        return np.array([report.point for report in self.reports], dtype=np.int64)
-
-    @property
-    def visits(self) -> NDArray[np.int64]:
-        return np.array([report.visits for report in self.reports], dtype=np.int64)
 
 
 def _moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
@@ -171,49 +164,54 @@ def _moves(view: SearchView, temperature: float, random: np.random.Generator | N
 
     A search that tried none, of a single visit or cancelled before, has the moves of largest prior.
     """
-    found = _tried_moves(view) or _untried_moves(view)
-    if not found.reports:
+    tried = root_moves(view.tree, view.root, view.params, view.config)
+    count = tried.nodes.size
+    found = _tried_moves(view, tried) if count > 0 else _untried_moves(view, tried)
+    if found.points.size == 0:
         return []
-    has_visits = found.reports[0].visits > 0
     if view.human is not None and view.human_config.human_move_share > 0.0:
-        found = _chosen_as_people(view, view.human, found, with_untried=has_visits and random is not None)
+        untried = _untried_moves(view, tried) if count > 0 and random is not None else None
+        found = _chosen_as_people(view, view.human, found, untried)
     order = np.lexsort((-found.priors, -found.visits, -found.weights)).tolist()
     if random is not None:
         chosen = draw(found.weights, temperature, view.config.temperature_below, random)
         order.remove(chosen)
         order.insert(0, chosen)
-    ordered = [replace(found.reports[i], selection_weight=float(found.weights[i])) for i in order]
-    return ordered if has_visits else ordered[:_POLICY_MOVES]
+    return [
+        _move(view, tried, i, float(found.weights[i]))
+        if i < count
+        else _untried_move(view, int(found.points[i]), float(found.weights[i]))
+        for i in (order if count > 0 else order[:_POLICY_MOVES])
+    ]
 
 
-def _chosen_as_people(view: SearchView, human: RawEvaluation, found: _Candidates, *, with_untried: bool) -> _Candidates:
+def _chosen_as_people(
+    view: SearchView, human: RawEvaluation, found: _Candidates, untried: _Candidates | None
+) -> _Candidates:
     """Return the candidates with the weights of human-like play; people also choose moves that were not tried."""
-    if with_untried:
-        untried = _untried_moves(view, tried=found.points)
-        count = len(untried.reports)
-        found = found._replace(
-            reports=[*found.reports, *untried.reports],
+    if untried is not None:
+        count = untried.points.size
+        found = _Candidates(
+            points=np.append(found.points, untried.points),
+            visits=np.append(found.visits, untried.visits),
             weights=np.append(found.weights, np.zeros(count)),
             utilities=np.append(found.utilities, np.full(count, found.utilities.mean())),
             priors=np.append(found.priors, untried.priors),
+            leaves_out_pass=found.leaves_out_pass,
         )
-    points = found.points
-    shares = np.maximum(0.0, human.policy[points].astype(np.float64))
+    shares = np.maximum(0.0, human.policy[found.points].astype(np.float64))
     if found.leaves_out_pass:
-        shares[points == PASS] = 0.0
-    return found._replace(weights=human_weights(found.weights, found.utilities, shares, points, view.human_config))
+        shares[found.points == PASS] = 0.0
+    weights = human_weights(found.weights, found.utilities, shares, found.points, view.human_config)
+    return found._replace(weights=weights)
 
 
-def _tried_moves(view: SearchView) -> _Candidates | None:
-    """Return the moves that have visits; None before the first."""
-    moves = root_moves(view.tree, view.root, view.params, view.config)
-    if moves.nodes.size == 0:
-        return None
-    reports = [_move(view, moves, i) for i in range(moves.nodes.size)]
+def _tried_moves(view: SearchView, moves: RootMoves) -> _Candidates:
+    """Return the moves that have visits."""
     without_pass = _leaves_out_pass(view, moves)
     weights = selection_weights(moves, view.tree, view.params, view.config, without_pass=without_pass)
     sign = 1.0 if view.root.color == BLACK else -1.0
-    return _Candidates(reports, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
+    return _Candidates(moves.points, moves.visits, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
 
 
 def _leaves_out_pass(view: SearchView, moves: RootMoves) -> bool:
@@ -223,8 +221,8 @@ def _leaves_out_pass(view: SearchView, moves: RootMoves) -> bool:
     return fills_dame and passes_too_early(moves, view.root.color, view.raw.ownership_black, stride)
 
 
-def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
-    """Return the report of move i."""
+def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
+    """Return the report of move i, which has this selection weight."""
     tree, params, mean = view.tree, view.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
@@ -248,6 +246,7 @@ def _move(view: SearchView, moves: RootMoves, i: int) -> MoveReport:
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
+        selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
     )
@@ -265,40 +264,48 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _untried_moves(view: SearchView, tried: Collection[int] | NDArray[np.int64] = ()) -> _Candidates:
-    """Return the moves of the root that are not in `tried`, with its own results; their weights are their priors."""
-    tree, root, mean = view.tree, view.root, view.tree.mean[ROOT]
+def _untried_moves(view: SearchView, tried: RootMoves) -> _Candidates:
+    """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
+    tree, root = view.tree, view.root
     edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
     points = tree.move[edges]
-    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, list(tried))]
-    value, utility = float(mean[VALUE]), float(mean[UTILITY])
-    own_utility = utility if root.color == BLACK else -utility
-    position = MoveReport(
-        point=NULL_POINT,
+    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, tried.points)]
+    priors = tree.prior[edges].astype(np.float64)
+    return _Candidates(
+        points=tree.move[edges].astype(np.int64),
+        visits=np.zeros(edges.size, dtype=np.int64),
+        weights=pruned(priors, view.config) if priors.any() else priors,
+        utilities=np.full(edges.size, _root_utility(view)),
+        priors=priors,
+    )
+
+
+def _root_utility(view: SearchView) -> float:
+    """Return the utility of the root for the side to play."""
+    utility = float(view.tree.mean[ROOT, UTILITY])
+    return utility if view.root.color == BLACK else -utility
+
+
+def _untried_move(view: SearchView, point: int, selection_weight: float) -> MoveReport:
+    """Return the report of a move that has no visits: with the root's own results."""
+    mean = view.tree.mean[ROOT]
+    return MoveReport(
+        point=point,
         visits=0,
-        value_black=value,
-        expected_black=value,
+        value_black=float(mean[VALUE]),
+        expected_black=float(mean[VALUE]),
+        pv=(point,),
         pv_visits=(0,),
-        utility_black=utility,
-        utility_lcb=own_utility - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
+        prior=float(view.raw.policy[point]),
+        human_prior=_human_prior(view, point),
+        utility_black=float(mean[UTILITY]),
+        utility_lcb=_root_utility(view) - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
         score_black=float(mean[SCORE]),
         score_stdev=_stdev(mean),
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
+        selection_weight=selection_weight,
     )
-    priors = tree.prior[edges].astype(np.float64)
-    weights = pruned(priors, view.config) if priors.any() else priors
-    reports = [
-        replace(
-            position,
-            point=point,
-            pv=(point,),
-            prior=float(view.raw.policy[point]),
-            human_prior=_human_prior(view, point),
-        )
-        for point in tree.move[edges].tolist()
-    ]
-    return _Candidates(reports, weights, np.full(edges.size, own_utility), priors)
 
 
 def _human_prior(view: SearchView, point: int) -> float | None:
