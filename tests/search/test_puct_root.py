@@ -81,6 +81,7 @@ def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
     assert draw(weights, 0.0, 1.0, random) == 0
     drawn = np.bincount([draw(weights, 0.5, 1.0, random) for _ in range(2000)], minlength=3) / 2000
     assert drawn == pytest.approx([0.8, 0.2, 0.0], abs=0.03)
+    assert draw(np.zeros(2), 1.0, 1.0, random) == 0
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,11 @@ def _prefer_best_lower_bound(moves: RootMoves, weights: Floats, least: float) ->
 
 
 def draw(weights: Floats, temperature: float, below: float, random: np.random.Generator) -> int:
-    """Return the index of a move drawn with its chance; the best one without random numbers if no other has any."""
-    if temperature <= _GREEDY and below >= 1.0:
+    """Return the index of a move drawn with its chance; the best one without random numbers if no other has any.
+
+    Where every weight is 0, as the priors of moves without visits may be, it is the first one.
+    """
+    if (temperature <= _GREEDY and below >= 1.0) or weights.max() <= 0.0:
         return int(np.argmax(weights))
     return int(random.choice(weights.size, p=chances(weights, temperature, below)))
 
