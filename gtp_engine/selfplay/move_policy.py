@@ -17,7 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size, take_rows
 from gtp_engine.go.board import padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
@@ -40,19 +40,14 @@ class NetworkMoves:
 
     def __init__(self, evaluator: RowsEvaluator) -> None:
         self._evaluator: Final = evaluator
-        self._rows: Final[dict[tuple[int, int, int], Positions]] = {}
 
     def policies(
         self, positions: Positions, rows: Sequence[int], conditions: Sequence[Conditions], games: Sequence[Game]
     ) -> NDArray[np.floating]:
         """Return the network's policies; see `MovePolicy`."""
-        shape = (len(positions.key), *board_size(positions))
-        if shape not in self._rows:
-            self._rows[shape] = new_positions(*shape)
-        chosen, evaluation = self._rows[shape], new_evaluation(*shape)
-        for name, array in chosen._asdict().items():
-            if name != "zobrist":
-                array[: len(rows)] = getattr(positions, name)[rows]
+        batch = len(positions.key)
+        chosen = take_rows(positions, np.resize(rows, batch))  # always as many: evaluators keep buffers for each number
+        evaluation = new_evaluation(batch, *board_size(positions))
         self._evaluator.evaluate_rows(chosen, conditions, evaluation)
         return evaluation.policy[: len(rows)]
 

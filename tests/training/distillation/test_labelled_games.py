@@ -8,11 +8,12 @@ import numpy as np
 from fake_evaluators import FakeEvaluator
 from numpy.typing import NDArray
 
+from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.selfplay.move_policy import RowsForSearch, SearchMoves
+from gtp_engine.selfplay.move_policy import NetworkMoves, RowsForSearch, SearchMoves
 from gtp_engine.selfplay.policy_games import plain_plan
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.game_variety import Board
@@ -109,6 +110,22 @@ def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> 
     assert {bool(stones[i, 0]) for i in second if flags[i]} == {True}
     assert {bool(stones[i, 0]) for i in second if not flags[i]} == {True, False}
     assert samples.policy[flags].max() < 1, "the labels are the teacher's"
+
+
+def test_a_network_as_the_player() -> None:
+    """Some rows of a batch, in another order, have the policies that they have in the whole batch."""
+    games = [Game(4) for _ in range(4)]
+    positions, evaluation = new_positions(4, 4, 4), new_evaluation(4, 4, 4)
+    for row, game in enumerate(games):
+        game.play(game.legal_points()[row])
+        write_game(positions, row, game)
+    conditions, rows = [conditions_of(game) for game in games], [3, 1]
+    GroupedRows(FakeEvaluator()).evaluate_rows(positions, conditions, evaluation)
+    found = NetworkMoves(GroupedRows(FakeEvaluator())).policies(
+        positions, rows, [conditions[row] for row in rows], [games[row] for row in rows]
+    )
+    np.testing.assert_array_equal(found, evaluation.policy[rows])
+    assert not np.array_equal(found[0], found[1])
 
 
 def test_a_search_as_the_player() -> None:
