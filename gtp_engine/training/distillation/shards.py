@@ -125,6 +125,14 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
 
 
+def first_shards(folder: Path) -> dict[tuple[int, int], Path]:
+    """Return the first shard of each board, by width and height, sorted; raises ShardError like `shard_paths`."""
+    first: dict[tuple[int, int], Path] = {}
+    for path in shard_paths(folder):
+        first.setdefault(parse_name(path)[:2], path)
+    return first
+
+
 def join(parts: Sequence[Samples]) -> Samples:
     """Return the positions of all parts, of which there is at least one."""
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))

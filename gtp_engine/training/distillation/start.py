@@ -6,7 +6,7 @@ from typing import Final
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
-from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, parse_name, read_shard, shard_paths
+from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, first_shards, read_shard
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.nets.architecture import empty_network
 from gtp_engine.training.nets.network_module import NetworkModule
@@ -66,14 +66,12 @@ def module_of_file(path: Path) -> NetworkModule:
 
 def teacher_of(folder: Path) -> str:
     """Return the names of the networks that labelled the first shard of each board size."""
-    first = {parse_name(path)[:2]: path for path in reversed(shard_paths(folder))}
-    return ", ".join(sorted({read_shard(path)[1].teacher for path in first.values()}))
+    return ", ".join(sorted({read_shard(path)[1].teacher for path in first_shards(folder).values()}))
 
 
 def has_all_labels(folder: Path) -> bool:
     """Return whether the shards of a folder have labels for the outputs of `new.WITH_ERRORS`, by one of each board."""
-    first = {parse_name(path)[:2]: path for path in shard_paths(folder)}
-    shards = [read_shard(path)[0] for path in first.values()]
+    shards = [read_shard(path)[0] for path in first_shards(folder).values()]
     return bool(shards) and all(
         each.optimistic.any() and (each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards
     )

@@ -15,6 +15,7 @@ from gtp_engine.training.distillation.shards import (
     ShardError,
     ShardMeta,
     ShardName,
+    first_shards,
     is_of_player,
     join,
     parse_name,
@@ -173,6 +174,7 @@ def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
     found = [path.name for path in shard_paths(tmp_path)]
     assert found == ["7x9-3-00000.npz", "9x9-2-00009.npz", "9x9-2-00010.npz", "9x9-10-00000.npz"]
     assert parse_name(tmp_path / found[-1]) == (9, 9, 10, 0)
+    assert {board: path.name for board, path in first_shards(tmp_path).items()} == {(7, 9): found[0], (9, 9): found[1]}
 
 
 def test_invalid_names_and_folders(tmp_path: Path) -> None:

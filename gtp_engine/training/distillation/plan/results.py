@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
-from gtp_engine.training.distillation.shards import parse_name, shard_paths
+from gtp_engine.training.distillation.shards import first_shards
 
 REPORT: Final = "report.md"
 MOST_FILES: Final = 8
@@ -61,7 +61,5 @@ def write_results(results: Path, report: str, runs: Iterable[tuple[str, Path]], 
 
 def _held_out_files(folder: Path) -> list[_File]:
     """Return the first held-out shard of each main board."""
-    first: dict[tuple[int, int], Path] = {}
-    for path in shard_paths(folder) if folder.is_dir() else []:
-        first.setdefault(parse_name(path)[:2], path)
+    first = first_shards(folder) if folder.is_dir() else {}
     return [_File(first[board], first[board].name) for board in _MAIN_BOARDS if board in first]
