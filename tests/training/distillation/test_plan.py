@@ -6,7 +6,7 @@ import pytest
 from training.needs_torch import torch
 from training.toy import tiny_module
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint
@@ -16,7 +16,7 @@ from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, has_enough
 from gtp_engine.training.distillation.plan.results import write_results
-from gtp_engine.training.distillation.plan.run_part import run_part
+from gtp_engine.training.distillation.plan.run_part import _Part, run_part
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.plan.speeds import choose_training, main_boards
 from gtp_engine.training.distillation.plan.state import read_state
@@ -82,6 +82,21 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert len(results) <= 8 and read_info(folder / "results" / "tengen-b1c6.onnx").model_version == 8
     report = (folder / "results" / "report.md").read_text(encoding="utf-8")
     assert "| 5×5 |" in report and "| 5×5, games of the player |" in report and "memory was too small" in report
+
+
+def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def export_run(folder: Path) -> Path:
+        raise ModelError(f"{folder.name} differs")
+
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.export_run", export_run)
+    (tmp_path / "b1c6").mkdir()
+    for name in ("checkpoint.pt", "log.jsonl"):
+        (tmp_path / "b1c6" / name).touch()
+    with Log() as log:
+        _Part(MINIATURE, tmp_path, read_state(tmp_path, MINIATURE), clock(100.0), log, never).finish()
+    results = {path.name for path in (tmp_path / "results").iterdir()}
+    assert results == {"report.md", "tengen-b1c6.log.jsonl", "tengen-b1c6.pt"}
+    assert log.has("b1c6 could not be exported: b1c6 differs")
 
 
 def clock(now: float, **changes: float) -> PlanClock:

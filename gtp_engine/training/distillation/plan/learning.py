@@ -96,8 +96,7 @@ def _config(
         log_steps=_LOG_STEPS,
     )
     shares = tuple((*board, share) for board, share in parse_sizes(settings.sizes).items())
-    name = f"tengen-{planned.shape.title}"
-    return TrainConfig(data, folder, learning, name, planned.shape, board_shares=shares, in_memory=True)
+    return TrainConfig(data, folder, learning, planned.name, planned.shape, board_shares=shares, in_memory=True)
 
 
 def _continued(config: TrainConfig, checkpoint: Checkpoint) -> TrainConfig:

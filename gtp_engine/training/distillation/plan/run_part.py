@@ -126,10 +126,9 @@ class _Part:
             run = self._folder / planned.shape.title
             if not has_checkpoint(run):
                 continue
+            runs.append((planned.name, run))
             try:
-                path = export_run(run)
-                lines += [f"\n## {path.stem}\n", *self._table(path)]
-                runs.append((path.stem, run))
+                lines += [f"\n## {planned.name}\n", *self._table(export_run(run))]
             except TengenError as error:
                 self._note(f"{planned.shape.title} could not be exported: {error}")
         left_out = write_results(self._folder / _RESULTS, self._report(lines), runs, self._folder / _DATA / HELD_OUT)

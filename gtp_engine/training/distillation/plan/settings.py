@@ -21,6 +21,11 @@ class PlannedNetwork(NamedTuple):
     shape: Shape
     samples: int
 
+    @property
+    def name(self) -> str:
+        """The name of the network, and of its file."""
+        return f"tengen-{self.shape.title}"
+
 
 @dataclass(frozen=True)
 class PlanSettings(Section, name="plan"):
