@@ -60,7 +60,7 @@ class ResidentBatches:
         self._samples: Final = _load(folder, device, shares)
         if not self._samples:
             raise ShardError(problem(f"no shards of these boards in {shown_path(folder)}", expected="some"))
-        counts = {board: len(samples["game"]) for board, samples in self._samples.items()}
+        counts = self.positions
         weights = {board: shares.get(board, counts[board]) for board in sorted(counts)}
         self._shares: Final = {board: weight / sum(weights.values()) for board, weight in weights.items()}
         self._step = 0

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem, shown, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.nn import decode
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 
@@ -48,7 +49,7 @@ OWNERSHIP_UNIT: Final = 127
 SCORES: Final = 6
 ALWAYS_KNOWN: Final = 3
 """Values of `score`, and how many of them every teacher has."""
-UNKNOWN: Final = -1.0
+UNKNOWN: Final = decode.UNKNOWN
 """In `score`: what the teacher has no output for."""
 PLAYER_GAME: Final = 1 << 31
 """The bit of a game's number that is set if its moves are not the teacher's, but another player's."""

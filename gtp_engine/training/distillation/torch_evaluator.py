@@ -32,7 +32,7 @@ MOST_ROWS: Final = 4096
 
 
 class TorchModel:
-    """The network of a file (`start.module_of_file`) on a device; one thread uses it at a time.
+    """The network of a file (`start.module_of_file`) on a device; several threads may use it.
 
     Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
     """
