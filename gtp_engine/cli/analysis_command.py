@@ -66,6 +66,7 @@ def analysis_command(
 ) -> None:
     """Run the analysis server."""
     from gtp_engine.analysis.session import serve
+    from gtp_engine.nn.network_files import is_katago_file
     from gtp_engine.streams import write_log
 
     config, ignored = _configuration(config_file, overrides, flags)
@@ -73,7 +74,7 @@ def analysis_command(
         write_log(f"Ignored settings of KataGo's, not supported here: {', '.join(ignored)}")
 
     human_model = config.network.human_model
-    if human_model is not None and not _is_our_format(human_model):  # front ends for KataGo pass KataGo's own file
+    if human_model is not None and is_katago_file(Path(human_model)):  # front ends for KataGo pass KataGo's own file
         write_log(f"{human_model} is ignored: convert it with `gtp-engine models import` and name the ONNX file.")
         config = config.with_values({"network.human_model": None})
 
@@ -86,11 +87,6 @@ def analysis_command(
 
     version = config.gtp.version or __version__
     sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))
-
-
-def _is_our_format(model: str) -> bool:
-    """Return whether a network may be one of this engine's files or folders, not one of KataGo's."""
-    return not model.endswith((".gz", ".bin", ".txt"))
 
 
 def _configuration(

@@ -93,10 +93,10 @@ for _command in (get_command, default_command, quantize_command):
 def info_command(file: Path) -> None:
     """Describe a network file: an ONNX file, or one of KataGo's."""
     from gtp_engine.networks.katago_format.parser import load_network
-    from gtp_engine.networks.onnx_export.convert import KATAGO_ENDINGS
     from gtp_engine.nn.metadata import info_of, read_properties
+    from gtp_engine.nn.network_files import is_katago_file
 
-    if file.name.endswith(KATAGO_ENDINGS):
+    if is_katago_file(file):
         network = load_network(file)
         rows = {
             "name": network.name,

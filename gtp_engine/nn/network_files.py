@@ -17,6 +17,9 @@ from gtp_engine.nn.quantized_copy import can_be_quantized, is_made_from, quantiz
 
 FLOAT, QUANTIZED = "float32", "int8"
 
+KATAGO_ENDINGS: Final = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
+"""Endings of KataGo's network files."""
+
 _PURPOSES: Final = ("policy", "value", "rollout")
 _IMPORT_ADVICE: Final = "convert it with `gtp-engine models import`"
 
@@ -34,6 +37,11 @@ class NetworkFiles:
         """Return the file to calculate with in `precision`: the only one, or the quantized one for "int8" only."""
         wanted = QUANTIZED if precision == QUANTIZED else FLOAT
         return self.paths.get(wanted) or next(iter(self.paths.values()))
+
+
+def is_katago_file(path: Path) -> bool:
+    """Return whether a file has the name of one in KataGo's own formats."""
+    return path.name.endswith(KATAGO_ENDINGS)
 
 
 def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[str] | None) -> str:
@@ -96,7 +104,7 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
 
 def _file_and_copy(path: Path) -> Sequence[Path]:
     """Return the path and that of its quantized copy; raises ModelError for a file in KataGo's own formats."""
-    if path.suffix in (".gz", ".bin", ".txt"):
+    if is_katago_file(path):
         raise ModelError(problem(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE))
     copy = quantized_path(path)
     return [path, copy] if copy.exists() else [path]

@@ -12,14 +12,12 @@ from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
 from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo
+from gtp_engine.nn.network_files import KATAGO_ENDINGS
 
 KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
 )
 """Where the terms of KataGo's networks are published; their files do not contain them."""
-
-KATAGO_ENDINGS: Final = (".bin.gz", ".txt.gz", ".gz", ".bin", ".txt")
-"""Endings of KataGo's network files."""
 
 
 @dataclass(frozen=True)

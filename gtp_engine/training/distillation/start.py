@@ -5,6 +5,7 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format.parser import load_network
+from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, first_shards, read_shard
 from gtp_engine.training.distillation.train_config import TrainConfig
@@ -55,7 +56,7 @@ def module_of_file(path: Path) -> NetworkModule:
         return module_of_checkpoint(read_checkpoint(path))
     if path.suffix == ".onnx":
         return NetworkModule(read_onnx(path))
-    if path.suffix in (".gz", ".bin", ".txt"):
+    if is_katago_file(path):
         return NetworkModule(load_network(path))
     raise ModelError(
         problem(
