@@ -50,7 +50,7 @@ def model_path(model: str | None) -> Path:
     name = default_name()
     if name == BUILTIN:
         return shipped_folder()
-    path = model_path(name)
+    path = named_networks().get(name, Path(name))  # a file of that name in the current folder is not meant
     if not path.exists():
         raise ModelError(
             problem(

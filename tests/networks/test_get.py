@@ -318,6 +318,13 @@ def test_the_default_may_be_a_file_or_go_back(tmp_path: Path, wheel: bytes) -> N
     assert "network 'nonsense': expected builtin or " in fail("default", "nonsense")
 
 
+def test_the_default_does_not_depend_on_the_current_folder() -> None:
+    """A folder that happened to have the network's name used to be played with instead, or refused."""
+    succeed("default", "alphago-9x9")
+    Path("alphago-9x9").mkdir()
+    assert model_path(None).is_absolute() and model_path("alphago-9x9") == Path("alphago-9x9")
+
+
 def test_published_networks_are_fixed_by_hashes() -> None:
     for network in PUBLISHED:
         assert isinstance(network, PublishedNetwork)
