@@ -97,7 +97,7 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
 
 
 def test_a_missing_network_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(shipped, "_PLACES", (tmp_path, tmp_path))
+    monkeypatch.setattr(shipped, "PLACES", (tmp_path, tmp_path))
     findings = examine()
     assert findings["plays_with"]["name"] is None
     assert any("the network that ships with the engine is missing" in problem for problem in findings["problems"])

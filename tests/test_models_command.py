@@ -10,6 +10,7 @@ from nn.katago_files import NetworkFile
 from nn.tiny_networks import v7_network
 
 from gtp_engine.cli import cli
+from gtp_engine.nn import shipped
 from gtp_engine.nn.metadata import info_of, read_properties
 
 
@@ -120,6 +121,13 @@ class TestList:
         v7_network(Path("models/net-int8.onnx"), precision="int8")
         lines = succeed("list", "models").splitlines()
         assert lines == ["models/net.onnx  tiny (policy+value, katago-v7, float32 and int8, boards 2-25)"]
+
+    def test_a_file_is_listed_once(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """In a checkout the folder of the networks that ship is also the current folder's `models`."""
+        monkeypatch.setattr(shipped, "PLACES", (here / "models",))
+        Path("models").mkdir()
+        v7_network(Path("models/net.onnx"))
+        assert [line.partition("  ")[0] for line in succeed("list").splitlines()] == ["models/net.onnx"]
 
     def test_no_networks(self) -> None:
         Path("empty").mkdir()

@@ -120,7 +120,9 @@ def list_command(folders: tuple[Path, ...]) -> None:
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
-    files = sorted({file for folder in folders or _default_folders() for file in folder.glob("*.onnx")})
+    found = [file for folder in folders or _default_folders() for file in folder.glob("*.onnx")]
+    # Two of the folders may be one, by different paths: `models` is in a checkout.
+    files = sorted({(file.parent.resolve(), file.name): file for file in reversed(found)}.values())
     for file in files:
         if is_quantized_copy(file):
             continue
@@ -137,9 +139,9 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 def _default_folders() -> list[Path]:
     from gtp_engine.nn.named_networks import user_folder
+    from gtp_engine.nn.shipped import FOLDER_NAME, PLACES
 
-    package = Path(__file__).resolve().parents[1]
-    return [Path(), Path("models"), user_folder(), package / "models", package.parent / "models"]
+    return [Path(), Path(FOLDER_NAME), user_folder(), *PLACES]
 
 
 def _show_conversion(conversion: "Conversion") -> None:

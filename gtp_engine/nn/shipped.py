@@ -14,7 +14,7 @@ from gtp_engine.nn.quantized_copy import is_quantized_copy
 FOLDER_NAME: Final = "models"
 
 _PACKAGE: Final = Path(__file__).parents[1]
-_PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
+PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
 """An installed engine's folder, a checkout's."""
 
 
@@ -24,7 +24,7 @@ def shipped_networks() -> dict[str, Path]:
     The 8-bit copy of a network has no name of its own.
     """
     found: dict[str, Path] = {}
-    for place in _PLACES:
+    for place in PLACES:
         for file in sorted(place.glob("*.onnx")):
             if is_quantized_copy(file):
                 continue
@@ -36,12 +36,12 @@ def shipped_networks() -> dict[str, Path]:
 
 def shipped_folder() -> Path:
     """Return the folder of the default network; raises ModelError if it was removed."""
-    for place in _PLACES:
+    for place in PLACES:
         if any(place.glob("*.onnx")):
             return place
     raise ModelError(
         problem(
-            f"the network that ships with the engine is missing from {shown_path(_PLACES[0])}",
+            f"the network that ships with the engine is missing from {shown_path(PLACES[0])}",
             advice="install the engine again, name a network with --model, or play without one: --search rave",
         )
     )
