@@ -62,11 +62,15 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
         known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
         raise ModelError(problem(f"network {shown_path(path)} does not exist", expected=known))
     found = [(file, read_info(file)) for file in (_files_in(path) if path.is_dir() else _file_and_copy(path))]
-    chosen = {}
+    chosen: dict[str, NetworkFiles] = {}
+    compared: dict[tuple[Path, ...], NetworkFiles] = {}  # comparing a network with its copy takes a while
     for purpose in _PURPOSES:
         fitting = [(file, info) for file, info in found if purpose in info.kind.split("+")]
         if fitting:
-            chosen[purpose] = _one_network(fitting, purpose, path)
+            files = tuple(file for file, _ in fitting)
+            if files not in compared:
+                compared[files] = _one_network(fitting, purpose, path)
+            chosen[purpose] = compared[files]
     if missing := [purpose for purpose in ("policy", "value") if purpose not in chosen]:
         kinds = ", ".join(sorted({info.kind for _, info in found}))
         raise ModelError(

@@ -116,6 +116,22 @@ def test_a_copy_of_an_older_network_is_not_used_and_logged(tmp_path: Path, netwo
         load_evaluator(config(folder / "katago.onnx", precision="int8"), log=print)
 
 
+def test_a_network_for_two_purposes_is_compared_with_its_copy_once(
+    networks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That hashes the whole file, at every start."""
+    hashed: list[str] = []
+
+    def count(path: Path) -> str:
+        hashed.append(path.name)
+        return sha256_of(path)
+
+    monkeypatch.setattr("gtp_engine.nn.quantized_copy.sha256_of", count)
+    found = find_networks(networks / "katago.onnx")
+    assert found["policy"] == found["value"] and found["policy"].paths.keys() == {"float32", "int8"}
+    assert hashed == ["katago.onnx"]
+
+
 def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path) -> None:
     files, openvino = find_networks(networks / "small.onnx")["policy"], PROVIDERS["openvino"]
     hint = quantization_hint(files, openvino, ["avx_vnni"])
