@@ -109,7 +109,7 @@ class NetworkInfo:
     @property
     def knows_advantage(self) -> bool:
         """Whether the network was trained with playout doubling advantages: KataGo's are, ours are not."""
-        return self.encoder == "katago-v7" and self.source_sha256 != ""
+        return self.encoder == KATAGO_ENCODER and self.source_sha256 != ""
 
     def properties(self) -> dict[str, str]:
         """Return the metadata as the properties of a file."""
