@@ -12,9 +12,15 @@ def evaluator_of(config: Config) -> Any:
 
 
 def human_evaluator_of(config: Config) -> Any:
-    """Return the evaluator of the human-like network, None if the configuration names none; raises ModelError."""
-    model = config.network.human_model
-    return None if model is None else _load(replace(config, network=replace(config.network, model=model)))
+    """Return the evaluator of the human-like network, None if the configuration names none; raises ModelError.
+
+    It has no 8-bit copy (`can_be_quantized`), so int8 is meant for the network beside it.
+    """
+    network = config.network
+    if network.human_model is None:
+        return None
+    precision = "auto" if network.precision == "int8" else network.precision
+    return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)))
 
 
 def _load(config: Config) -> Any:

@@ -11,6 +11,7 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.analysis.query import parse_query
 from gtp_engine.analysis.results import response
+from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.config import Config
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.engine import Engine
@@ -96,6 +97,23 @@ def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:
     played = [move for move in report.moves if move.selection_weight > 0]
     utility = {move.point: move.utility_black for move in report.moves if move.visits > 0}
     assert utility[played[0].point] == max(utility.values())
+
+
+@pytest.mark.parametrize(("precision", "of_human"), [("int8", "auto"), ("float32", "float32"), ("auto", "auto")])
+def test_int8_is_meant_for_the_network_that_plays(
+    precision: str, of_human: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--precision int8 --human-model FILE` used to be refused: human-like networks cannot be quantized."""
+    loaded: list[NetworkConfig] = []
+    monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda network, **_: loaded.append(network), raising=False)
+    values = {"network.model": "net.onnx", "network.human_model": "human.onnx", "network.precision": precision}
+    config = Config().with_values(values)
+    evaluator_of(config)
+    human_evaluator_of(config)
+    assert [(network.model, network.precision) for network in loaded] == [
+        ("net.onnx", precision),
+        ("human.onnx", of_human),
+    ]
 
 
 class TestSettings:
