@@ -51,7 +51,7 @@ _LOCK_PATIENCE: Final = 0.2
 def kernel_sources() -> list[Path]:
     """Return the files that the kernels' code depends on, sorted by path."""
     sources = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
-    return sorted([PACKAGE / "_jit.py", PACKAGE / "go" / "constants.py", *sources])
+    return sorted([PACKAGE / "_jit.py", PACKAGE / "_jit_linking.py", PACKAGE / "go" / "constants.py", *sources])
 
 
 @functools.cache

@@ -39,7 +39,7 @@ PUBLISHED: Final = (
         wheel_sha256="489caa966fa395a6ad459239641a927e4a2057963370e450109fe77120de662f",
         file_bytes=38_245_488,
         file_sha256="0ba27eced5180b3e3d0b898b280c541112989765e789d1eb6cd0d31b2b2c1229",
-        strength="superhuman; a transformer, the best of them for a processor",
+        strength="superhuman; the newest of them, a transformer",
     ),
     PublishedNetwork(
         "kata1-b18c384nbt",
@@ -48,7 +48,7 @@ PUBLISHED: Final = (
         wheel_sha256="c70e9bc36cc4584b64febe9d1e2d85ae840d75a854997c2a4b3d097cc6ecbad2",
         file_bytes=97_898_094,
         file_sha256="9d7a6afed8ff5b74894727e156f04f0cd36060a24824892008fbb6e0cba51f1d",
-        strength="superhuman; convolutions, slower on most processors",
+        strength="superhuman; convolutions, a larger file",
     ),
     PublishedNetwork(
         "g170e-b15c192",
