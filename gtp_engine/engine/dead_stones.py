@@ -91,10 +91,15 @@ def pass_alive_owners(game: Game) -> NDArray[np.int32]:
     return out
 
 
+def with_proofs(ownership: Ownership, proved: NDArray[np.int32]) -> Ownership:
+    """Return the ownership with 1 and −1 where an owner is `proved` (`pass_alive_owners`)."""
+    return np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
+
+
 def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     """Return the expected status of all stones and points of a position."""
     proved = pass_alive_owners(game)
-    ownership = np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
+    ownership = with_proofs(ownership, proved)
     dead = dead_stones(game, ownership)
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.engine.dead_stones import Ownership, dead_stones, pass_alive_owners
+from gtp_engine.engine.dead_stones import Ownership, dead_stones, pass_alive_owners, with_proofs
 from gtp_engine.engine.disputes import Dispute, find_disputes
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.useful_moves import legal_moves
@@ -56,8 +56,9 @@ class LifeReader:
         It is 0 for unsettled stones; with `to_play` they are what that side makes of them.  Disputes for which there is
         no time keep what was expected.
         """
-        expected = np.array(ownerships, dtype=np.float64)
-        for dispute in find_disputes(game, ownerships):
+        proved = pass_alive_owners(game)
+        expected = np.array([with_proofs(ownership, proved) for ownership in ownerships], dtype=np.float64)
+        for dispute in find_disputes(game, expected):
             lives = self._lives(game, dispute, expected.mean(axis=0), to_play)
             if lives is None:
                 break

@@ -114,6 +114,16 @@ def test_what_benson_proves_is_not_in_doubt() -> None:
     assert find_disputes(game, [ownership_of(game, B2=0.0, C3=0.0)]) == []
 
 
+def test_a_proof_overrules_the_ownership() -> None:
+    """Else a chain that is alive for certain is taken off the board, where the network thinks so, before reading."""
+    game = game_of(PROVED)
+    thinker = Thinker(Config(), None)
+    (found,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [ownership_of(game, C3=1.0)])
+    thinker.close()
+    chain = game.chain(parse_vertex("C3", width=game.width, height=game.height))
+    assert (found[chain] == -1.0).all()
+
+
 def test_the_dispute_decides_the_game() -> None:
     """With the black stones White leads by 19 points, without them by 27."""
     game = game_of(ONE_EYE)
