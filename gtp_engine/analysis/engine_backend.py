@@ -46,16 +46,19 @@ class EngineBackend:
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
         self._kernels: Final = self._load_kernels(config, evaluator, log)
 
-    @staticmethod
-    def _load_kernels(config: Config, evaluator: Evaluator | None, log: Callable[[str], None]) -> KernelLoader | None:
+    def _load_kernels(
+        self, config: Config, evaluator: Evaluator | None, log: Callable[[str], None]
+    ) -> KernelLoader | None:
         """Load all kernels, or return what loads them while the first queries are answered."""
         board, searches = playable_board(evaluator, *first_board(config, evaluator)), searches_of(config, evaluator)
         if searches == ROLLOUTS or is_cache_filled(searches):  # rollouts are too slow while they are interpreted
             warm_up(config, evaluator, board, log)
-            return None
-        kernels = start_loading(config, evaluator, board, log)
-        if kernels is not None and evaluator is not None:
-            evaluator.prepare(*board)
+            kernels = None
+        else:
+            kernels = start_loading(config, evaluator, board, log)
+        for each in self._evaluators:
+            each.prepare(*board)
+        if kernels is not None:
             log("Analysis is slow until everything is compiled.")
         return kernels
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.analysis.query import Query
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, for_color
 
@@ -90,7 +90,7 @@ class _View:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
         is_own_view = self._color == self._to_play
         info: dict[str, Any] = {
-            "move": self._vertex(move.point),
+            "move": self._game.vertex(move.point),
             "order": order,
             "visits": move.visits,
             "edgeVisits": move.visits,
@@ -100,12 +100,12 @@ class _View:
             "utilityLcb": rounded(move.utility_lcb if is_own_view else -move.utility_lcb),
             "edgeWeight": rounded(move.weight),
             "playSelectionValue": rounded(move.selection_weight),
-            "pv": [self._vertex(point) for point in move.pv[: self._pv_length]],
+            "pv": [self._game.vertex(point) for point in move.pv[: self._pv_length]],
         }
         if move.human_prior is not None:
             info["humanPrior"] = rounded(max(0.0, move.human_prior))
         if move.symmetry_of is not None:
-            info["isSymmetryOf"] = self._vertex(move.symmetry_of)
+            info["isSymmetryOf"] = self._game.vertex(move.symmetry_of)
         if self._wanted.no_result:
             info["noResultValue"] = rounded(move.no_result)
         if self._wanted.pv_visits and move.pv_visits:
@@ -192,9 +192,6 @@ class _View:
 
     def _for_perspective(self, value_black: float) -> float:
         return for_color(value_black, self._color)
-
-    def _vertex(self, point: int) -> str:
-        return format_vertex(point, width=self._game.width, height=self._game.height)
 
 
 def position_hashes(game: Game, to_play: int) -> tuple[str, str]:

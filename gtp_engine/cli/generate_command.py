@@ -38,6 +38,8 @@ The format of a shard is described in gtp_engine/training/distillation/shards.py
 def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any) -> None:
     """Generate the data and print what was done."""
     settings = settings_of(GenerateSettings, flags)
+    if records is not None and settings.player is not None:
+        raise click.UsageError("--player plays games, and --sgf takes those of the records: give one of the two.")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.stopping import stop_on_signals
     from gtp_engine.training.distillation.generate import generate

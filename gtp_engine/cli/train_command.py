@@ -173,7 +173,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, gpu: bool, **
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
         state = run_part(settings, folder, teacher, player, bar, is_stopped, began=began)
     left = 60 * settings.minutes - state.used
-    if left > 0 and not all(network.done for network in state.networks.values()):
+    if left > 0 and not all(state.network(planned.shape.title).done for planned in settings.planned_networks()):
         click.echo(f"{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
 
 

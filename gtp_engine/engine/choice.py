@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from gtp_engine.engine.request import Request
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import SearchReport, for_color
 
@@ -20,17 +19,13 @@ class Choice:
 def describe(game: Game, choice: Choice, request: Request) -> str:
     """Return one line about a choice and its search, for the log; `request` is what was searched with."""
     report = choice.report
-
-    def show(point: int) -> str:
-        return format_vertex(point, width=game.width, height=game.height)
-
     line = next((found.pv for found in report.moves if found.point == choice.point), ())
     lead = "" if report.raw is None else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
     if request.advantage_black:
         lead += f"advantage {for_color(request.advantage_black, report.to_play):+g} doublings, "
     rate = report.playouts / max(report.seconds, 1e-6)
     return (
-        f"{'resign' if choice.resign else show(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
+        f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
         f"{report.visits} visits, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
-        f"pv {' '.join(map(show, line)) or 'none'}"
+        f"pv {' '.join(map(game.vertex, line)) or 'none'}"
     )

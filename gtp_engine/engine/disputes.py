@@ -2,7 +2,7 @@
 
 A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  Doubtful
 chains of one colour that meet, directly or across loose points, are one dispute: they live or die together.  *Loose*
-are the empty points, the doubtful chains and the dead ones.
+are the empty points, the doubtful chains, and those that the searches expect to die.
 """
 
 from collections.abc import Sequence
@@ -59,9 +59,9 @@ def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
     proved = pass_alive_owners(game)
     doubtful, loose = [], game.board.color == EMPTY
     for chain in chains_of(game):
-        values = [chain_ownership(game, chain, ownership) for ownership in ownerships]
-        if proved[chain[0]] != EMPTY:
+        if proved[chain[0]] != EMPTY:  # alive, or dead in territory that is the opponent's for good
             continue
+        values = [chain_ownership(game, chain, ownership) for ownership in ownerships]
         if max(values) > -SURE and min(values) < SURE:
             doubtful.append(chain)
         if min(values) < SURE:

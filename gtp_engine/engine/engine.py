@@ -37,7 +37,6 @@ from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, Il
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -168,7 +167,7 @@ class Engine:
         """
         reason = self.game.illegal_reason(point, color)
         if reason == "superko" and not self.config.game.strict:
-            vertex = format_vertex(point, width=self.game.width, height=self.game.height)
+            vertex = self.game.vertex(point)
             self._log(f"warning: {vertex} repeats an earlier position; the controller may, so it is played")
         self.game.play(Move(color, point), allow_superko=not self.config.game.strict)
         self._resigned = EMPTY
@@ -302,15 +301,17 @@ class Engine:
 
     def score(self, cancel: CancelToken | None = None) -> Score:
         """Return the score of the position, which may be an estimate in part or as a whole; see `Scorer.score`."""
-        self.wait_for_kernels()
+        cancel = cancel or CancelToken()
+        self.wait_for_kernels(cancel)
         self._background.end()
-        return self._scorer.score(self.game, cancel or CancelToken())
+        return self._scorer.score(self.game, cancel)
 
     def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
-        self.wait_for_kernels()
+        cancel = cancel or CancelToken()
+        self.wait_for_kernels(cancel)
         self._background.end()
-        return self._scorer.statuses(self.game, cancel or CancelToken())
+        return self._scorer.statuses(self.game, cancel)
 
     def chains_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
@@ -353,6 +354,9 @@ class Engine:
         self._resignation.config = config.play
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
         self.config = config
+        if self._kernels is not None and self._kernels.searches != searches_of(config, self.evaluator):
+            self._kernels.close()
+            self.load_kernels()
 
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
@@ -373,7 +377,9 @@ class Engine:
 
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
-        warm_up(self.config, self._thinker.evaluator, self._prepared_board(), progress or (lambda line: None))
+        board = self._prepared_board()
+        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None))
+        self._thinker.prepare(*board)
 
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
@@ -385,10 +391,10 @@ class Engine:
         self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log)
         self._thinker.prepare(*board)
 
-    def wait_for_kernels(self) -> None:
-        """Wait until no kernel has to be interpreted any more, after `load_kernels`."""
+    def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
+        """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`."""
         if self._kernels is not None:
-            self._kernels.wait()
+            self._kernels.wait(cancel or CancelToken())
 
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""

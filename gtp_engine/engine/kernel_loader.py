@@ -17,12 +17,13 @@ from typing import Final
 from gtp_engine._jit import interpret_until_loaded
 from gtp_engine.engine.compiling import Progress, compile_kernels, kernel_calls
 from gtp_engine.kernel_cache import PACKAGE, compiled_so_far, environment, is_cache_filled
+from gtp_engine.search.cancellation import CancelToken
 
 _COMPILER: Final = "from gtp_engine.engine.compiling import main; main()"
 """The program of the compiling process."""
 
 _POLL: Final = 0.2
-"""Seconds between two looks for kernels that have been compiled."""
+"""Seconds between two looks for kernels that have been compiled, or at a cancel token."""
 
 _COMPILER_EXIT: Final = 1.0
 """Seconds that the compiling process gets to end when it is not needed any more."""
@@ -32,7 +33,8 @@ class KernelLoader:
     """Loads the kernels for NETWORK or ROLLOUTS searches, once `start` is called; `log` receives lines for the user."""
 
     def __init__(self, searches: str, log: Callable[[str], None]) -> None:
-        self._searches: Final = searches
+        self.searches: Final = searches
+        """NETWORK or ROLLOUTS."""
         self._log: Final = log
         self._unloaded: Final = {call.name: call for call in kernel_calls(searches)}
         self.total: Final = len(self._unloaded)
@@ -53,9 +55,10 @@ class KernelLoader:
         interpret_until_loaded(True)
         self._thread.start()
 
-    def wait(self) -> None:
-        """Wait until all kernels are loaded."""
-        self._is_ready.wait()
+    def wait(self, cancel: CancelToken) -> None:
+        """Wait until all kernels are loaded, or until `cancel`."""
+        while not (cancel.is_cancelled or self._is_ready.wait(_POLL)):
+            pass
 
     def close(self) -> None:
         """End the compiling process, if any; what it has compiled stays in the cache."""
@@ -84,7 +87,7 @@ class KernelLoader:
 
     def _follow_compiler(self) -> None:
         """Load kernels as they are compiled, until all are or the loader is closed."""
-        progress = Progress(self._searches, self.total, self._log)
+        progress = Progress(self.searches, self.total, self._log)
         try:
             compiler = self._start_compiler()
         except OSError as error:
@@ -93,22 +96,22 @@ class KernelLoader:
             with compiler:
                 while compiler.poll() is None and not self._is_closed.is_set():
                     progress.update()
-                    self._load(compiled_so_far(self._searches))
+                    self._load(compiled_so_far(self.searches))
                     self._is_closed.wait(_POLL)
                 self._end(compiler)
         if self._is_closed.is_set():
             return
-        if is_cache_filled(self._searches):
+        if is_cache_filled(self.searches):
             progress.end()
         else:  # the compiler failed; its traceback is on stderr
-            compile_kernels(self._searches, self._log)
+            compile_kernels(self.searches, self._log)
 
     def _start_compiler(self) -> "subprocess.Popen[bytes]":
         """Return a process that compiles, and ends when the pipe to its stdin is closed."""
         variables = environment()
         paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILER, self._searches],
+            [sys.executable, "-P", "-c", _COMPILER, self.searches],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env={**variables, "PYTHONPATH": os.pathsep.join(paths)},

@@ -58,7 +58,7 @@ class LifeReader:
         """
         proved = pass_alive_owners(game)
         expected = np.array([with_proofs(ownership, proved) for ownership in ownerships], dtype=np.float64)
-        for dispute in find_disputes(game, expected):
+        for dispute in find_disputes(game, tuple(expected)):
             lives = self._lives(game, dispute, expected.mean(axis=0), to_play)
             if lives is None:
                 break

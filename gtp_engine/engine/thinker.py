@@ -14,7 +14,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.search_factory import new_searcher, uses_network
-from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Thresholds
+from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
@@ -54,9 +54,9 @@ class Thinker:
     def thresholds(self) -> Thresholds:
         """The visits and samples that count: few only where a network evaluates positions and their ownership."""
         if self.evaluator is None or not self.uses_network:
-            return ROLLOUTS
+            return ROLLOUT_THRESHOLDS
         has_ownership = self.evaluator.info.has_ownership and self.config.puct.rollout_share < 1.0
-        return NETWORK if has_ownership else ROLLOUTS
+        return NETWORK_THRESHOLDS if has_ownership else ROLLOUT_THRESHOLDS
 
     @property
     def uses_network(self) -> bool:

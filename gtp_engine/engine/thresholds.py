@@ -25,7 +25,7 @@ class Thresholds:
     """Fewest visits of the best move for an extreme winrate to end the search."""
 
 
-ROLLOUTS: Final = Thresholds(
+ROLLOUT_THRESHOLDS: Final = Thresholds(
     status_visits=1500,
     confirm_visits=1000,
     reading_visits=1000,
@@ -35,7 +35,7 @@ ROLLOUTS: Final = Thresholds(
 )
 """A rollout is either won or lost; the mean of n of them has a standard error of about 1/√n."""
 
-NETWORK: Final = Thresholds(
+NETWORK_THRESHOLDS: Final = Thresholds(
     status_visits=8,
     confirm_visits=8,
     reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade

@@ -37,12 +37,10 @@ def warm_up(
 ) -> None:
     """Compile or load every kernel for the search that the configuration names; `progress` receives a few lines.
 
-    A network is prepared for a board of width and height `board`.  The maps of GoGui's analyze menu (ladders, eyes) are
-    compiled on first use.
+    Where kernels are not listed, that takes a search on a board of width and height `board`.  The maps of GoGui's
+    analyze menu (ladders, eyes) are compiled on first use.
     """
     compile_kernels(searches_of(config, evaluator), progress)
-    if evaluator is not None and uses_network(config, evaluator):
-        evaluator.prepare(*board)
     if not lists_all_kernels(config, evaluator):
         searcher = new_searcher(config, evaluator)
         searcher.run(Game(*board), Limits(visits=_VISITS))
@@ -52,7 +50,7 @@ def warm_up(
 def start_loading(
     config: Config, evaluator: Evaluator | None, board: tuple[int, int], log: Callable[[str], None]
 ) -> KernelLoader | None:
-    """Begin to load every kernel in the background, and return what does it; the network is not prepared.
+    """Begin to load every kernel in the background, and return what does it.
 
     Where kernels are not listed, do the same as `warm_up`, and return None.
     """

@@ -186,8 +186,12 @@ class Game:
 
     def color_at(self, point: int) -> int:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
-        format_vertex(point, width=self.width, height=self.height)
+        self.vertex(point)
         return int(self._board.color[point])
+
+    def vertex(self, point: int) -> str:
+        """Return a point as text, such as "Q16", or "pass"; raises InvalidVertexError for a point off the board."""
+        return format_vertex(point, width=self.width, height=self.height)
 
     def chain(self, point: int) -> list[int]:
         """Return the points of the chain on `point`, sorted; empty for an empty point."""
@@ -328,7 +332,7 @@ class Game:
     def _explain(self, reason: str, point: int) -> str:
         if reason == "off-board":
             return f"point {point} is not on the {self.width}x{self.height} board"
-        return _REASONS[reason].format(vertex=format_vertex(point, width=self.width, height=self.height))
+        return _REASONS[reason].format(vertex=self.vertex(point))
 
     def _restart(self, board: Board) -> None:
         """Start the game at `board`, the set-up: no moves, and a history that starts with this position."""
@@ -351,8 +355,7 @@ class Game:
                     boards.merge(board, int(board.head[neighbor]), int(board.head[point]))
         for _, point in stones:
             if board.libs[board.head[point]] == 0:
-                vertex = format_vertex(point, width=self.width, height=self.height)
-                raise IllegalMoveError("suicide", f"cannot set up a stone: {vertex} would have no liberty")
+                raise IllegalMoveError("suicide", f"cannot set up a stone: {self.vertex(point)} would have no liberty")
         return board
 
     def _apply(self, move: Move) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.coords import board_points
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rollout_scores import completed
 
@@ -58,7 +58,7 @@ class ReportWriter:
         """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
         winrate = winrate_of(move.value_black, color)
         return (
-            f"info move {self._vertex(move.point)} visits {move.visits} winrate {_ten_thousandths(winrate)} "
+            f"info move {self._game.vertex(move.point)} visits {move.visits} winrate {_ten_thousandths(winrate)} "
             f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(_lcb(move, report, color))} "
             f"order {order} {self._pv(move)}"
         )
@@ -69,7 +69,7 @@ class ReportWriter:
         lead = _number(for_color(move.lead_black, color))
         utility_lcb = move.utility_lcb if color == report.to_play else -move.utility_lcb
         parts = [
-            f"info move {self._vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
+            f"info move {self._game.vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
             f"utility {_number(for_color(move.utility_black, color))}",
             f"winrate {_number(winrate_of(move.value_black, color))}",
             f"scoreMean {lead} scoreStdev {_number(move.score_stdev)} scoreLead {lead}",
@@ -80,7 +80,7 @@ class ReportWriter:
         parts.append(f"prior {_number(move.prior)} lcb {_number(_lcb(move, report, color))}")
         parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight)}")
         if move.symmetry_of is not None:
-            parts.append(f"isSymmetryOf {self._vertex(move.symmetry_of)}")
+            parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
         parts.append(f"order {order} {self._pv(move)}")
         if "pvVisits" in flags:
             parts.append(f"pvVisits {' '.join(map(str, move.pv_visits))}")
@@ -93,10 +93,7 @@ class ReportWriter:
         return " ".join(parts)
 
     def _pv(self, move: MoveReport) -> str:
-        return " ".join(["pv", *map(self._vertex, move.pv)])
-
-    def _vertex(self, point: int) -> str:
-        return format_vertex(point, width=self._game.width, height=self._game.height)
+        return " ".join(["pv", *map(self._game.vertex, move.pv)])
 
     def _map(self, values: NDArray[np.floating]) -> str:
         """Return a value for every point, row by row from the top left."""

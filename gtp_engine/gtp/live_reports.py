@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.engine import Request
 from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, format_color, format_vertex
+from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport, for_color
@@ -75,7 +75,7 @@ def progress_line(game: "Game", report: SearchReport) -> str:
         return "Thinking …"
     lead = for_color(report.lead_black, report.to_play)
     return (
-        f"Thinking: {format_color(report.to_play)} {_vertex(game, report.best.point)}, winrate {report.winrate:.0%}, "
+        f"Thinking: {format_color(report.to_play)} {game.vertex(report.best.point)}, winrate {report.winrate:.0%}, "
         f"lead {lead:+.1f}, {counted(report.visits, 'visit')}, {report.seconds:.0f} s"
     )
 
@@ -83,12 +83,8 @@ def progress_line(game: "Game", report: SearchReport) -> str:
 def _variation(game: "Game", color: int, points: "Iterable[int]") -> str:
     """Return moves of alternating colors as GoGui writes them; a pass keeps its place in the numbering."""
     letters = "bw" if color == BLACK else "wb"
-    return " ".join(f"{letters[number % 2]} {_vertex(game, point)}" for number, point in enumerate(points))
+    return " ".join(f"{letters[number % 2]} {game.vertex(point)}" for number, point in enumerate(points))
 
 
 def _pairs(game: "Game", values: "Iterable[tuple[int, str]]") -> str:
-    return " ".join(f"{_vertex(game, point)} {text}" for point, text in values)
-
-
-def _vertex(game: "Game", point: int) -> str:
-    return format_vertex(point, width=game.width, height=game.height)
+    return " ".join(f"{game.vertex(point)} {text}" for point, text in values)

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.coords import board_points
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from gtp_engine.engine import Choice
@@ -48,7 +46,7 @@ def ogs_chat_line(game: "Game", choice: "Choice") -> str:
     return (
         f"MALKOVICH:Visits {report.visits} Winrate {100 * report.winrate:.2f}% "
         f"ScoreLead {for_color(report.lead_black, report.to_play):.1f} ScoreStdev {report.score_stdev:.1f} "
-        f"PV {_vertices(game, chosen.pv[:OGS_PV_LENGTH])}"
+        f"PV {' '.join(map(game.vertex, chosen.pv[:OGS_PV_LENGTH]))}"
     )
 
 
@@ -68,12 +66,12 @@ def cgos_analysis(game: "Game", report: SearchReport) -> str:
 
 def _cgos_move(game: "Game", move: MoveReport, color: int) -> dict[str, str | float]:
     return {
-        "move": _vertices(game, (move.point,)),
+        "move": game.vertex(move.point),
         "visits": move.visits,
         "winrate": round(winrate_of(move.value_black, color), 4),
         "prior": round(move.prior, 4),
         "score": round(for_color(move.lead_black, color), 2),
-        "pv": _vertices(game, move.pv[1:]),
+        "pv": " ".join(map(game.vertex, move.pv[1:])),
     }
 
 
@@ -82,7 +80,3 @@ def _ownership_text(game: "Game", ownership: "NDArray[np.floating]") -> str:
     values = np.asarray([ownership[point] for point in board_points(game.width, game.height)])
     indices = np.rint((values.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)
     return "".join(_OWNERSHIP_LETTERS[index] for index in indices)
-
-
-def _vertices(game: "Game", points: "Iterable[int]") -> str:
-    return " ".join(format_vertex(point, width=game.width, height=game.height) for point in points)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gtp_engine.clock import TimeLeft, full_time, time_after_move
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, shown
 from gtp_engine.go.constants import BLACK, WHITE, Move, opponent
-from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.match.gtp_client import CommandFailedError, EngineDiedError, EngineTimeoutError
 from gtp_engine.match.openings import Opening, new_game
@@ -130,8 +130,8 @@ def _one_move(game: Game, mover: _Seat, waiting: _Seat, settings: MatchSettings)
     try:
         waiting.player.play(Move(mover.color, point))
     except CommandFailedError as error:
-        vertex = format_vertex(point, width=game.width, height=game.height)
-        return _lost(waiting, mover, "refused", f"{waiting.side} refused the legal move {vertex}: {error.reply}")
+        refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
+        return _lost(waiting, mover, "refused", refusal)
     except (EngineDiedError, EngineTimeoutError) as error:
         return _lost(waiting, mover, "failure", str(error))
     return None

@@ -10,6 +10,7 @@ from gtp_engine.go.board import IntArray
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES, encode_rows, new_encoder_work
+from gtp_engine.nn.metadata import KATAGO_ENCODER
 from gtp_engine.nn.symmetry import cell_table
 
 
@@ -20,7 +21,7 @@ class KatagoV7Encoder:
     (`NetworkInfo.suicide_area`).
     """
 
-    name: Final = "katago-v7"
+    name: Final = KATAGO_ENCODER
     planes: Final = PLANES
     globals: Final = GLOBALS
 

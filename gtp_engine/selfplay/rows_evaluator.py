@@ -23,7 +23,7 @@ from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, bo
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn import decode
 from gtp_engine.nn.encoded_network import InputBuffers
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
 
@@ -90,11 +90,11 @@ class NetworkRows:
 
     def __init__(self, model: RawModel, *, looks: int = 1) -> None:
         info = model.info
-        if info.encoder != "katago-v7" or info.kind != "policy+value":
+        if info.encoder != KATAGO_ENCODER or info.kind != "policy+value":
             raise ModelError(
                 problem(
                     f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}",
-                    expected="policy+value and katago-v7",
+                    expected=f"policy+value and {KATAGO_ENCODER}",
                     advice="use a network imported from KataGo's, or trained like them",
                 )
             )

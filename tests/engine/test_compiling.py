@@ -8,16 +8,20 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from fake_evaluators import UniformEvaluator
 
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, compiling, kernel_loader
+from gtp_engine.engine import Engine, compiling, kernel_loader, warm_up
+from gtp_engine.engine import engine as engine_module
 from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.nn import load_evaluator
+from gtp_engine.search.cancellation import CancelToken
 
 GAME = """
 boardsize 5
@@ -142,10 +146,50 @@ def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monke
     lines: list[str] = []
     loader = KernelLoader(NETWORK, lines.append)
     loader.start()
-    loader.wait()
+    loader.wait(CancelToken())
     assert (loader.loaded, loader.is_compiling) == (1, False) and loaded
     assert any("no more processes" in line for line in lines)
     assert [line for line in lines if line.endswith("Ready.")] == lines[-1:]
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_waiting_for_kernels_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+    monkeypatch.setattr(KernelLoader, "_follow_compiler", lambda loader: may_end.wait())
+    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [])
+    loader, cancel = KernelLoader(NETWORK, print), CancelToken()
+    loader.start()
+    try:
+        waiting = threading.Thread(target=loader.wait, args=(cancel,))
+        waiting.start()
+        waiting.join(0.1)
+        assert waiting.is_alive()
+        cancel.cancel()
+        waiting.join(20)
+        assert not waiting.is_alive() and loader.is_compiling
+    finally:
+        may_end.set()
+        loader.wait(CancelToken())
+
+
+def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def start_loading(config: Config, evaluator: Evaluator | None, *_: object) -> KernelLoader:
+        loaded.append(warm_up.searches_of(config, evaluator))
+        return KernelLoader(loaded[-1], print)
+
+    monkeypatch.setattr(engine_module, "start_loading", start_loading)
+    engine = Engine(evaluator=UniformEvaluator())
+    engine.configure({"search.search": "rave"})
+    assert loaded == []  # without `load_kernels`, kernels are compiled when they are called
+    engine.configure({"search.search": "puct"})
+    engine.load_kernels()
+    engine.configure({"search.visits": 100})
+    engine.configure({"search.search": "uct"})
+    engine.configure({"search.search": "rave"})
+    engine.close()
+    assert loaded == [NETWORK, ROLLOUTS]
 
 
 class TestOneCompilerAtATime:

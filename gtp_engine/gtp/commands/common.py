@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.gtp.args import parse_point
 from gtp_engine.gtp.protocol import GtpError
 
@@ -31,19 +31,14 @@ def read_stone(game: "Game", word: str) -> int:
     return point
 
 
-def show_vertex(game: "Game", point: int) -> str:
-    """Return the vertex of a point or PASS on the game's board."""
-    return format_vertex(point, width=game.width, height=game.height)
-
-
 def show_vertices(game: "Game", points: Iterable[int]) -> str:
     """Return vertices on one line, separated by spaces."""
-    return " ".join(show_vertex(game, point) for point in points)
+    return " ".join(map(game.vertex, points))
 
 
 def show_move(game: "Game", choice: "Choice") -> str:
     """Return the move that the engine chose: a vertex, pass or resign."""
-    return "resign" if choice.resign else show_vertex(game, choice.point)
+    return "resign" if choice.resign else game.vertex(choice.point)
 
 
 def record_choice(server: "GtpServer", choice: "Choice") -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import read_point, read_stone, read_vertex, show_vertex, show_vertices
+from gtp_engine.gtp.commands.common import read_point, read_stone, read_vertex, show_vertices
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -90,7 +90,7 @@ def move_history(server: "GtpServer", args: Args) -> str:
 
 
 def _show_moves(game: "Game") -> list[str]:
-    return [f"{format_color(move.color)} {show_vertex(game, move.point)}" for move in game.moves]
+    return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
 
 
 def _points(game: "Game") -> tuple[int, ...]:

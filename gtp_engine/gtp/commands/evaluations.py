@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import show_vertex, show_vertices
+from gtp_engine.gtp.commands.common import show_vertices
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
 
     game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
-        f"{show_vertex(game, move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
+        f"{game.vertex(move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
         for move in report.moves[:TOP_MOVES]
     ]
     return " ".join(pairs)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import read_stone, show_vertex
+from gtp_engine.gtp.commands.common import read_stone
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -42,7 +42,7 @@ def ladder_attack(server: "GtpServer", args: Args) -> str:
     moves = np.zeros(2, dtype=np.int32)
     work = new_ladder_work(game.width, game.height)
     found = working_attacks_into(clone(game.board), point, work, moves)
-    return f"1 {show_vertex(game, int(moves[0]))}" if found else "0"
+    return f"1 {game.vertex(int(moves[0]))}" if found else "0"
 
 
 @command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")

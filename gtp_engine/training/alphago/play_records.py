@@ -18,7 +18,7 @@ import numpy as np
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.progress import ProgressBar
@@ -61,7 +61,7 @@ def load_player(
     available = installed_providers()
     runtime = choose_runtimes(provider, precision, networks=[info.precision], available=available, simd=simd)[0]
     model = OnnxModel(path, runtime, threads=threads, batch=batch)
-    return NetworkRows(model) if info.encoder == "katago-v7" else PolicyRows(logits_of(model), info.name)
+    return NetworkRows(model) if info.encoder == KATAGO_ENCODER else PolicyRows(logits_of(model), info.name)
 
 
 def play_records(

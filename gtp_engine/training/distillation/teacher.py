@@ -1,11 +1,11 @@
 """The networks of a worker: the teacher, whose evaluations label the games, and the player of some of them."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
+from gtp_engine.files import sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
@@ -92,5 +92,5 @@ class OnnxTeacher:
     def info(self) -> TeacherInfo:
         """Return the metadata of the file; see `Teacher`."""
         info = read_info(self.path)
-        sha256 = info.source_sha256 or hashlib.sha256(self.path.read_bytes()).hexdigest()
+        sha256 = info.source_sha256 or sha256_of(self.path)
         return TeacherInfo(info.name, sha256, info.license)

@@ -4,7 +4,6 @@ TorchModel     the network of a file as `selfplay.rows_evaluator.RawModel`
 TorchTeacher   returns an evaluator of it, like `teacher.OnnxTeacher`
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.files import sha256_of
 from gtp_engine.networks.onnx_export import info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.metadata import NetworkInfo, read_info
@@ -124,7 +124,7 @@ class TorchTeacher:
 
 def _info(path: Path, module: NetworkModule) -> NetworkInfo:
     """Return the metadata of the network in a file, with the file's hash unless that of its source is recorded."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = sha256_of(path)
     if path.suffix == ".onnx":
         info = read_info(path)
         return info if info.source_sha256 else replace(info, source_sha256=digest)
