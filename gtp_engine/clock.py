@@ -330,6 +330,32 @@ def time_after_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> T
     return left._replace(has_time=left.has_time and has_time, main=main)
 
 
+def time_during_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
+    """Return what a clock that had `left` shows `seconds` (0 or more) into a move, counting down."""
+    if settings.kind is TimeKind.NONE:
+        return left
+    if not settings.has_overtime:
+        has_time = seconds <= min(left.main, settings.move_time_limit) + _ROUNDING
+        return left._replace(has_time=left.has_time and has_time, main=max(0.0, left.main - seconds))
+    if seconds < left.main:
+        return left._replace(main=left.main - seconds)
+    left, seconds = (left if left.main <= 0 else full_time(settings)._replace(main=0.0)), seconds - left.main
+    if seconds <= left.period + _ROUNDING:
+        return left._replace(main=0.0, period=max(0.0, left.period - seconds))
+    lost = _periods_in(settings, seconds - left.period, at_most=left.periods)
+    if lost >= left.periods:  # of byo-yomi; there are none under Canadian settings
+        return left._replace(has_time=False, main=0.0, periods=0, period=0.0)
+    period = settings.overtime * lost - (seconds - left.period)
+    return left._replace(main=0.0, periods=left.periods - lost, period=period)
+
+
+def reported_time(settings: TimeSettings, left: TimeLeft) -> tuple[float, int]:
+    """Return the seconds and stones by which `Clock.set_time_left` sets a clock to `left`."""
+    if settings.has_overtime and left.main <= 0:
+        return left.period, left.stones or left.periods
+    return left.main, 0
+
+
 def _after_overtime_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
     """Return the time left after a move that took `seconds` of overtime."""
     fresh = full_time(settings)._replace(has_time=left.has_time, main=0.0)

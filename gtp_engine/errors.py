@@ -12,6 +12,7 @@
     ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
+    ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
     └── CannotUndoError                     more moves to take back than were played
 
@@ -90,6 +91,10 @@ class ModelError(TengenError, ValueError):
 
 class TimeSettingsError(TengenError, ValueError):
     """The time settings make no sense (negative, not a number, overtime without stones, a cap below the start)."""
+
+
+class GameStateError(TengenError):
+    """The state of a game against the engine does not allow this now, such as a move after its end."""
 
 
 class BoardNotEmptyError(TengenError):

@@ -21,6 +21,7 @@ LAYERS = (
     ("training",),
     ("match", "benchmark", "doctor"),
     ("gtp", "analysis"),
+    ("play",),
     ("engine",),
     ("networks",),
     ("selfplay",),

@@ -29,6 +29,7 @@ EXPECTED = [
     "BoardNotEmptyError",
     "CannotUndoError",
     "ConfigError",
+    "GameStateError",
     "HandicapError",
     "IllegalMoveError",
     "InvalidColorError",

@@ -5,7 +5,7 @@ Ownership is the final owner of each point, averaged over many rollouts or netwo
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -59,6 +59,8 @@ class StatusEstimate:
     """The colour of the pass-alive chain or territory each point belongs to, else EMPTY."""
     decided: NDArray[np.int32]
     """The colour that will own each point, where that is decided, else EMPTY."""
+    ownership_black: Ownership = field(repr=False)
+    """The ownership it rests on, with proofs."""
 
     @property
     def area_margin(self) -> int:
@@ -116,7 +118,7 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
         if abs(ownership[point]) >= OPEN_AREA:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
     decided = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
-    return StatusEstimate(dead, owners, is_open, is_decided, neutral, proved, decided)
+    return StatusEstimate(dead, owners, is_open, is_decided, neutral, proved, decided, ownership)
 
 
 def dead_stones(game: Game, ownership: Ownership) -> frozenset[int]:

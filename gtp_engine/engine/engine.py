@@ -20,7 +20,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice, describe
-from gtp_engine.engine.dead_stones import groups_with_status
+from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
 from gtp_engine.engine.decision import decide
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
@@ -80,6 +80,7 @@ class Engine:
         self._seed = random.getrandbits(32) if seed is None else seed
         self._background: Final = Background(self._log)
         self._kernels: KernelLoader | None = None
+        self._owns_kernels = False
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
         self.human: Final = human
@@ -194,12 +195,14 @@ class Engine:
         color: int,
         *,
         play: bool = True,
+        play_if_cancelled: bool = True,
         cleanup: bool = False,
         request: Request | None = None,
         cancel: CancelToken | None = None,
     ) -> Choice:
         """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
 
+        Without `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
         engine ponders after a move that it has played, until `cancel` or the next search.
         """
@@ -219,15 +222,24 @@ class Engine:
             cleanup=cleanup,
         )
         self._log(describe(self.game, choice, request))
-        if play:
-            self._resigned = color if choice.resign else EMPTY
-            self._dynamic_advantage.record(self.game, choice.report)
-            if not choice.resign:
-                self.game.play(Move(color, choice.point))
-            self._clocks[color].spend(time.perf_counter() - start)
-            if self.config.time.ponder and not choice.resign and not self.game.is_over:
-                self.ponder(cancel)
+        if play and (play_if_cancelled or not cancel.is_cancelled):
+            self.play_choice(color, choice, time.perf_counter() - start, cancel)
+        elif play:
+            self._resignation.reset()  # the next search for this move is not another lost move
         return choice
+
+    def play_choice(self, color: int, choice: Choice, seconds: float, cancel: CancelToken | None = None) -> None:
+        """Play a choice made by `genmove` for the position on the board, or resign, as `genmove` itself does.
+
+        `seconds` are taken off the clock; `cancel` ends the pondering.
+        """
+        self._resigned = color if choice.resign else EMPTY
+        self._dynamic_advantage.record(self.game, choice.report)
+        if not choice.resign:
+            self.game.play(Move(color, choice.point))
+        self._clocks[color].spend(seconds)
+        if self.config.time.ponder and not choice.resign and not self.game.is_over:
+            self.ponder(cancel)
 
     def start_genmove(
         self, color: int, request: Request, done: Callable[[Choice], None], cancel: CancelToken | None = None
@@ -264,11 +276,18 @@ class Engine:
         ponder = partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT, advantage)
         self._background.start(ponder, cancel or CancelToken())
 
-    def timed_search(self, seconds: float, color: int | None = None, cancel: CancelToken | None = None) -> SearchReport:
+    def timed_search(
+        self,
+        seconds: float,
+        color: int | None = None,
+        cancel: CancelToken | None = None,
+        request: Request | None = None,
+    ) -> SearchReport:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report."""
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.thresholds)
-        return self._thinker.search_move(self.game, self._color(color), watcher, Request(), cancel or CancelToken())
+        cancel, request = cancel or CancelToken(), request or Request()
+        return self._thinker.search_move(self.game, self._color(color), watcher, request, cancel)
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -313,6 +332,13 @@ class Engine:
         self._background.end()
         return self._scorer.statuses(self.game, cancel)
 
+    def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
+        """Return the score as `score` does, with the dead stones and the owner of each point that it rests on."""
+        cancel = cancel or CancelToken()
+        self.wait_for_kernels(cancel)
+        self._background.end()
+        return self._scorer.estimate(self.game, cancel)
+
     def chains_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
         return groups_with_status(self.game, self.final_status(cancel), status)
@@ -355,7 +381,7 @@ class Engine:
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
         self.config = config
         if self._kernels is not None and self._kernels.searches != searches_of(config, self.evaluator):
-            self._kernels.close()
+            self._close_kernels()
             self.load_kernels()
 
     def clear_cache(self) -> None:
@@ -389,7 +415,13 @@ class Engine:
         """
         board = self._prepared_board()
         self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log)
+        self._owns_kernels = True
         self._thinker.prepare(*board)
+
+    def share_kernels(self, kernels: KernelLoader | None) -> None:
+        """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
+        self._kernels = kernels
+        self._owns_kernels = False
 
     def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
         """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`."""
@@ -399,11 +431,15 @@ class Engine:
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
-        if self._kernels is not None:
-            self._kernels.close()
+        self._close_kernels()
         self._thinker.close()
 
     # --- helpers ---
+
+    def _close_kernels(self) -> None:
+        """End a compiler of our own that is still running."""
+        if self._kernels is not None and self._owns_kernels:
+            self._kernels.close()
 
     def _start(self, game: Game) -> None:
         """Replace the game; resets clocks and everything that belongs to the last game.

@@ -38,10 +38,14 @@ class Scorer:
         """Return the score: a network's expected lead while something is open, else counted without the dead stones."""
         if game.is_over:
             return game.score(self.dead_stones(game, cancel))
+        return self.estimate(game, cancel)[0]
+
+    def estimate(self, game: Game, cancel: CancelToken) -> tuple[Score, StatusEstimate]:
+        """Return the expected score, whether the game is over or not, and the status of all stones and points."""
         status, report = self._estimate(game, cancel)
         if report.raw is not None and not status.is_decided:
-            return score_by_lead(game, report.lead_black)
-        return estimated_score(game, status)
+            return score_by_lead(game, report.lead_black), status
+        return estimated_score(game, status), status
 
     def statuses(self, game: Game, cancel: CancelToken) -> dict[int, str]:
         """Return the status of every point; see `Engine.final_status`."""

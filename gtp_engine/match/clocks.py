@@ -14,7 +14,7 @@ Seconds of `time_left` are whole, rounded down, as gtp2ogs sends them.
 
 import math
 
-from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, reported_time
 
 
 def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
@@ -31,10 +31,8 @@ def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
 
 def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: bool) -> str:
     """Return the arguments of `time_left`, after the colour, for a clock that shows `left`."""
-    seconds, stones = left.main, 0
-    if times.has_overtime and left.main <= 0:
-        seconds, stones = left.period, left.stones or left.periods
-    elif times.kind is TimeKind.FISCHER and not knows_fischer:
+    seconds, stones = reported_time(times, left)
+    if times.kind is TimeKind.FISCHER and not knows_fischer:
         seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
     return f"{max(0, math.floor(seconds))} {stones}"
 

@@ -1,0 +1,38 @@
+"""A game between a person and the engine, without any user interface.
+
+    shared_engines  several engines in one process that share networks and compiled kernels
+    game_settings   what a game is set up with: colours, board, rules, handicap, clock
+    game_clock      the clocks of both players, one of which runs
+    game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
+    game_state      the state of a session as plain values, for a page or a screen
+    hint            the best moves of a search as plain values
+
+    with SharedEngines(config, evaluator=evaluator) as engines:
+        session = GameSession.start(engines.new_engine(), GameSettings(human=BLACK, width=9))
+        session.play("E5")
+        choice = session.engine_move()
+
+Nothing here prints, reads input or starts threads (an engine may: pondering, `KernelLoader`).  All methods of a session
+are for one thread at a time, and block while they search; a cancel token ends a search from any thread.
+`game_state.state_of` may be called by other threads meanwhile, so that a page shows the board while the engine thinks.
+"""
+
+from gtp_engine.play.game_clock import GameClock
+from gtp_engine.play.game_session import GameSession, Phase
+from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings
+from gtp_engine.play.game_state import GameState, state_of
+from gtp_engine.play.hint import Hint, hints_of
+from gtp_engine.play.shared_engines import SharedEngines
+
+__all__ = [
+    "ENGINE_NAME",
+    "GameClock",
+    "GameSession",
+    "GameSettings",
+    "GameState",
+    "Hint",
+    "Phase",
+    "SharedEngines",
+    "hints_of",
+    "state_of",
+]

@@ -1,0 +1,401 @@
+"""A game between a person and an engine: whose turn it is, what either may do now, how the game ends.
+
+    PLAYING    moves in turn; two passes lead to SCORING, or to FINISHED where the rules count every stone
+    PLACING    the person, as Black, places free handicap stones
+    SCORING    the engine proposes dead stones, the person disputes them chain by chain and then accepts the score
+    FINISHED   by score, resignation or time; `resume` and `undo` lead back
+
+Moves of both sides obey all rules, superko included.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from gtp_engine.clock import TimeSettings, reported_time
+from gtp_engine.engine import DEAD, Choice, Engine, Request
+from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
+from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, problem
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import format_color, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import free_handicap_points
+from gtp_engine.go.rules import Rules
+from gtp_engine.go.scoring import Score
+from gtp_engine.play.game_clock import GameClock
+from gtp_engine.play.game_settings import GameSettings, settings_of
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Reporting
+from gtp_engine.search.report import SearchReport
+from gtp_engine.sgf import format_sgf, parse_sgf
+
+_LETTERS: Final = {BLACK: "B", WHITE: "W"}
+
+HINT_SECONDS: Final = 2.0
+"""Time for a hint: enough for a few hundred visits with the network that ships, on one core."""
+
+REPORT_INTERVAL: Final = 0.5
+"""Seconds between two reports of a search: as often as an eye can follow."""
+
+
+class Phase(StrEnum):
+    """What a session waits for; see the module docstring."""
+
+    PLACING = "placing"
+    PLAYING = "playing"
+    SCORING = "scoring"
+    FINISHED = "finished"
+
+
+class GameSession:
+    """One game on the board of `engine`, which `start` or `load` has set up; the caller closes the engine.
+
+    A method that is not possible now raises GameStateError and changes nothing.
+    """
+
+    def __init__(self, engine: Engine, settings: GameSettings, clock: GameClock | None = None) -> None:
+        self.engine: Final = engine
+        self.settings: Final = settings
+        self.clock: Final = clock or GameClock(settings.time)
+        self.dead: frozenset[int] = frozenset()
+        """The stones that count as dead while the game is scored."""
+        self.placed: tuple[int, ...] = ()
+        """The free handicap stones that the person has placed so far."""
+        self._result = ""
+        self._found: Choice | None = None
+        self._is_scoring = self._has_two_passes(since=0)
+        self._resumed_at = 0
+        self._clocks_before = {len(self.game.moves): self.clock.at_last_move()}
+        engine.set_time_settings(settings.time)
+        self._continue()
+
+    @staticmethod
+    def start(engine: Engine, settings: GameSettings, clock: GameClock | None = None) -> "GameSession":
+        """Set up a new game and return it; `clock` is for tests.
+
+        Raises RulesError, KomiError, InvalidSizeError, HandicapError, and ModelError if the network does not play such
+        a board.
+        """
+        rules, komi = Rules.parse(settings.rules), settings.first_komi()
+        engine.set_board_size(settings.width, settings.height)
+        engine.set_rules(rules)
+        engine.set_komi(komi)
+        if settings.stones and not settings.has_free_handicap:
+            engine.fixed_handicap(settings.stones)
+        elif settings.stones and settings.engine == BLACK:
+            engine.free_handicap(settings.stones)
+        elif settings.stones:
+            free_handicap_points(settings.stones, settings.width, settings.height or settings.width)  # is it possible?
+        return GameSession(engine, settings, clock)
+
+    @staticmethod
+    def load(
+        engine: Engine, data: bytes | str, *, human: int | None = None, time: TimeSettings | None = None
+    ) -> "GameSession":
+        """Continue a game from SGF, with full clocks, and return it.
+
+        Without `human` the person has the colour that the record does not give to the engine, or else the side to
+        move.  A record with a result is finished; `resume` plays on.  Raises SgfError, and ModelError if the network
+        does not play such a board (nothing changes then).
+        """
+        raw = data.encode() if isinstance(data, str) else data
+        record = parse_sgf(raw)
+        engine.load_sgf(raw)
+        settings = settings_of(record, engine.game, human, time)
+        session = GameSession(engine, settings)
+        session.finish(record.result or "")
+        return session
+
+    # --- state ---
+
+    @property
+    def game(self) -> Game:
+        """The board and its history; only the session changes it."""
+        return self.engine.game
+
+    @property
+    def phase(self) -> Phase:
+        """What the session waits for."""
+        if self._result:
+            return Phase.FINISHED
+        if self._is_scoring:
+            return Phase.SCORING
+        return Phase.PLACING if self.stones_to_place else Phase.PLAYING
+
+    @property
+    def is_engine_turn(self) -> bool:
+        """Whether the engine is to move, by `engine_move`."""
+        return self.phase is Phase.PLAYING and self.game.to_play == self.settings.engine
+
+    @property
+    def result(self) -> str:
+        """The result as SGF writes it, "B+3.5", "W+R" (resignation), "W+T" (time) or "0"; "" before the end."""
+        return self._result
+
+    @property
+    def stones_to_place(self) -> int:
+        """How many handicap stones the person still has to place."""
+        settings = self.settings
+        if not settings.has_free_handicap or settings.human == WHITE or self.game.setup_stones or self.game.moves:
+            return 0
+        return settings.stones - len(self.placed)
+
+    @property
+    def can_move_now(self) -> bool:
+        """Whether a cancelled search has found a move that `move_now` plays."""
+        return self._found is not None
+
+    # --- the person's moves ---
+
+    def play(self, move: int | str) -> Move:
+        """Play the person's move, a point, PASS, or a vertex such as "Q16" or "pass"; return it.
+
+        While stones are placed, it is the next one.  Raises IllegalMoveError, InvalidVertexError.
+        """
+        point = self.point(move)
+        if self.phase is Phase.PLACING:
+            return self._place(point)
+        self._require(Phase.PLAYING)
+        self.check_time()
+        self._require(Phase.PLAYING)
+        if self.game.to_play != self.settings.human:
+            raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
+        played = self.game.play(Move(self.settings.human, point))
+        self._after_move()
+        return played
+
+    def resign(self) -> None:
+        """Let the person resign."""
+        self._require(Phase.PLAYING, Phase.SCORING)
+        self.finish(f"{_LETTERS[self.settings.engine]}+R")
+
+    def undo(self) -> int:
+        """Take back to the person's last move, that included, or the handicap stone placed last; return how many moves.
+
+        The clocks go back too.  Raises CannotUndoError if the person has not moved.
+        """
+        if self.phase is Phase.PLACING and self.placed:
+            self.placed = self.placed[:-1]
+            return 1
+        moves = self.game.moves
+        last = max((number for number, move in enumerate(moves) if move.color == self.settings.human), default=None)
+        if last is None:
+            raise CannotUndoError("cannot undo: you have not played a move yet")
+        self.engine.undo(len(moves) - last)
+        self._reopen(resumed_at=self._resumed_at if last >= self._resumed_at else 0)
+        if last in self._clocks_before:
+            self.clock.set_back(self._clocks_before[last])
+        self._continue()
+        return len(moves) - last
+
+    # --- the engine's moves ---
+
+    def engine_move(
+        self,
+        cancel: CancelToken | None = None,
+        report: Callable[[SearchReport], None] | None = None,
+        interval: float = REPORT_INTERVAL,
+    ) -> Choice | None:
+        """Let the engine choose and play a move, or resign; return its choice, None if `cancel` ended the search.
+
+        Nothing is played then, the engine's clock stands still, and `move_now` plays the best move found so far.
+        `report` is called every `interval` seconds from the searching thread.
+        """
+        if not self.is_engine_turn:
+            raise GameStateError("it is not the engine's move")
+        cancel, color, played = cancel or CancelToken(), self.settings.engine, len(self.game.moves)
+        self._found = None
+        self.clock.start(color)
+        if self.clock.is_limited:
+            self.engine.set_time_left(color, *reported_time(self.clock.settings, self.clock.left(color)))
+        choice = self.engine.genmove(
+            color,
+            play_if_cancelled=False,
+            cleanup=self._resumed_at > 0,
+            request=_request(report, interval),
+            cancel=cancel,
+        )
+        if cancel.is_cancelled and len(self.game.moves) == played:
+            self._found = choice
+            self.clock.pause()
+            return None
+        self._after_choice(choice)
+        return choice
+
+    def move_now(self) -> Choice:
+        """Play the best move that the cancelled search has found, and return it."""
+        choice = self._found
+        if choice is None or not self.is_engine_turn:
+            raise GameStateError("no search for a move has been cancelled")
+        self.engine.play_choice(self.settings.engine, choice, 0.0)
+        self._after_choice(choice)
+        return choice
+
+    # --- help for the person ---
+
+    def hint(
+        self,
+        seconds: float = HINT_SECONDS,
+        cancel: CancelToken | None = None,
+        report: Callable[[SearchReport], None] | None = None,
+        interval: float = REPORT_INTERVAL,
+    ) -> SearchReport:
+        """Return a search of the position for the side to play; `hints_of` gives its best moves.
+
+        `report` is called every `interval` seconds from the searching thread.
+        """
+        self._require(Phase.PLAYING)
+        return self.engine.timed_search(seconds, cancel=cancel, request=_request(report, interval))
+
+    def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
+        """Return the score to expect, with the ownership it rests on."""
+        return self.engine.estimate(cancel)
+
+    # --- the end ---
+
+    def propose_dead(self, cancel: CancelToken | None = None) -> frozenset[int]:
+        """Let the engine say which stones are dead, and return them; if cancelled, `dead` stays as it is."""
+        self._require(Phase.SCORING)
+        cancel = cancel or CancelToken()
+        statuses = self.engine.final_status(cancel)
+        if not cancel.is_cancelled:
+            self.dead = frozenset(point for point, status in statuses.items() if status == DEAD)
+        return self.dead
+
+    def toggle_dead(self, vertex: int | str) -> list[int]:
+        """Turn the chain on a point from dead to alive or back; return its points, none for an empty point."""
+        self._require(Phase.SCORING)
+        chain = self.game.chain(self.point(vertex)) if self.point(vertex) != PASS else []
+        self.dead = self.dead.symmetric_difference(chain)
+        return chain
+
+    def score(self) -> Score:
+        """Return the score with the stones in `dead` taken off the board."""
+        return self.game.score(self.dead)
+
+    def accept_score(self) -> str:
+        """End the game with the score as it stands now; return the result."""
+        self._require(Phase.SCORING)
+        self.finish(str(self.score()))
+        return self._result
+
+    def resume(self) -> None:
+        """Play on, from the scoring or after the end.
+
+        After two passes, the engine does not pass again while there are dead stones of the person's on the board.
+        """
+        self._require(Phase.SCORING, Phase.FINISHED)
+        if any(not left.has_time for left in map(self.clock.left, (BLACK, WHITE))):
+            raise GameStateError(problem("the time has run out", advice="undo a move, or start a new game"))
+        self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else self._resumed_at)
+        self._continue()
+
+    def finish(self, result: str) -> None:
+        """End the game with this result, as SGF writes it; "" changes nothing."""
+        if result:
+            self._result = result
+            self._found = None
+            self.clock.pause()
+
+    def check_time(self) -> bool:
+        """End the game if the clock that runs has run out; return whether it has."""
+        color = self.clock.running
+        if not color or self.clock.left(color).has_time:
+            return False
+        self.finish(f"{_LETTERS[opponent(color)]}+T")
+        return True
+
+    # --- records ---
+
+    def to_sgf(self) -> str:
+        """Return the game as SGF, with the players' names and its result if it has one."""
+        game = self.game
+        if self.placed:
+            game = game.copy()
+            game.set_handicap(self.placed)
+        names = self.settings.names()
+        return format_sgf(
+            game,
+            black_name=names[BLACK],
+            white_name=names[WHITE],
+            result=self._result,
+            date=date.today().isoformat(),
+        )
+
+    def point(self, vertex: int | str) -> int:
+        """Return the point of a vertex; raises InvalidVertexError."""
+        if isinstance(vertex, int):
+            self.game.vertex(vertex)
+            return vertex
+        return parse_vertex(vertex, width=self.game.width, height=self.game.height)
+
+    # --- internals ---
+
+    def _place(self, point: int) -> Move:
+        """Place a handicap stone, and set up the game with the last one; raises IllegalMoveError."""
+        if point == PASS:
+            raise GameStateError(f"{self.stones_to_place} handicap stones are still to be placed")
+        if point in self.placed:
+            raise IllegalMoveError("occupied", f"illegal move: {self.game.vertex(point)} is occupied")
+        if self.stones_to_place == 1:
+            self.engine.set_free_handicap((*self.placed, point))
+            self.placed = ()
+            self._continue()
+        else:
+            self.placed = (*self.placed, point)
+        return Move(BLACK, point)
+
+    def _after_choice(self, choice: Choice) -> None:
+        """Follow a choice of the engine's that has been played."""
+        color = self.settings.engine
+        if self.check_time():
+            return
+        if choice.resign:
+            self.finish(f"{_LETTERS[opponent(color)]}+R")
+        else:
+            self._after_move()
+
+    def _after_move(self) -> None:
+        """Press the clock, and see whether the game has ended."""
+        self._found = None
+        self.clock.end_move()
+        self._clocks_before[len(self.game.moves)] = self.clock.at_last_move()
+        if self._has_two_passes(since=self._resumed_at):
+            self._is_scoring, self.dead = True, frozenset()
+            if counts_all_stones(self.game):
+                self.accept_score()
+        else:
+            self._continue()
+
+    def _has_two_passes(self, *, since: int) -> bool:
+        """Return whether the last two moves, not counting those before number `since`, were passes that end a game."""
+        return min(self.game.consecutive_passes, len(self.game.moves) - since) >= 2
+
+    def _reopen(self, *, resumed_at: int) -> None:
+        """Go back to playing."""
+        self._result, self._is_scoring, self._found = "", False, None
+        self.dead, self._resumed_at = frozenset(), resumed_at
+
+    def _continue(self) -> None:
+        """Let the person's clock run if it is their move; the engine's runs while it searches."""
+        if self.phase is Phase.PLAYING and not self.is_engine_turn:
+            self.clock.start(self.settings.human)
+
+    def _require(self, *phases: Phase) -> None:
+        """Raise GameStateError unless the session is in one of these phases."""
+        if self.phase in phases:
+            return
+        player = format_color(self.settings.human)
+        now = {
+            Phase.PLACING: f"{self.stones_to_place} handicap stones of {player} are still to be placed",
+            Phase.PLAYING: "the game has not ended",
+            Phase.SCORING: "both have passed: dead stones are being marked",
+            Phase.FINISHED: f"the game has ended: {self._result}",
+        }
+        raise GameStateError(now[self.phase])
+
+
+def _request(report: Callable[[SearchReport], None] | None, interval: float) -> Request:
+    """Return the request of a search that reports every `interval` seconds."""
+    return Request() if report is None else Request(Reporting(interval, report))

@@ -1,0 +1,92 @@
+"""What a game is set up with: the person's colour, board, rules, komi, handicap and clock."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from gtp_engine.clock import TimeSettings
+from gtp_engine.errors import InvalidColorError, problem
+from gtp_engine.go.constants import BLACK, WHITE, opponent
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf import SgfRecord
+
+ENGINE_NAME: Final = "Tengen"
+"""The engine's name in records."""
+
+HUMAN_NAME: Final = "Human"
+"""The person's name where none is given."""
+
+HANDICAP_KOMI: Final = 0.5
+"""Komi of a handicap game without one of its own, as on OGS and KGS: it only decides a draw."""
+
+
+@dataclass(frozen=True)
+class GameSettings:
+    """The settings of one game; colours are BLACK and WHITE.
+
+    Raises InvalidColorError; the values that a rule set or a board restricts are checked when a game is set up.
+    """
+
+    human: int = BLACK
+    """The person's colour; the engine has the other one."""
+    width: int = 19
+    height: int | None = None
+    """Rows; None: as many as columns."""
+    rules: str = "chinese"
+    """A name or KataGo's JSON, as `Rules.parse` reads it."""
+    komi: float | None = None
+    """Points White receives; None: the usual komi of the rules, or `HANDICAP_KOMI` with a handicap."""
+    handicap: int = 0
+    """Handicap stones; 0 and 1 are none."""
+    has_free_handicap: bool = False
+    """Whether Black chooses where the handicap stones stand."""
+    time: TimeSettings = field(default_factory=TimeSettings.none)
+    """The clock of both players."""
+    human_name: str = HUMAN_NAME
+    """The person's name in records."""
+
+    def __post_init__(self) -> None:
+        """Check the colour."""
+        if self.human not in (BLACK, WHITE):
+            given = f"the person's color {self.human}"
+            raise InvalidColorError(problem(given, expected=f"{BLACK} (black) or {WHITE} (white)"))
+
+    @property
+    def engine(self) -> int:
+        """The engine's colour."""
+        return opponent(self.human)
+
+    @property
+    def stones(self) -> int:
+        """The number of handicap stones: 0, or 2 and more."""
+        return self.handicap if self.handicap != 1 else 0
+
+    def names(self) -> dict[int, str]:
+        """Return the players' names by colour."""
+        return {self.human: self.human_name, self.engine: ENGINE_NAME}
+
+    def first_komi(self) -> float:
+        """Return the komi of the game; raises RulesError."""
+        if self.komi is not None:
+            return self.komi
+        return HANDICAP_KOMI if self.stones else Rules.parse(self.rules).default_komi()
+
+
+def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSettings | None) -> GameSettings:
+    """Return the settings of a game that continues `record`, whose moves are on the board of `game`.
+
+    Without `human` the person has the colour that the record does not give to the engine, or else the side to move.
+    """
+    if human is None:
+        human = {record.black_name: WHITE, record.white_name: BLACK}.get(ENGINE_NAME, game.to_play)
+    name = record.black_name if human == BLACK else record.white_name
+    return GameSettings(
+        human=human,
+        width=game.width,
+        height=game.height,
+        rules=game.rules.preset_name() or game.rules.to_json(),
+        komi=game.komi,
+        handicap=game.handicap,
+        time=time or TimeSettings.none(),
+        human_name=name if name and name != ENGINE_NAME else HUMAN_NAME,
+    )

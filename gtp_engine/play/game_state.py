@@ -1,0 +1,102 @@
+"""The state of a session as plain values: text and numbers that JSON can hold (`dataclasses.asdict`)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.coords import format_color, xy_to_point
+from gtp_engine.play.game_session import GameSession, Phase
+
+_STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
+
+
+@dataclass(frozen=True)
+class ClockState:
+    """What a clock shows; see `TimeLeft`."""
+
+    has_time: bool
+    main: float
+    periods: int
+    period: float
+    stones: int
+
+
+@dataclass(frozen=True)
+class GameState:
+    """Everything a page or a screen shows of a game; colours are "black" and "white", points are vertices."""
+
+    phase: str
+    """A value of `Phase`."""
+    width: int
+    height: int
+    rows: tuple[str, ...]
+    """The board from the top, "." for an empty point, "X" for a black stone, "O" for a white one."""
+    to_play: str
+    human: str
+    """The person's colour."""
+    is_engine_turn: bool
+    moves: tuple[tuple[str, str], ...]
+    """All moves: colour and vertex, or "pass"."""
+    ko: str | None
+    """The point where a simple ko may not be retaken now."""
+    captures: dict[str, int]
+    """How many stones each colour has captured."""
+    rules: str
+    komi: float
+    handicap: int
+    stones_to_place: int
+    """Handicap stones that the person still has to place."""
+    dead: tuple[str, ...]
+    """Stones that count as dead, while dead stones are marked and when the game has been scored."""
+    score: str
+    """The score with these dead stones, while they are marked, as "B+3.5"; else ""."""
+    result: str
+    """As SGF writes it; "" before the end."""
+    clocks: dict[str, ClockState] | None
+    """Both clocks at this moment; None without a time limit."""
+    running: str | None
+    """Whose clock runs."""
+
+
+def state_of(session: GameSession) -> GameState:
+    """Return the state of a session, to be called between its methods, not while one of them runs."""
+    game = session.game
+    is_scoring = session.phase is Phase.SCORING
+    return GameState(
+        phase=session.phase.value,
+        width=game.width,
+        height=game.height,
+        rows=_rows(session),
+        to_play=format_color(game.to_play),
+        human=format_color(session.settings.human),
+        is_engine_turn=session.is_engine_turn,
+        moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),
+        ko=None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
+        captures={format_color(color): count for color, count in game.captures.items()},
+        rules=game.rules.preset_name() or game.rules.to_json(),
+        komi=game.komi,
+        handicap=game.handicap,
+        stones_to_place=session.stones_to_place,
+        dead=tuple(map(game.vertex, sorted(session.dead))),
+        score=str(session.score()) if is_scoring else "",
+        result=session.result,
+        clocks=_clocks(session),
+        running=format_color(session.clock.running) if session.clock.running else None,
+    )
+
+
+def _rows(session: GameSession) -> tuple[str, ...]:
+    """Return the board, with the handicap stones placed so far."""
+    game = session.game
+
+    def stone(x: int, y: int) -> str:
+        point = xy_to_point(x, y, width=game.width)
+        return _STONES[BLACK if point in session.placed else int(game.board.color[point])]
+
+    return tuple("".join(stone(x, y) for x in range(game.width)) for y in range(game.height))
+
+
+def _clocks(session: GameSession) -> dict[str, ClockState] | None:
+    if not session.clock.is_limited:
+        return None
+    return {format_color(color): ClockState(*session.clock.left(color)) for color in (BLACK, WHITE)}

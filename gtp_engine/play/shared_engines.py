@@ -1,0 +1,85 @@
+"""Engines for several games at once in one process: one network in memory, kernels compiled once."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gtp_engine.config import Config
+from gtp_engine.config.option import Value
+from gtp_engine.engine import Engine
+from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.starting_board import first_board, playable_board
+from gtp_engine.engine.warm_up import start_loading
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+
+
+class _LentEvaluator(ExclusiveEvaluator):
+    """An evaluator that several engines use in turn; it stays open when one of them is closed."""
+
+    def close(self) -> None:
+        """Do nothing: the evaluator belongs to `SharedEngines`."""
+
+    def close_for_good(self) -> None:
+        """Free what the evaluator holds."""
+        super().close()
+
+
+class SharedEngines:
+    """Makes engines that share `evaluator`, `human` (a human-like network beside it) and compiled kernels.
+
+    `close`, or the end of a `with` block, closes these; it comes after every engine has been closed.  `log` receives
+    lines for the user.  Any thread may call `new_engine`.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        log: Callable[[str], None] | None = None,
+        evaluator: Evaluator | None = None,
+        human: Evaluator | None = None,
+    ) -> None:
+        self.config: Final = config or Config()
+        self._log: Final = log or (lambda line: None)
+        self._evaluator: Final = None if evaluator is None else _LentEvaluator(evaluator)
+        self._human: Final = None if human is None else _LentEvaluator(human)
+        self._kernels: KernelLoader | None = None
+        self._lock: Final = threading.Lock()
+
+    def load_kernels(self) -> None:
+        """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
+        board = playable_board(self._evaluator, *first_board(self.config, self._evaluator))
+        self._kernels = start_loading(self.config, self._evaluator, board, self._log)
+        for evaluator in (self._evaluator, self._human):
+            if evaluator is not None:
+                evaluator.prepare(*board)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether kernels are still being compiled, so that searches are small and slow."""
+        return self._kernels is not None and self._kernels.is_compiling
+
+    def new_engine(self, values: Mapping[str, Value] | None = None, log: Callable[[str], None] | None = None) -> Engine:
+        """Return another engine; `values` change its options by full name, as `Config.with_values` takes them.
+
+        `log` receives its lines instead of the shared log.  Raises ConfigError.
+        """
+        config = self.config.with_values(values or {})
+        with self._lock:
+            engine = Engine(config, log or self._log, self._evaluator, self._human)
+            engine.share_kernels(self._kernels)
+        return engine
+
+    def close(self) -> None:
+        """Free the networks, and end a compiler that is still running."""
+        if self._kernels is not None:
+            self._kernels.close()
+        for evaluator in (self._evaluator, self._human):
+            if evaluator is not None:
+                evaluator.close_for_good()
+
+    def __enter__(self) -> "SharedEngines":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

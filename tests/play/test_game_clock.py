@@ -1,0 +1,100 @@
+"""Two clocks, of which one runs: what they show in mid-move, pauses, moves taken back."""
+
+import pytest
+
+from gtp_engine.clock import TimeLeft, TimeSettings, full_time, reported_time, time_after_move, time_during_move
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.play import GameClock
+
+
+class Time:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+BYOYOMI = TimeSettings.byoyomi(60, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "main", "periods", "period"),
+    [(0, 60, 3, 10), (59, 1, 3, 10), (64, 0, 3, 6), (70, 0, 3, 0), (71, 0, 2, 9), (80, 0, 2, 0), (88, 0, 1, 2)],
+)
+def test_byoyomi_counts_down_period_by_period(seconds: float, main: float, periods: int, period: float) -> None:
+    shown = time_during_move(BYOYOMI, full_time(BYOYOMI), seconds)
+    assert shown == TimeLeft(True, main, periods, pytest.approx(period), 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "enough", "too_long"),
+    [
+        (TimeSettings.absolute(60), 60, 60.1),
+        (BYOYOMI, 90, 90.1),
+        (TimeSettings.canadian(60, 30, 5), 90, 90.1),
+        (TimeSettings.fischer(60, 5), 60, 60.1),
+        (TimeSettings.fischer_capped(60, 5, 120, 20), 20, 20.1),
+    ],
+)
+def test_time_runs_out_in_mid_move_when_the_move_would_lose(
+    settings: TimeSettings, enough: float, too_long: float
+) -> None:
+    for seconds, has_time in ((enough, True), (too_long, False)):
+        assert time_during_move(settings, full_time(settings), seconds).has_time == has_time
+        assert time_after_move(settings, full_time(settings), seconds).has_time == has_time
+
+
+def test_without_a_limit_nothing_counts_down() -> None:
+    settings = TimeSettings.none()
+    assert time_during_move(settings, full_time(settings), 1e9) == full_time(settings)
+    assert not GameClock(settings).is_limited
+
+
+@pytest.mark.parametrize(
+    ("left", "seconds", "stones"),
+    [(TimeLeft(True, 12.5, 3, 10, 0), 12.5, 0), (TimeLeft(True, 0, 2, 10, 0), 10, 2)],
+)
+def test_a_clock_is_reported_as_time_left_takes_it(left: TimeLeft, seconds: float, stones: int) -> None:
+    assert reported_time(BYOYOMI, left) == (seconds, stones)
+
+
+def test_only_the_clock_of_the_side_to_move_runs() -> None:
+    time = Time()
+    clock = GameClock(TimeSettings.absolute(60), time)
+    assert clock.running == EMPTY
+    clock.start(BLACK)
+    time.now += 7
+    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (53, 60, BLACK)
+    clock.end_move()
+    clock.start(WHITE)
+    time.now += 5
+    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (53, 55, WHITE)
+
+
+def test_a_pause_costs_no_time_and_the_move_goes_on() -> None:
+    time = Time()
+    clock = GameClock(TimeSettings.absolute(60), time)
+    clock.start(BLACK)
+    time.now += 7
+    clock.pause()
+    time.now += 1000
+    assert (clock.left(BLACK).main, clock.running) == (53, EMPTY)
+    clock.start(BLACK)
+    time.now += 3
+    assert clock.left(BLACK).main == 50
+
+
+def test_a_move_taken_back_sets_both_clocks_back() -> None:
+    time = Time()
+    clock = GameClock(TimeSettings.absolute(60), time)
+    before = clock.at_last_move()
+    clock.start(BLACK)
+    time.now += 7
+    clock.end_move()
+    clock.start(WHITE)
+    time.now += 7
+    clock.set_back(before)
+    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (60, 60, EMPTY)

@@ -1,0 +1,413 @@
+"""Games of a person against the engine, without a user interface."""
+
+import dataclasses
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+from engine_positions import set_up
+from knowing_evaluator import KnowingEvaluator
+from superko_games import game_with_superko
+
+from gtp_engine.clock import TimeSettings
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.errors import (
+    CannotUndoError,
+    GameStateError,
+    HandicapError,
+    IllegalMoveError,
+    InvalidColorError,
+    RulesError,
+    SgfError,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.play import GameClock, GameSession, GameSettings, Phase, SharedEngines, hints_of, state_of
+from gtp_engine.search.cancellation import CancelToken
+
+SETTLED = """
+    O . X X O . O
+    . X X X O O .
+    X X X X O O O
+    X . X X O O O
+    X X X O O . O
+    . X X X O O O
+    X X X X O O .
+"""
+"""Everything is decided; White's stone at A7 is dead."""
+
+
+class Time:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    values = {"game.board_size": "7", "search.visits": "16", "search.seed": "1"}
+    made = Engine(Config().with_values(values), evaluator=KnowingEvaluator())
+    yield made
+    made.close()
+
+
+def start(engine: Engine, now: Time | None = None, **settings: object) -> GameSession:
+    chosen = GameSettings(**{"width": 7, **settings})  # type: ignore[arg-type]
+    return GameSession.start(engine, chosen, GameClock(chosen.time, now) if now else None)
+
+
+def settled(engine: Engine, **settings: object) -> GameSession:
+    """Return a session in which nothing is left to play for, with the person (Black) to move."""
+    session = start(engine, **settings)
+    set_up(engine, SETTLED)
+    return session
+
+
+def scoring(engine: Engine, **settings: object) -> GameSession:
+    session = settled(engine, **settings)
+    session.play("pass")
+    choice = session.engine_move()
+    assert choice is not None and choice.point == PASS
+    return session
+
+
+def vertices(session: GameSession, points: object) -> list[str]:
+    game = session.game
+    return [format_vertex(point, width=game.width, height=game.height) for point in sorted(points)]  # type: ignore
+
+
+class TestMoves:
+    def test_the_person_and_the_engine_move_in_turn(self, engine: Engine) -> None:
+        session = start(engine)
+        assert (session.phase, session.is_engine_turn) == (Phase.PLAYING, False)
+        session.play("d4")
+        assert session.is_engine_turn
+        choice = session.engine_move()
+        assert choice is not None
+        assert [move.color for move in session.game.moves] == [BLACK, WHITE]
+        assert session.game.moves[1].point == choice.point
+        assert not session.is_engine_turn
+
+    def test_the_engine_begins_as_black(self, engine: Engine) -> None:
+        session = start(engine, human=WHITE)
+        assert session.is_engine_turn
+        with pytest.raises(GameStateError, match="the engine's move"):
+            session.play("d4")
+        session.engine_move()
+        session.play("pass")
+
+    def test_nothing_is_played_out_of_turn(self, engine: Engine) -> None:
+        session = start(engine)
+        with pytest.raises(GameStateError, match="not the engine's move"):
+            session.engine_move()
+        with pytest.raises(GameStateError, match="no search"):
+            session.move_now()
+        with pytest.raises(GameStateError, match="has not ended"):
+            session.accept_score()
+        assert session.game.moves == ()
+
+    def test_an_illegal_move_changes_nothing(self, engine: Engine) -> None:
+        session = start(engine)
+        session.play("d4")
+        session.engine_move()
+        with pytest.raises(IllegalMoveError, match="D4 is occupied"):
+            session.play("d4")
+        assert len(session.game.moves) == 2
+
+    def test_superko_is_refused_whatever_the_configuration_says(self, engine: Engine) -> None:
+        game, banned = game_with_superko("tromp-taylor")
+        session = start(engine, human=game.to_play, rules="tromp-taylor", width=3)
+        assert not engine.config.game.strict
+        engine.play_sequence(game.moves)
+        with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
+            session.play(banned[0])
+
+
+class TestCancelling:
+    def test_a_cancelled_search_plays_nothing_until_it_is_asked_for(self, engine: Engine) -> None:
+        session, cancel = start(engine, human=WHITE), CancelToken()
+        cancel.cancel()
+        assert session.engine_move(cancel) is None
+        assert (session.game.moves, session.is_engine_turn, session.can_move_now) == ((), True, True)
+        choice = session.move_now()
+        assert [move.point for move in session.game.moves] == [choice.point]
+        assert not session.can_move_now
+
+    def test_another_thread_cancels(self, engine: Engine) -> None:
+        engine.configure({"search.visits": 0, "time.time_per_move": 60})
+        session, cancel = start(engine, human=WHITE), CancelToken()
+        assert session.engine_move(cancel, lambda report: cancel.cancel(), interval=0.01) is None
+
+    def test_the_clock_stands_still_after_it(self, engine: Engine) -> None:
+        now = Time()
+        session = start(engine, now, human=WHITE, time=TimeSettings.absolute(60))
+        cancel = CancelToken()
+        cancel.cancel()
+        session.engine_move(cancel)
+        now.seconds += 100
+        assert session.clock.left(BLACK).main == 60
+        session.engine_move()
+        assert session.phase is Phase.PLAYING
+
+
+class TestUndo:
+    def test_takes_back_to_the_persons_turn(self, engine: Engine) -> None:
+        session = start(engine)
+        session.play("d4")
+        assert session.undo() == 1
+        session.play("d4")
+        session.engine_move()
+        session.play("pass")
+        session.engine_move()
+        assert session.undo() == 2
+        assert (len(session.game.moves), session.game.to_play) == (2, BLACK)
+
+    def test_needs_a_move_of_the_persons(self, engine: Engine) -> None:
+        session = start(engine, human=WHITE)
+        session.engine_move()
+        with pytest.raises(CannotUndoError):
+            session.undo()
+        assert len(session.game.moves) == 1
+
+    def test_sets_the_clocks_back(self, engine: Engine) -> None:
+        now = Time()
+        session = start(engine, now, time=TimeSettings.absolute(60))
+        now.seconds += 20
+        session.play("d4")
+        session.engine_move()
+        now.seconds += 5
+        assert session.clock.left(BLACK).main == 35
+        session.undo()
+        assert (session.clock.left(BLACK).main, session.clock.running) == (60, BLACK)
+
+    def test_reopens_a_finished_game(self, engine: Engine) -> None:
+        session = scoring(engine)
+        session.accept_score()
+        session.undo()
+        assert (session.phase, session.result, session.dead) == (Phase.PLAYING, "", frozenset())
+
+
+class TestEnd:
+    def test_dead_stones_are_proposed_and_disputed(self, engine: Engine) -> None:
+        session = scoring(engine)
+        assert (session.phase, session.dead) == (Phase.SCORING, frozenset())
+        session.propose_dead()
+        assert vertices(session, session.dead) == ["A7"]
+        proposed = session.score()
+        assert session.toggle_dead("a7") == [session.point("a7")]
+        assert session.dead == frozenset()
+        assert session.score().margin_black < proposed.margin_black
+        session.toggle_dead("e5")
+        assert len(session.dead) > 15, "the whole chain"
+        session.toggle_dead("e4")
+        session.toggle_dead("a7")
+        assert session.toggle_dead("b7") == [], "an empty point"
+        assert session.accept_score() == str(proposed)
+        assert session.phase is Phase.FINISHED
+
+    def test_passes_before_a_dispute_do_not_end_the_game_again(self, engine: Engine) -> None:
+        session = scoring(engine)
+        session.resume()
+        assert session.phase is Phase.PLAYING
+        session.play("pass")
+        assert session.phase is Phase.PLAYING
+        session.engine_move()
+        assert session.phase is Phase.SCORING
+
+    def test_after_a_dispute_the_engine_takes_the_dead_stones_off(self, engine: Engine) -> None:
+        session = settled(engine, human=WHITE)
+        self.pass_until_scoring(session)
+        assert session.game.color_at(session.point("a7")) == WHITE
+        session.resume()
+        self.pass_until_scoring(session)
+        assert session.game.color_at(session.point("a7")) == EMPTY
+
+    @staticmethod
+    def pass_until_scoring(session: GameSession) -> None:
+        while session.phase is Phase.PLAYING:
+            if session.is_engine_turn:
+                session.engine_move()
+            else:
+                session.play("pass")
+
+    def test_rules_that_count_every_stone_need_no_agreement(self, engine: Engine) -> None:
+        session = settled(engine, rules="tromp-taylor")
+        self.pass_until_scoring(session)
+        assert session.phase is Phase.FINISHED
+        assert session.result == str(session.game.score())
+
+    def test_resignation(self, engine: Engine) -> None:
+        session = start(engine)
+        session.resign()
+        assert (session.result, session.phase) == ("W+R", Phase.FINISHED)
+        with pytest.raises(GameStateError, match=r"ended: W\+R"):
+            session.play("d4")
+        session.resume()
+        session.play("d4")
+
+    def test_time_runs_out(self, engine: Engine) -> None:
+        now = Time()
+        session = start(engine, now, time=TimeSettings.byoyomi(60, 10, 2))
+        now.seconds += 79
+        assert not session.check_time()
+        now.seconds += 2
+        with pytest.raises(GameStateError, match=r"ended: W\+T"):
+            session.play("d4")
+        with pytest.raises(GameStateError, match="time has run out"):
+            session.resume()
+
+
+class TestHelp:
+    def test_hints_are_the_best_moves_of_a_search(self, engine: Engine) -> None:
+        session = start(engine)
+        reports: list[object] = []
+        hints = hints_of(session.game, session.hint(5.0, report=reports.append, interval=0.001), 3)
+        assert len(hints) == 3
+        assert hints[0].pv[0] == hints[0].vertex
+        assert 0 <= hints[0].winrate <= 1
+        assert session.game.moves == ()
+
+    def test_estimates_have_the_owner_of_each_point(self, engine: Engine) -> None:
+        session = settled(engine)
+        score, status = session.estimate()
+        assert vertices(session, status.dead) == ["A7"]
+        assert status.ownership_black[session.point("g7")] < -0.9
+        assert score.margin_black == session.game.score(status.dead).margin_black
+
+
+class TestSettings:
+    def test_fixed_handicap(self, engine: Engine) -> None:
+        session = start(engine, handicap=3)
+        assert (session.game.handicap, session.game.komi, session.is_engine_turn) == (3, 0.5, True)
+
+    def test_one_stone_is_no_handicap(self, engine: Engine) -> None:
+        assert start(engine, handicap=1).game.setup_stones == ()
+
+    def test_the_engine_places_free_handicap_stones(self, engine: Engine) -> None:
+        session = start(engine, human=WHITE, handicap=6, has_free_handicap=True)
+        assert (session.game.handicap, session.is_engine_turn, session.phase) == (6, False, Phase.PLAYING)
+
+    def test_the_person_places_free_handicap_stones(self, engine: Engine) -> None:
+        session = start(engine, handicap=3, has_free_handicap=True)
+        assert (session.phase, session.is_engine_turn) == (Phase.PLACING, False)
+        session.play("c3")
+        with pytest.raises(IllegalMoveError, match="C3 is occupied"):
+            session.play("c3")
+        with pytest.raises(GameStateError, match="2 handicap stones"):
+            session.play("pass")
+        session.play("e5")
+        assert state_of(session).rows[2] == "....X.."
+        assert session.undo() == 1
+        session.play("e3")
+        assert "AB[ce][ee]" in session.to_sgf()
+        session.play("c5")
+        assert (session.phase, session.is_engine_turn, session.game.handicap) == (Phase.PLAYING, True, 3)
+        assert vertices(session, [point for _, point in session.game.setup_stones]) == ["C5", "C3", "E3"]
+
+    def test_komi_is_that_of_the_rules_unless_given(self, engine: Engine) -> None:
+        assert start(engine, rules="japanese").game.komi == 6.5
+        assert start(engine, rules="japanese", komi=-3).game.komi == -3
+        assert start(engine).game.komi == 7.5
+
+    @pytest.mark.parametrize(
+        ("settings", "error"),
+        [
+            ({"handicap": 5}, HandicapError),
+            ({"handicap": 49, "has_free_handicap": True}, HandicapError),
+            ({"rules": "chess"}, RulesError),
+            ({"human": EMPTY}, InvalidColorError),
+        ],
+    )
+    def test_impossible_settings_are_refused(
+        self, engine: Engine, settings: dict[str, object], error: type[Exception]
+    ) -> None:
+        with pytest.raises(error):
+            start(engine, **settings)
+
+
+class TestRecords:
+    def test_a_game_is_saved_and_continued(self, engine: Engine) -> None:
+        session = start(engine, human=WHITE, handicap=2, rules="japanese", human_name="Ada")
+        session.play("d4")
+        session.engine_move()
+        text = session.to_sgf()
+        loaded = GameSession.load(engine, text)
+        assert (loaded.settings.human, loaded.settings.human_name, loaded.is_engine_turn) == (WHITE, "Ada", False)
+        assert loaded.to_sgf() == text
+
+    def test_the_result_is_kept(self, engine: Engine) -> None:
+        session = scoring(engine)
+        session.propose_dead()
+        session.accept_score()
+        loaded = GameSession.load(engine, session.to_sgf())
+        assert (loaded.phase, loaded.result) == (Phase.FINISHED, session.result)
+        loaded.resume()
+        assert loaded.phase is Phase.PLAYING
+
+    def test_a_game_that_was_being_scored_goes_on_there(self, engine: Engine) -> None:
+        loaded = GameSession.load(engine, scoring(engine).to_sgf())
+        assert loaded.phase is Phase.SCORING
+        assert vertices(loaded, loaded.propose_dead()) == ["A7"]
+
+    def test_in_other_records_the_person_has_the_side_to_move(self, engine: Engine) -> None:
+        loaded = GameSession.load(engine, "(;SZ[7]PB[A]PW[B];B[dd])")
+        assert (loaded.settings.human, loaded.settings.human_name) == (WHITE, "B")
+        assert GameSession.load(engine, "(;SZ[7];B[dd])", human=BLACK).is_engine_turn
+
+    def test_a_bad_record_changes_nothing(self, engine: Engine) -> None:
+        session = start(engine)
+        session.play("d4")
+        with pytest.raises(SgfError):
+            GameSession.load(engine, "hello")
+        assert len(session.game.moves) == 1
+
+
+def test_a_state_is_plain_json(engine: Engine) -> None:
+    session = start(engine, time=TimeSettings.absolute(60))
+    session.play("d4")
+    session.engine_move()
+    session.play("a1")
+    state = json.loads(json.dumps(dataclasses.asdict(state_of(session))))
+    assert state["rows"][3][3] == "X"
+    assert state["rows"][6][0] == "X"
+    assert (state["phase"], state["to_play"], state["human"]) == ("playing", "white", "black")
+    assert state["moves"][0] == ["black", "D4"]
+    assert state["clocks"]["white"]["main"] <= 60
+    assert (state["result"], state["score"], state["ko"]) == ("", "", None)
+
+
+class TestSharedEngines:
+    def test_games_at_once_share_one_evaluator(self) -> None:
+        evaluator = KnowingEvaluator()
+        config = Config().with_values({"search.visits": 24, "search.seed": 3})
+        with SharedEngines(config, evaluator=evaluator) as engines:
+            sessions = [GameSession.start(engines.new_engine(), GameSettings(WHITE, size)) for size in (5, 7, 5)]
+            threads = [threading.Thread(target=session.engine_move) for session in sessions]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert [len(session.game.moves) for session in sessions] == [1, 1, 1]
+            assert sessions[0].game.moves == sessions[2].game.moves
+            sessions[0].engine.close()
+            sessions[2].play("pass")
+            sessions[2].engine_move()
+            assert len(sessions[2].game.moves) == 3, "the evaluator outlives one engine"
+            for session in sessions[1:]:
+                session.engine.close()
+
+    def test_an_engine_may_have_options_of_its_own(self) -> None:
+        with SharedEngines(evaluator=KnowingEvaluator()) as engines:
+            lines: list[str] = []
+            engine = engines.new_engine({"search.visits": 2}, lines.append)
+            session = GameSession.start(engine, GameSettings(WHITE, 5))
+            session.engine_move()
+            engine.close()
+        assert engine.config.search.visits == 2
+        assert len(lines) == 1 and "2 visits" in lines[0]
