@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("training",),
+    ("training", "web"),
     ("match", "benchmark", "doctor"),
     ("gtp", "analysis"),
     ("play",),
@@ -45,6 +45,7 @@ ONLY_IN = {
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py",),
     "ray": ("training/distillation/cluster.py",),
+    "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py",),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
@@ -68,9 +69,13 @@ THREADS = (
     "training/core/data_parallel.py",
     "training/distillation/evaluation_server.py",
     "training/distillation/resident_batches.py",
+    "web/engine_host.py",
+    "web/gtp_socket.py",
+    "web/bridge.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
-the watchdog of a process that is being timed, the readers of a training's data, the server of its generation."""
+the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the
+analyses and engines of the web server."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gtp_engine.config import Config
+from gtp_engine.engine import Engine
 from gtp_engine.engine.human_settings import human_settings_at_start
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher
@@ -66,6 +67,15 @@ class EngineBackend:
         """Return a new searcher with these settings."""
         return new_searcher(config, self._shared, self._human)
 
+    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+        """Return a new engine that plays with the same networks; closing it leaves them open.
+
+        Waits until all kernels are compiled.
+        """
+        if self._kernels is not None:
+            self._kernels.wait()
+        return Engine(config, log, _lent(self._shared), _lent(self._human))
+
     def models(self) -> list[dict[str, Any]]:
         """Return an entry for each network, with the keys of KataGo's `query_models`."""
         return [evaluator.info.katago_facts() for evaluator in self._evaluators]
@@ -85,3 +95,8 @@ class EngineBackend:
     @property
     def _evaluators(self) -> list[ExclusiveEvaluator]:
         return [evaluator for evaluator in (self._shared, self._human) if evaluator is not None]
+
+
+def _lent(evaluator: ExclusiveEvaluator | None) -> ExclusiveEvaluator | None:
+    """Return an evaluator for an engine that closes its own, but must not close this one."""
+    return None if evaluator is None else ExclusiveEvaluator(evaluator, is_lent=True)

@@ -11,6 +11,9 @@ Errands, brief tasks for the searching thread, precede everything.
 
 So a list of short queries is answered in order and without delay, and an endless one (front ends ponder with a query
 for ten million visits) neither blocks the others nor starves.  KataGo achieves this with threads.
+
+A `Schedule` belongs to one client.  Where several clients share the searching thread, a `SharedSchedule` gives each of
+them a slice in turn, whatever their priorities and however much they ask for.
 """
 
 import itertools
@@ -18,7 +21,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from gtp_engine.analysis.query import Query, Turn
 from gtp_engine.search.cancellation import CancelToken
@@ -32,17 +35,21 @@ SLICE: Final = 0.1
 Errand = Callable[[], None]
 """A brief task that the searching thread does between two slices."""
 
+Send = Callable[[dict[str, Any]], None]
+"""Receives a response to send; never blocks."""
+
 
 class Job:
-    """One position to analyse, turn `turn` of `query`, and its progress.
+    """One position to analyse, turn `turn` of `query`, and its progress; `send` receives the responses.
 
     `cancel` ends its searches; `searched` are the seconds of search it has had, `started` is the time (of
     `time.monotonic`) of its first slice.
     """
 
-    def __init__(self, query: Query, turn: Turn, arrival: int) -> None:
+    def __init__(self, query: Query, turn: Turn, arrival: int, send: Send) -> None:
         self.query: Final = query
         self.turn: Final = turn
+        self.send: Final = send
         self.order: Final = (-turn.priority, arrival)
         self.cancel: Final = CancelToken()
         self.searched = 0.0
@@ -60,14 +67,16 @@ class Job:
 
 
 class Schedule:
-    """The jobs that are waiting or begun; all methods may be called from any thread.
+    """The jobs of a client that are waiting or begun; all methods may be called from any thread.
 
-    `parallel` is the number of jobs begun at once: each of them holds a search tree.
+    `parallel` is the number of jobs begun at once: each of them holds a search tree.  `send` receives the responses to
+    the client.  `changed` is the condition of a SharedSchedule that holds this one.
     """
 
-    def __init__(self, parallel: int) -> None:
+    def __init__(self, parallel: int, send: Send, changed: threading.Condition | None = None) -> None:
         self._parallel: Final = parallel
-        self._changed: Final = threading.Condition()
+        self._send: Final = send
+        self._changed: Final = changed or threading.Condition()
         self._waiting: list[Job] = []  # sorted by order
         self._begun: Final[list[Job]] = []  # the next long one first
         self._errands: Final[deque[Errand]] = deque()
@@ -78,7 +87,7 @@ class Schedule:
     def add(self, query: Query) -> None:
         """Put every turn of the query into the queue."""
         with self._changed:
-            self._waiting += [Job(query, turn, next(self._arrivals)) for turn in query.turns]
+            self._waiting += [Job(query, turn, next(self._arrivals), self._send) for turn in query.turns]
             self._waiting.sort(key=lambda job: job.order)
             self._changed.notify()
 
@@ -101,10 +110,30 @@ class Schedule:
     def next(self) -> Job | Errand | None:
         """Return the next job or errand, waiting for one; None once the schedule is closed and empty."""
         with self._changed:
-            while not (self._errands or self._waiting or self._begun):
+            while not self.has_work:
                 if self._is_closed:
                     return None
                 self._changed.wait()
+            return self.take()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a job or an errand is due."""
+        return bool(self._errands or self._waiting or self._begun)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the schedule is closed and empty."""
+        return self._is_closed and not self.has_work
+
+    def positions(self) -> int:
+        """Return the number of jobs that are waiting or begun."""
+        with self._changed:
+            return len(self._waiting) + len(self._begun)
+
+    def take(self) -> Job | Errand:
+        """Return the next job or errand, of at least one."""
+        with self._changed:
             if self._errands:
                 return self._errands.popleft()
             job = self._choose()
@@ -149,6 +178,60 @@ class Schedule:
         if is_above or self._last is None or self._last.is_long:
             return best
         return long[0]
+
+
+class SharedSchedule:
+    """The schedules of several clients, which take turns; all methods may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._changed: Final = threading.Condition()
+        self._schedules: list[Schedule] = []  # the next one first
+        self._owners: Final[dict[Job, Schedule]] = {}
+        self._is_closed = False
+
+    def open(self, parallel: int, send: Send) -> Schedule:
+        """Return a new schedule for a client, who closes it at the end."""
+        schedule = Schedule(parallel, send, self._changed)
+        with self._changed:
+            self._schedules.append(schedule)
+        return schedule
+
+    def next(self) -> Job | Errand | None:
+        """Return the next client's job or errand, waiting for one; None once closed and empty."""
+        with self._changed:
+            while True:
+                self._schedules = [schedule for schedule in self._schedules if not schedule.is_over]
+                for schedule in self._schedules:
+                    if schedule.has_work:
+                        return self._take(schedule)
+                if self._is_closed:
+                    return None
+                self._changed.wait()
+
+    def has_rivals(self, job: Job) -> bool:
+        """Return whether another client waits, or another job or errand of this one is due before this job."""
+        with self._changed:
+            owner = self._owners[job]
+            return any(each.has_work for each in self._schedules if each is not owner) or owner.has_rivals(job)
+
+    def finished(self, job: Job) -> None:
+        """Take a job off the schedule."""
+        with self._changed:
+            self._owners.pop(job).finished(job)
+
+    def close(self) -> None:
+        """Note that no more clients will come; `next` continues until no job is left."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _take(self, schedule: Schedule) -> Job | Errand:
+        self._schedules.remove(schedule)
+        self._schedules.append(schedule)
+        task = schedule.take()
+        if isinstance(task, Job):
+            self._owners[task] = schedule
+        return task
 
 
 def _order(job: Job) -> tuple[int, int]:

@@ -12,10 +12,9 @@ from typing import Any, Final, NoReturn
 
 from gtp_engine.analysis.backend import Backend
 from gtp_engine.analysis.fields import Fields, QueryError
-from gtp_engine.analysis.query import parse_query
+from gtp_engine.analysis.query import Query, parse_query
 from gtp_engine.analysis.results import no_results
-from gtp_engine.analysis.schedule import Job, Schedule
-from gtp_engine.analysis.worker import Send
+from gtp_engine.analysis.schedule import Job, Schedule, Send
 from gtp_engine.config import Config
 from gtp_engine.errors import problem, shown
 from gtp_engine.streams import MAX_LINE_BYTES
@@ -24,7 +23,10 @@ _LARGEST_TURN: Final = 2**31 - 1
 
 
 class AnalysisServer:
-    """Parses lines and schedules queries; the searching thread calls `backend` after loading it."""
+    """Parses lines and schedules queries; the searching thread calls `backend` after loading it.
+
+    With `most_positions`, a query that would make more positions wait at once is refused.
+    """
 
     def __init__(
         self,
@@ -34,6 +36,7 @@ class AnalysisServer:
         backend: Callable[[], Backend],
         log: Callable[[str], None],
         version: str,
+        most_positions: int | None = None,
     ) -> None:
         self._config: Final = config
         self._schedule: Final = schedule
@@ -41,6 +44,7 @@ class AnalysisServer:
         self._backend: Final = backend
         self._log: Final = log
         self._version: Final = version
+        self._most_positions: Final = most_positions
         self._actions: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
             "query_version": self._query_version,
             "query_models": self._query_models,
@@ -84,9 +88,16 @@ class AnalysisServer:
                 query, warnings = parse_query(data, self._config)
                 for warning in warnings:
                     self._send({"id": query.id, "field": warning.field, "warning": warning.message})
-                self._schedule.add(query)
+                self._add(query)
         except QueryError as error:
             self._send({"id": data["id"], "field": error.field, "error": str(error)})
+
+    def _add(self, query: Query) -> None:
+        """Schedule a query; raises QueryError if too many positions wait."""
+        most, positions = self._most_positions, self._schedule.positions() + len(query.turns)
+        if most is not None and positions > most:
+            raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
+        self._schedule.add(query)
 
     def _act(self, data: dict[str, Any]) -> None:
         action = data["action"]

@@ -80,9 +80,9 @@ class AnalysisSession:
         self._version: Final = version
         self._is_hasty: Final = quit_without_waiting
         self._log: Final = log
-        self._schedule: Final = Schedule(config.analysis.parallel)
         self._over: Final = threading.Event()
         self._output: Final = Output(stdout, self._over.set)
+        self._schedule: Final = Schedule(config.analysis.parallel, self._output.send)
         self._error: Exception | None = None
         self._backend: Backend | None = None
 
@@ -122,7 +122,7 @@ class AnalysisSession:
         try:
             self._backend = self._load()
             searchers = Searchers(self._backend.open_searcher)
-            Worker(self._schedule, searchers, self._output.send, self._log).run()
+            Worker(self._schedule, searchers, self._log).run()
             self._backend.close()
         except Exception as error:
             self._error = error

@@ -9,10 +9,10 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from gtp_engine.analysis.results import missing_fields, no_results, response
-from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule
+from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSchedule
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
@@ -20,9 +20,6 @@ from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollout_scores import completed
 from gtp_engine.search.searcher import Searcher
-
-Send = Callable[[dict[str, Any]], None]
-"""Receives a response to send; never blocks."""
 
 
 class Searchers:
@@ -77,12 +74,11 @@ class _Search:
 
 
 class Worker:
-    """Does the jobs and errands of a schedule in the thread that calls `run`; `send` receives the responses."""
+    """Does the jobs and errands of a schedule in the thread that calls `run`."""
 
-    def __init__(self, schedule: Schedule, searchers: Searchers, send: Send, log: Callable[[str], None]) -> None:
+    def __init__(self, schedule: Schedule | SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
         self._schedule: Final = schedule
         self._searchers: Final = searchers
-        self._send: Final = send
         self._log: Final = log
         self._searches: Final[dict[Job, _Search]] = {}
 
@@ -101,7 +97,7 @@ class Worker:
     def _work_on(self, job: Job) -> None:
         """Search for a slice and send the response or report that is due."""
         if job.is_terminated and job not in self._searches:
-            self._send(no_results(job.query, job.turn.number))
+            job.send(no_results(job.query, job.turn.number))
             self._schedule.finished(job)
             return
         search = self._searches.get(job) or self._begin(job)
@@ -170,12 +166,12 @@ class Worker:
         query = search.job.query
         if search.job.turn == query.turns[0]:
             for name in missing_fields(query, report):
-                self._send({"id": query.id, "field": name, "warning": "not known to this search, left out"})
+                search.job.send({"id": query.id, "field": name, "warning": "not known to this search, left out"})
         self._report(search, report, is_during_search=False)
 
     def _report(self, search: _Search, report: SearchReport, *, is_during_search: bool) -> None:
         job = search.job
-        self._send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
+        job.send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
 
     def _fail(self, task: Job | Errand, error: Exception) -> None:
         """Report why a task failed and end its job; any error but a TengenError is a bug and goes to the log too."""
@@ -184,7 +180,7 @@ class Worker:
             self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
             reason = f"internal error: {type(error).__name__}: {error}"
         if isinstance(task, Job):
-            self._send({"id": task.query.id, "error": reason})
+            task.send({"id": task.query.id, "error": reason})
             if task in self._searches:
                 self._searches[task].searcher.close()  # its state is unknown
             self._forget(task)

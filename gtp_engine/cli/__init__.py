@@ -4,6 +4,8 @@
     settings_options  flags generated from other settings, those of training
     evaluator_setup   the evaluator that a configuration selects
     analysis_command  `gtp-engine analysis`
+    serve_command     `gtp-engine serve`
+    connect_command   `gtp-engine connect`
     match_command     `gtp-engine match`
     models_command    `gtp-engine models`
     quantize_command  `gtp-engine models quantize`
@@ -30,11 +32,13 @@ from gtp_engine import __version__
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.connect_command import connect_command
 from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
+from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.train_command import train_command
 from gtp_engine.errors import TengenError
@@ -109,6 +113,8 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
 
 for _command in (
     analysis_command,
+    serve_command,
+    connect_command,
     match_command,
     models_command,
     generate_command,

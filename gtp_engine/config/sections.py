@@ -218,6 +218,9 @@ class GtpConfig(Section, name="gtp"):
         "Write a line about each move to stderr that gtp2ogs posts to the chat of the game: visits, winrate, lead and "
         "expected continuation.  OGS shows it to the opponent when the game is over.",
     )
+    files: bool = option(
+        True, "Load and write game records by the names of files.  Always off for engines that play over a network."
+    )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
     # Sabaki, Lizzie and LizzieYzy assume the side to move; KataGo's name is reportAnalysisWinratesAs.
     analysis_perspective: str = option(

@@ -12,10 +12,13 @@ class ExclusiveEvaluator:
     """Forwards calls to `evaluator`, which by contract serves one thread at a time.
 
     A search that was stopped may leave a batch behind, whose evaluation is not used, while the next search begins.
+
+    One that is lent leaves `evaluator` open when it is closed: another owner closes it.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, *, is_lent: bool = False) -> None:
         self.info: Final = evaluator.info
+        self._is_lent: Final = is_lent
         self._evaluator: Final = evaluator
         self._lock: Final = threading.Lock()
 
@@ -44,6 +47,7 @@ class ExclusiveEvaluator:
             self._evaluator.clear_cache()
 
     def close(self) -> None:
-        """Free what the evaluator holds, after the call that is running."""
+        """Free what the evaluator holds, after the call that is running, unless it is lent."""
         with self._lock:
-            self._evaluator.close()
+            if not self._is_lent:
+                self._evaluator.close()

@@ -85,6 +85,10 @@ class EngineLoader:
             self._result.result().close()
         return True
 
+    def close_when_loaded(self) -> None:
+        """Close the engine now, or as soon as it is loaded; return at once if it is not."""
+        self._result.add_done_callback(lambda result: None if result.exception() else result.result().close())
+
     def _load(self) -> None:
         try:
             self._result.set_result(self._factory())
@@ -120,11 +124,18 @@ class LineQueue:
         self._unanswered: Final[deque[CancelToken]] = deque()
 
     def put(self, raw: bytes) -> None:
-        """Append a line; waits while the queue is full."""
+        """Append a line; waits while the queue is full.  `# interrupt` also cancels what has not been answered."""
+        if is_interrupt(raw):
+            self.cancel_all()
         cancel = CancelToken()
         with self._lock:
             self._unanswered.append(cancel)
         self._lines.put(ReceivedLine(raw, cancel))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `put` and `end` would wait."""
+        return self._lines.full()
 
     def end(self) -> None:
         """Append the end of the session."""
@@ -187,8 +198,6 @@ def run_session(
     def read() -> None:
         try:
             for raw in read_lines(stdin):
-                if is_interrupt(raw):
-                    lines.cancel_all()
                 lines.put(raw)
         finally:
             lines.end()
@@ -199,12 +208,12 @@ def run_session(
         loader.when_refused(lines.end)
     threading.Thread(target=read, name="stdin reader", daemon=True).start()
     try:
-        _answer_lines(server, lines, ReplyWriter(stdout, transcript), transcript)
+        answer_lines(server, lines, ReplyWriter(stdout, transcript), transcript)
     finally:
         is_over.set()
 
 
-def _answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None) -> None:
+def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None = None) -> None:
     """Answer lines from the queue until `quit`, the end of the queue, or a closed stdout."""
     while not server.finished and not write.is_closed and (line := lines.next()) is not None:
         if transcript:

@@ -7,7 +7,7 @@ import pytest
 from analysis.client import query
 
 from gtp_engine.analysis.query import Query, parse_query
-from gtp_engine.analysis.schedule import PATIENCE, Job, Schedule
+from gtp_engine.analysis.schedule import PATIENCE, Job, Schedule, SharedSchedule
 from gtp_engine.config import Config
 
 
@@ -15,9 +15,13 @@ def asked(name: str, **fields: Any) -> Query:
     return parse_query(query(id=name, **fields), Config())[0]
 
 
+def unused(response: dict[str, Any]) -> None:
+    """Take the place of what sends responses."""
+
+
 def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
     """Return a schedule with a query for each name."""
-    schedule = Schedule(parallel)
+    schedule = Schedule(parallel, unused)
     for name in names:
         schedule.add(asked(name, priority=priorities.get(name, 0)))
     return schedule
@@ -126,7 +130,7 @@ def test_a_closed_schedule_is_emptied_first() -> None:
 
 @pytest.mark.parametrize("wake", ["add", "call", "close"])
 def test_waiting_for_something_to_do(wake: str) -> None:
-    schedule = Schedule(1)
+    schedule = Schedule(1, unused)
     found: list[object] = []
     waiter = threading.Thread(target=lambda: found.append(schedule.next()))
     waiter.start()
@@ -134,3 +138,63 @@ def test_waiting_for_something_to_do(wake: str) -> None:
     waiter.join(10)
     assert len(found) == 1
     assert isinstance(found[0], {"add": Job, "call": type(print), "close": type(None)}[wake])
+
+
+def shared_by(*clients: str) -> tuple[SharedSchedule, list[Schedule]]:
+    """Return a schedule shared by clients, whose queries are named by the letters of each text."""
+    shared = SharedSchedule()
+    schedules = []
+    for names in clients:
+        schedules.append(shared.open(4, unused))
+        for name in names:
+            schedules[-1].add(asked(name))
+    return shared, schedules
+
+
+def test_clients_take_turns_however_much_they_ask_for() -> None:
+    shared, _ = shared_by("abc", "x")
+    found = []
+    for _ in range(4):
+        job = shared.next()
+        assert isinstance(job, Job)
+        found.append(job.query.id)
+        shared.finished(job)
+    assert "".join(found) == "axbc"
+
+
+def test_a_client_alone_is_not_interrupted() -> None:
+    shared, (_, other) = shared_by("a", "")
+    job = shared.next()
+    assert isinstance(job, Job)
+    assert not shared.has_rivals(job)
+    other.add(asked("x"))
+    assert shared.has_rivals(job)
+
+
+def test_clients_terminate_their_own_jobs_only() -> None:
+    shared, (one, _) = shared_by("a", "a")
+    jobs = [shared.next(), shared.next()]
+    one.terminate(lambda job: True)
+    assert [isinstance(job, Job) and job.is_terminated for job in jobs] == [True, False]
+
+
+def test_a_shared_schedule_ends_when_every_client_is_done() -> None:
+    shared, (one, other) = shared_by("a", "")
+    shared.close()
+    one.close()
+    job = shared.next()
+    assert isinstance(job, Job)
+    shared.finished(job)
+    other.call(print)
+    assert shared.next() is print
+    assert shared.next() is None
+
+
+def test_a_client_that_comes_later_wakes_the_thread_that_waits() -> None:
+    shared = SharedSchedule()
+    found: list[object] = []
+    waiter = threading.Thread(target=lambda: found.append(shared.next()))
+    waiter.start()
+    shared.open(1, unused).add(asked("a"))
+    waiter.join(10)
+    assert isinstance(found[0], Job)

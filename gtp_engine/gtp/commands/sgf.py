@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     "FILE [MOVE_NUMBER]",
     "Load an SGF file, up to the position before that move.",
     syntax="missing filename",
+    option="files",
 )
 def loadsgf(server: "GtpServer", args: Args) -> str:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
@@ -40,6 +41,8 @@ def printsgf(server: "GtpServer", args: Args) -> str:
     name = _unquote(args.text)
     if name in ("", "-"):
         return text
+    if not server.config.gtp.files:
+        raise GtpError("cannot open a file: this engine prints records and opens no files (option gtp.files)")
     try:
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)

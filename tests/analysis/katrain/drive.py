@@ -3,8 +3,9 @@
     python drive.py FOLDER CONFIG
 
 FOLDER holds KaTrain's `katrain` package and what it imports, CONFIG is a JSON object that is added to KaTrain's engine
-settings.  Prints a JSON report of what KaTrain's objects hold afterwards.  Of KaTrain's imports only those are
-replaced that draw windows or guess the encoding of files: nothing of either happens here.
+settings; with `remote_url`, the engine is a server and no process.  Prints a JSON report of what KaTrain's objects hold
+afterwards.  Of KaTrain's imports only those are replaced that draw windows or guess the encoding of files: nothing of
+either happens here.
 """
 
 import json
@@ -37,6 +38,9 @@ sys.path.insert(0, folder)
 
 from katrain.core.constants import OUTPUT_ERROR, OUTPUT_KATAGO_STDERR, VERSION  # noqa: E402
 from katrain.core.engine import KataGoEngine  # noqa: E402
+
+if "remote_url" in settings:
+    from katrain.core.remote_engine import RemoteKataGoEngine as KataGoEngine
 from katrain.core.game_node import GameNode  # noqa: E402
 
 try:
@@ -171,7 +175,8 @@ report["pondering"] = pondering()
 report["new_game"] = new_game()
 process = engine.katago_process
 engine.shutdown(finish=True)
-process.wait(timeout=30)
+if process is not None:
+    process.wait(timeout=30)
 report["errors"] = application.errors
 report["stderr"] = application.stderr
 report["threads"] = [thread.name for thread in threading.enumerate() if not thread.daemon]

@@ -1,0 +1,35 @@
+"""The command `gtp-engine connect`."""
+
+import sys
+from typing import Final
+
+import click
+
+from gtp_engine.web.installed import check_aiohttp
+
+_HELP: Final = """Be the engine of another machine: speak GTP on stdin and stdout for it.
+
+SERVER is where `gtp-engine serve` runs, HOST, HOST:PORT or a whole address (wss://HOST:PORT/gtp). Give this command to
+Sabaki, GoGui or any other Go program as the engine's command:
+
+\b
+    gtp-engine connect desktop.local --token TOKEN
+
+Needs aiohttp: pip install "gtp-engine[web]".
+"""
+
+
+@click.command("connect", help=_HELP)
+@click.argument("server", metavar="SERVER")
+@click.option("--token", envvar="TENGEN_TOKEN", help="The token of the server. [default: TENGEN_TOKEN, if that is set]")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    help="Trust this certificate, a PEM file, for wss: one that the server's owner has made.",
+)
+def connect_command(server: str, token: str | None, certificate: str | None) -> None:
+    """Pass lines to the server and replies back."""
+    check_aiohttp()
+    from gtp_engine.web.bridge import run
+
+    sys.exit(run(server, token, certificate))

@@ -1,0 +1,41 @@
+"""The command `gtp-engine serve`."""
+
+import sys
+from typing import Any, Final
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
+from gtp_engine.cli.settings_options import settings_of, settings_options
+from gtp_engine.web.installed import check_aiohttp
+from gtp_engine.web.server_settings import ServerSettings
+
+_HELP: Final = """Let other programs and machines use this engine.
+
+\b
+gtp-engine serve                             for this machine
+gtp-engine serve --host 0.0.0.0              for others too, who need the token that is printed
+
+KaTrain uses the engine as its remote engine, every other Go program through `gtp-engine connect`. Needs aiohttp:
+pip install "gtp-engine[web]".
+"""
+
+
+@click.command("serve", cls=ConfigCommand, help=_HELP)
+@settings_options(ServerSettings)
+@config_options()
+def serve_command(config_file: str | None, **flags: Any) -> None:
+    """Run the server."""
+    settings = settings_of(ServerSettings, flags)
+    config = build_config(config_file, flags)
+    check_aiohttp()
+    from gtp_engine.streams import write_log
+    from gtp_engine.web.web_process import run
+
+    def load() -> Any:
+        from gtp_engine.analysis.engine_backend import EngineBackend
+
+        return EngineBackend(config, evaluator_of(config), write_log, human_evaluator_of(config))
+
+    sys.exit(run(config, settings, load))

@@ -1,0 +1,17 @@
+"""The engine over a network, and a page to play and to analyse on; needs aiohttp (the extra `[web]`).
+
+    web_process       `gtp-engine serve` as a process
+    server_settings   where it listens, who may connect, how it encrypts
+    installed         whether aiohttp is there
+    listener          the listening socket
+    access            checks of every request: names, origins, the token
+    application       which address is answered by what
+    engine_host       the networks, shared by all clients, and the thread for analyses
+    client_socket     a WebSocket, accepted within limits
+    outbox            what is on its way to a client, within limits
+    analysis_socket   KataGo's analysis protocol for KaTrain and others
+    gtp_socket        GTP, with an engine for each client
+    bridge            `gtp-engine connect`: the other end, a GTP engine on stdin and stdout
+
+The event loop waits for nothing but the network: engines, searches and the replay of games are in threads.
+"""

@@ -1,0 +1,90 @@
+"""The networks of the server, shared by all of its clients, and the thread that does their analyses.
+
+Every client has a schedule of its own; they take turns (`analysis.schedule.SharedSchedule`).  Games have engines and
+searches of their own, which share the networks: their batches are evaluated one after the other.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Final, Protocol
+
+from gtp_engine.analysis.backend import Backend
+from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
+from gtp_engine.analysis.worker import Searchers, Worker
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+
+END_WAIT: Final = 2.0
+"""Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler or a loader may not."""
+
+
+class EngineSource(Backend, Protocol):
+    """A backend that also opens engines; `analysis.engine_backend.EngineBackend` in a real server."""
+
+    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+        """Return a new engine that plays with the same networks, which stay open when it is closed."""
+        ...
+
+
+class EngineHost:
+    """Loads the networks by `load`, which may take long, and analyses positions with them; `log` is for the user."""
+
+    def __init__(self, config: Config, load: Callable[[], EngineSource], log: Callable[[str], None]) -> None:
+        self.config: Final = config
+        self.log: Final = log
+        self._load: Final = load
+        self._schedule: Final = SharedSchedule()
+        self._source: Final[Future[EngineSource]] = Future()
+        self._thread: Final = threading.Thread(target=self._run, name="analyses", daemon=True)
+
+    def start(self) -> None:
+        """Begin to load; return at once."""
+        self._thread.start()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the networks are loaded."""
+        return self._source.done() and self._source.exception() is None
+
+    def when_failed(self, callback: Callable[[BaseException], None]) -> None:
+        """Call `callback` from another thread if loading fails."""
+
+        def loaded(source: Future[Any]) -> None:
+            error = source.exception()
+            if error is not None:
+                callback(error)
+
+        self._source.add_done_callback(loaded)
+
+    def source(self) -> EngineSource:
+        """Return what the networks are loaded into, waiting for it; raises the error that made loading fail."""
+        return self._source.result()
+
+    def open_schedule(self, send: Send) -> Schedule:
+        """Return the schedule of a new client, who receives responses by `send` and closes it at the end."""
+        return self._schedule.open(self.config.analysis.parallel, send)
+
+    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+        """Return a new engine with the shared networks, waiting until they are loaded."""
+        return self.source().open_engine(config, log)
+
+    def close(self) -> bool:
+        """End the analyses and free the networks; return False if that takes too long.
+
+        Clients have closed their schedules before.
+        """
+        self._schedule.close()
+        self._thread.join(END_WAIT)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        """Load the networks, then do the analyses of all clients."""
+        try:
+            source = self._load()
+        except BaseException as error:
+            self._source.set_exception(error)
+            return
+        self._source.set_result(source)
+        Worker(self._schedule, Searchers(source.open_searcher), self.log).run()
+        source.close()

@@ -1,0 +1,98 @@
+"""GTP over a WebSocket: one engine for each client, all with the same networks.
+
+A message of the client holds lines; it receives the output of a GTP engine piece by piece.  The engine opens no files
+of this machine.
+"""
+
+import asyncio
+import contextlib
+import threading
+from typing import BinaryIO, Final, cast
+
+from aiohttp import web
+
+from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
+from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Seats, accepted, first_of
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.outbox import Outbox
+
+_FULL_WAIT: Final = 0.05
+"""Seconds until a queue that was full may have room for another line."""
+
+
+class OutboxStream:
+    """An outbox as the output of a GTP session, whose thread waits while the client does not read."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox: Final = outbox
+
+    def write(self, data: memoryview) -> int:
+        """Send all of `data`, which is UTF-8; raises BrokenPipeError if the client has gone."""
+        self._outbox.put_and_wait(bytes(data).decode())
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: what was written is on its way."""
+
+
+class GtpClient:
+    """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
+
+    def __init__(self, client: ClientSocket, host: EngineHost) -> None:
+        config = host.config.with_values({"gtp.files": False})
+        self._client: Final = client
+        self._lines: Final = LineQueue()
+        self._loader: Final = EngineLoader(lambda: host.open_engine(config, host.log), host.log)
+        self._server: Final = GtpServer(config, self._loader, host.log)
+        self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
+        self._loop: Final = asyncio.get_running_loop()
+        self._over: Final = asyncio.Event()
+
+    async def run(self) -> None:
+        """Answer lines until `quit`, or the end of the input, or until the client goes, which ends its search."""
+        self._loader.start()
+        self._thread.start()
+        try:
+            await first_of(self._read(), self._wait())
+            await self._client.close()
+        finally:
+            self._client.outbox.close()  # so that the thread does not wait for the client
+            self._lines.cancel_all()
+            await asyncio.to_thread(self._end)
+
+    async def _read(self) -> None:
+        """Put the client's lines into the queue until the client goes."""
+        async for message in self._client.messages():
+            lines: list[bytes | None] = [None] if message == NO_MORE else list(message.splitlines())
+            for line in lines:
+                while self._lines.is_full:
+                    await asyncio.sleep(_FULL_WAIT)
+                if line is None:
+                    self._lines.end()
+                else:
+                    self._lines.put(line)
+
+    async def _wait(self) -> None:
+        """Wait until the session is over."""
+        await self._over.wait()
+
+    def _answer(self) -> None:
+        """Answer lines in the thread of the session."""
+        answer_lines(self._server, self._lines, ReplyWriter(cast(BinaryIO, OutboxStream(self._client.outbox)), None))
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._over.set)
+
+    def _end(self) -> None:
+        """Wait for the thread, and close the engine."""
+        self._lines.end()
+        self._thread.join()
+        self._loader.close_when_loaded()
+
+
+async def serve_gtp(request: web.Request, host: EngineHost, seats: Seats, engines: Seats) -> web.StreamResponse:
+    """Answer a client with an engine of its own until it goes; raises HTTPServiceUnavailable if there are too many."""
+    with engines.taking_one():
+        async with accepted(request, seats) as client:
+            await GtpClient(client, host).run()
+        return client.response

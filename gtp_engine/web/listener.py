@@ -1,0 +1,62 @@
+"""The listening socket: connections beyond a limit are refused before any of their bytes is read."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from typing import Final
+
+from aiohttp import web
+
+from gtp_engine.errors import ConfigError, problem
+
+MAX_CONNECTIONS: Final = 256
+"""Connections at once; a browser opens six."""
+
+_REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nConnection: close\r\n\r\n"
+    b"Too many connections.\n"
+)
+
+
+class Refusal(asyncio.Protocol):
+    """Answers a connection with 503 and closes it."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Refuse."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(_REFUSAL)
+        transport.close()
+
+
+def limited(server: web.Server, most: int = MAX_CONNECTIONS) -> Callable[[], asyncio.BaseProtocol]:
+    """Return what makes protocols for new connections, refusals while `most` are open."""
+
+    def protocol() -> asyncio.BaseProtocol:
+        return Refusal() if len(server.connections) >= most else server()
+
+    return protocol
+
+
+async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLContext | None) -> asyncio.Server:
+    """Return the socket on which `server` listens; raises ConfigError if it cannot."""
+    try:
+        return await asyncio.get_running_loop().create_server(limited(server), host, port, ssl=encryption)
+    except (OSError, OverflowError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ConfigError(
+            problem(f"cannot listen on {host} port {port}: {reason}", advice="name another one with --host or --port")
+        ) from None
+
+
+def encryption_of(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
+    """Return the encryption with a certificate, None without one; raises ConfigError for files that do not serve."""
+    if certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        raise ConfigError(
+            problem(f"certificate {certificate}: {error}", expected="PEM files of a certificate and its key")
+        ) from None
+    return context

@@ -1,0 +1,76 @@
+"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts."""
+
+import ipaddress
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem
+
+DEFAULT_PORT: Final = 8361
+"""A port that is registered for nothing; 361 are the points of the board."""
+
+LEAST_TOKEN: Final = 16
+"""Characters of a token that cannot be guessed over a network, if it is random."""
+
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{{LEAST_TOKEN},}}")
+_TOKEN_BYTES: Final = 24
+
+
+@dataclass(frozen=True)
+class ServerSettings(Section, name="serve"):
+    """Where the server listens and who may connect; raises ConfigError for values that do not go together."""
+
+    host: str = option(
+        "127.0.0.1",
+        "Address to listen on. Other machines reach 0.0.0.0 (or one address of this machine), and then need a token.",
+        unit="address",
+    )
+    port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", low=0, high=65535)
+    token: str | None = option(
+        None,
+        f"Let in only those who give this token, of {LEAST_TOKEN} characters or more. Not set: one is made up and "
+        "printed where other machines can connect, and none is needed from this machine.",
+        unit="text",
+    )
+    allowed_host: str | None = option(
+        None,
+        "Names by which others reach the server, separated by commas, besides localhost, the name of this machine and "
+        "every address.",
+        unit="names",
+    )
+    certificate: str | None = option(
+        None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"
+    )
+    key: str | None = option(None, "The key of the certificate, a PEM file.", unit="path")
+
+    def __post_init__(self) -> None:
+        """Check values that depend on each other."""
+        super().__post_init__()
+        if self.token is not None and not _TOKEN.fullmatch(self.token):
+            expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
+            raise ConfigError(problem("this token", expected=expected))
+        if self.key is not None and self.certificate is None:
+            raise ConfigError(problem("a key without a certificate", advice="name that with --certificate"))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host.lower() == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in `allowed_host`, in lower case."""
+        return frozenset(filter(None, (name.strip().lower() for name in (self.allowed_host or "").split(","))))
+
+
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)

@@ -1,0 +1,92 @@
+"""The server as a process: starts, says where it is, and ends without leaving anything behind."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from typing import Final
+
+from aiohttp import web
+
+from gtp_engine.config import Config
+from gtp_engine.streams import write_log
+from gtp_engine.web.access import Access
+from gtp_engine.web.application import new_application
+from gtp_engine.web.engine_host import EngineHost, EngineSource
+from gtp_engine.web.listener import encryption_of, listen
+from gtp_engine.web.server_settings import ServerSettings, new_token
+
+END_WAIT: Final = 1.0
+"""Seconds that clients get to finish at the end."""
+
+
+async def serve(
+    config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: Callable[[str], None] = write_log
+) -> bool:
+    """Serve until SIGTERM; return whether all threads have ended too.
+
+    `load` returns the networks and may take long.  Raises ConfigError if the server cannot listen, and the error that
+    made loading fail.
+    """
+    host = EngineHost(config, load, log)
+    encryption = encryption_of(settings.certificate, settings.key)
+    token = settings.token or (None if settings.is_local else new_token())
+    access = Access(token, settings.names | {settings.host.lower()}, is_encrypted=encryption is not None)
+    runner = web.AppRunner(new_application(host, access), access_log=None, shutdown_timeout=END_WAIT)
+    await runner.setup()
+    assert runner.server is not None
+    try:
+        listener = await listen(runner.server, settings.host, settings.port, encryption)
+        async with listener:
+            log(_greeting(listener.sockets[0].getsockname(), token, is_encrypted=encryption is not None))
+            await _until_end(host)
+    finally:
+        await runner.cleanup()
+        has_ended = await asyncio.to_thread(host.close)
+    return has_ended
+
+
+def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:
+    """Run the whole process; return its exit status."""
+    if not asyncio.run(serve(config, settings, load)):
+        os._exit(0)  # a compiler or a loader cannot be stopped
+    return 0
+
+
+async def _until_end(host: EngineHost) -> None:
+    """Load the networks and wait for SIGTERM; raises the error that made loading fail."""
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+
+    def end() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    def fail(error: BaseException) -> None:
+        if not over.done():
+            over.set_exception(error)
+
+    def failed(error: BaseException) -> None:
+        loop.call_soon_threadsafe(fail, error)
+
+    if os.name != "nt":
+        loop.add_signal_handler(signal.SIGTERM, end)
+    host.when_failed(failed)
+    host.start()
+    await over
+
+
+def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
+    """Return what the user has to know to connect."""
+    name, port = address[:2]
+    if name in ("0.0.0.0", "::"):
+        name = "localhost"
+    place = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+    query = "" if token is None else f"?token={token}"
+    page, socket = ("https", "wss") if is_encrypted else ("http", "ws")
+    return (
+        f"Tengen is at  {page}://{place}/{query}\n"
+        f"KaTrain: {socket}://{place}/analysis{query} as remote URL. "
+        f"GTP: gtp-engine connect {socket}://{place}/gtp{query}\n"
+        "Ctrl-C ends it."
+    )

@@ -1,0 +1,216 @@
+"""KataGo's analysis protocol over WebSockets: what a client gets, and what it cannot do to others."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import ClientWebSocketResponse, WSMsgType
+from analysis.client import query
+from web.serving import Client, FakeSource, connections, run, serving, until
+
+from gtp_engine.web import analysis_socket, outbox
+from gtp_engine.web.client_socket import MAX_SOCKETS
+
+ENDLESS = 10_000_000
+
+
+async def answers(socket: ClientWebSocketResponse, count: int) -> list[dict[str, Any]]:
+    return [await socket.receive_json() for _ in range(count)]
+
+
+def test_queries_are_answered() -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/analysis") as socket:
+            await socket.send_json(query(maxVisits=7))
+            await socket.send_bytes(b'{"id":"v","action":"query_version"}\n{"id":"m","action":"query_models"}\n')
+            found = {answer["id"]: answer for answer in await answers(socket, 3)}
+        assert found["q"]["rootInfo"]["visits"] == 7
+        assert found["m"]["models"] == [{"name": "fake"}]
+        assert "version" in found["v"]
+
+    run(test)
+
+
+def test_warnings_come_with_the_result() -> None:
+    """KaTrain's remote engine takes the first message about a query that is no error for its result."""
+
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/analysis") as socket:
+            await socket.send_json(query(maxVisits=7, nonsense=1, overrideSettings={"noSuchSetting": 1}))
+            (answer,) = await answers(socket, 1)
+        assert answer["rootInfo"]["visits"] == 7
+        assert "nonsense" in answer["warning"]
+        assert "noSuchSetting" in answer["warning"]
+
+    run(test)
+
+
+def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
+    async def test() -> None:
+        async with (
+            serving(FakeSource(0.001)) as client,
+            client.ws_connect("/analysis") as one,
+            client.ws_connect("/analysis") as other,
+        ):
+            await one.send_json(query(maxVisits=ENDLESS))
+            await other.send_json(query(maxVisits=20))
+            assert (await answers(other, 1))[0]["rootInfo"]["visits"] == 20
+            await other.send_json({"id": "t", "action": "terminate_all"})
+            assert (await answers(other, 1))[0]["id"] == "t"
+            with pytest.raises(TimeoutError):
+                await one.receive(timeout=0.1)
+            await one.send_json({"id": "t", "action": "terminate", "terminateId": "q"})
+            assert {answer["id"] for answer in await answers(one, 2)} == {"q", "t"}
+
+    run(test)
+
+
+def test_a_client_that_goes_away_frees_its_search() -> None:
+    source = FakeSource(0.001)
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with client.ws_connect("/analysis") as socket:
+                await socket.send_json(query(maxVisits=ENDLESS))
+                await until(lambda: source.opened and source.opened[0].visits > 5, 5)
+            assert await until(lambda: source.opened[0].visits == 0, 1) < 1  # cleared for the next one
+
+    run(test)
+
+
+def test_a_client_that_sends_no_more_is_answered_first() -> None:
+    async def test() -> None:
+        async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
+            await socket.send_json(query(maxVisits=50))
+            await socket.send_bytes(b"")
+            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 50
+            assert (await socket.receive()).type is WSMsgType.CLOSE
+            assert socket.close_code == 1000
+
+    run(test)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[]", '{"id":1}', '{"id":"q"}', "{" * 50_000, '{"id":"q","komi":1e999}'])
+def test_malformed_queries_are_answered_and_the_next_ones_too(text: str) -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/analysis") as socket:
+            await socket.send_str(text)
+            assert "error" in (await answers(socket, 1))[0]
+            await socket.send_json(query(maxVisits=3))
+            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
+
+    run(test)
+
+
+def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis_socket, "MAX_POSITIONS", 3)
+
+    async def test() -> None:
+        async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
+            await socket.send_json(query(moves=[["B", "E5"]], analyzeTurns=[0, 1], maxVisits=ENDLESS))
+            await socket.send_json(query(id="more", moves=[["B", "E5"]], analyzeTurns=[0, 1]))
+            answer = (await answers(socket, 1))[0]
+        assert (answer["id"], answer["error"]) == ("more", "4 positions at once: expected 3 at most")
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (b"\x81\xff" + (10 << 20).to_bytes(8) + b"\0\0\0\0{", 1009),  # the beginning of 10 MB
+        (b"\xc1\x80\0\0\0\0", 1002),  # a reserved bit
+        (b"\x83\x80\0\0\0\0", 1002),  # an unknown opcode
+        (b"\x81\x81\0\0\0\0\xff", 1007),  # text that is not UTF-8
+        (b"\x89\xfe\0\x80\0\0\0\0" + b"x" * 128, 1002),  # a long ping
+        (b"\x80\x81\0\0\0\0x", 1002),  # the end of a message without a beginning
+    ],
+)
+def test_malformed_frames_close_the_connection(frame: bytes, code: int) -> None:
+    async def test() -> None:
+        async with serving() as client, raw_socket(client) as (reader, writer):
+            writer.write(frame)
+            header = await reader.readexactly(4)
+            assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
+
+    run(test)
+
+
+class LongAnswers(FakeSource):
+    """Answers `query_models` with a million characters, and counts how often."""
+
+    calls = 0
+
+    def models(self) -> list[dict[str, Any]]:
+        self.calls += 1
+        return [{"name": "x" * 1_000_000}]
+
+
+ASKING = b'{"id":"m","action":"query_models"}\n'
+
+
+def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outbox, "STALL", 0.3)
+    source = LongAnswers()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with raw_socket(client) as (_, writer):
+                writer.write(frame_of(ASKING) * 100)
+                await until(lambda: not connections(client), 10)
+            assert 2 <= source.calls < 50
+
+    run(test)
+
+
+def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
+    source = LongAnswers()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with raw_socket(client) as (_, writer):
+                writer.write(frame_of(ASKING * 100))
+                await until(lambda: not connections(client), 10)
+            assert source.calls < 100
+
+    run(test)
+
+
+def test_there_are_not_more_sockets_than_seats() -> None:
+    async def test() -> None:
+        async with serving() as client:
+            sockets = [await client.ws_connect("/analysis") for _ in range(MAX_SOCKETS)]
+            response = await client.get("/analysis")
+            assert (response.status, await response.text()) == (503, "There are already 64 connections.\n")
+            await sockets[0].close()
+            async with client.ws_connect("/analysis") as socket:
+                await socket.send_json(query(maxVisits=3))
+                assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
+            await asyncio.gather(*(socket.close() for socket in sockets))
+
+    run(test)
+
+
+def frame_of(data: bytes) -> bytes:
+    """Return a message of 126 to 65,535 bytes, or of fewer, as the frame that a client sends."""
+    length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2)
+    return b"\x81" + length + b"\0\0\0\0" + data
+
+
+@contextlib.asynccontextmanager
+async def raw_socket(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Yield a connection after the handshake of a WebSocket, on which frames are written byte by byte."""
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    writer.write(
+        f"GET /analysis HTTP/1.1\r\nHost: {client.host}:{client.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+    )
+    assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+    yield reader, writer
+    writer.transport.abort()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()

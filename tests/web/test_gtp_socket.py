@@ -1,0 +1,199 @@
+"""GTP over WebSockets, and `gtp-engine connect` at the other end."""
+
+import asyncio
+import contextlib
+import io
+import os
+from typing import Any
+
+import pytest
+from aiohttp import ClientWebSocketResponse, WSMsgType
+from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
+
+from gtp_engine.errors import ConfigError
+from gtp_engine.web.application import MAX_ENGINES
+from gtp_engine.web.bridge import BridgeError, connect, server_url
+
+
+async def replies(socket: ClientWebSocketResponse, count: int) -> str:
+    """Return what the server has sent until this many replies have ended."""
+    text = ""
+    while text.count("\n\n") < count:
+        text += await socket.receive_str()
+    return text
+
+
+def test_lines_are_answered_in_order() -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/gtp") as socket:
+            await socket.send_str("1 name\n2 protocol_version\n\n3 nonsense\n")
+            await socket.send_bytes(b"4 komi 5\r\n")
+            await socket.send_str("5 get_komi")
+            assert await replies(socket, 5) == "=1 Tengen\n\n=2 2\n\n?3 unknown command\n\n=4 \n\n=5 5.0\n\n"
+
+    run(test)
+
+
+def test_every_client_has_an_engine_of_its_own() -> None:
+    source = FakeSource()
+
+    async def test() -> None:
+        async with serving(source) as client, client.ws_connect("/gtp") as one, client.ws_connect("/gtp") as other:
+            await one.send_str("komi 5")
+            await other.send_str("get_komi")
+            assert await replies(one, 1) == "= \n\n"
+            assert await replies(other, 1) == "= 7.5\n\n"
+        assert [engine.closed for engine in source.engines] == [True, True]
+
+    run(test)
+
+
+def test_quit_closes_the_connection() -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/gtp") as socket:
+            await socket.send_str("quit\nname\n")
+            assert await replies(socket, 1) == "= \n\n"
+            assert (await socket.receive()).type is WSMsgType.CLOSE
+            assert socket.close_code == 1000
+
+    run(test)
+
+
+def test_a_client_that_goes_away_frees_its_search() -> None:
+    source = FakeSource()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with client.ws_connect("/gtp") as socket:
+                await socket.send_str("final_score")
+                await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+            assert await until(lambda: source.engines[0].closed, 1) < 1
+            assert source.engines[0].cancelled == 1
+
+    run(test)
+
+
+def test_an_interrupt_ends_a_search() -> None:
+    source = FakeSource()
+
+    async def test() -> None:
+        async with serving(source) as client, client.ws_connect("/gtp") as socket:
+            await socket.send_str("final_score")
+            await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+            await socket.send_str("# interrupt")
+            assert await replies(socket, 1) == "= 0\n\n"
+
+    run(test)
+
+
+def test_an_engine_that_is_loaded_after_its_client_has_gone_is_closed() -> None:
+    source = FakeSource()
+    source.is_loaded.clear()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with client.ws_connect("/gtp") as socket:
+                await socket.send_str("name")
+                assert await replies(socket, 1) == "= Tengen\n\n"
+            source.is_loaded.set()
+            await until(lambda: source.engines and source.engines[0].closed, 5)
+
+    run(test)
+
+
+def test_files_of_the_server_stay_closed(tmp_path: Any) -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/gtp") as socket:
+            await socket.send_str("list_commands")
+            names = (await replies(socket, 1)).split()
+            await socket.send_str(f"loadsgf {tmp_path}/game.sgf")
+            assert await replies(socket, 1) == "? unknown command\n\n"
+        assert "loadsgf" not in names
+        assert "printsgf" in names
+
+    run(test)
+
+
+def test_there_are_not_more_engines_than_seats() -> None:
+    async def test() -> None:
+        async with serving() as client:
+            sockets = [await client.ws_connect("/gtp") for _ in range(MAX_ENGINES)]
+            response = await client.get("/gtp")
+            assert (response.status, await response.text()) == (503, "There are already 8 engines.\n")
+            await asyncio.gather(*(socket.close() for socket in sockets))
+
+    run(test)
+
+
+# --- gtp-engine connect ---
+
+
+async def connected(client: Client, lines: bytes, token: str | None = None) -> bytes:
+    """Return what `gtp-engine connect` writes when it is given these lines and the end of the input."""
+    output = io.BytesIO()
+    await connect(str(client.make_url("/gtp")), token, None, io.BytesIO(lines), output)
+    return output.getvalue()
+
+
+def test_connect_passes_on_lines_and_replies_byte_for_byte() -> None:
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+            assert await connected(client, b"1 name\r\n\nkomi 5\n3 get_komi", TOKEN) == b"=1 Tengen\n\n= \n\n=3 5.0\n\n"
+            assert await connected(client, b"quit\nname\n", TOKEN) == b"= \n\n"
+
+    run(test)
+
+
+def test_connect_says_why_it_cannot() -> None:
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+            with pytest.raises(BridgeError, match=r"needs a token; give .* TENGEN_TOKEN"):
+                await connected(client, b"")
+            with pytest.raises(BridgeError, match="there is no GTP server") as failure:
+                await connect(str(client.make_url(f"/x?token={TOKEN}")), None, None, io.BytesIO(), io.BytesIO())
+            assert TOKEN not in str(failure.value)
+        with pytest.raises(BridgeError, match="cannot connect to ws"):
+            await connect("ws://127.0.0.1:1/gtp", None, None, io.BytesIO(), io.BytesIO())
+
+    run(test)
+
+
+def test_a_lost_connection_is_an_error() -> None:
+    source = FakeSource()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            reading, writing = os.pipe()
+            with open(reading, "rb", buffering=0) as stdin, contextlib.ExitStack() as stack:
+                stack.callback(os.close, writing)
+                session = asyncio.create_task(connect(str(client.make_url("/gtp")), None, None, stdin, io.BytesIO()))
+                os.write(writing, b"final_score\n")
+                await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+                for connection in connections(client):
+                    connection.transport.abort()
+                with pytest.raises(BridgeError, match="was lost"):
+                    await session
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("desktop", "ws://desktop:8361/gtp"),
+        ("10.0.0.2:99", "ws://10.0.0.2:99/gtp"),
+        ("[::1]", "ws://[::1]:8361/gtp"),
+        ("ws://desktop", "ws://desktop/gtp"),
+        ("wss://desktop:99/", "wss://desktop:99/gtp"),
+        ("http://desktop:99/?token=x", "ws://desktop:99/gtp?token=x"),
+        ("https://go.example/engine/gtp", "wss://go.example/engine/gtp"),
+    ],
+)
+def test_addresses(text: str, url: str) -> None:
+    assert server_url(text) == url
+
+
+@pytest.mark.parametrize("text", ["", "ftp://desktop", "desktop:port", "desktop:99999", "[::1", "ws://"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected HOST, HOST:PORT"):
+        server_url(text)

@@ -1,0 +1,115 @@
+"""The listening socket: its limit, its errors, encryption; and the whole process."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from busy_machine import bound
+from web.serving import TOKEN, run
+
+from gtp_engine.errors import ConfigError
+from gtp_engine.web.listener import encryption_of, limited, listen
+
+
+async def page(request: web.Request) -> web.Response:
+    return web.Response(text="page")
+
+
+async def answer_of(port: int, *, ends: bool = True) -> bytes:
+    """Return the first line of the answer to a request, and leave the connection open unless it `ends`."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    line = await reader.readline()
+    if ends:
+        writer.close()
+    else:
+        open_connections.append(writer)
+    return line
+
+
+open_connections: list[asyncio.StreamWriter] = []
+
+
+def test_connections_beyond_the_limit_are_refused() -> None:
+    """With 256 as with 3: of 1,000 connections the first ones are served, the others are answered and closed."""
+
+    async def test() -> None:
+        server = web.Server(page)
+        listener = await asyncio.get_running_loop().create_server(limited(server, 3), "127.0.0.1", 0)
+        port = listener.sockets[0].getsockname()[1]
+        first = [await answer_of(port, ends=False) for _ in range(3)]
+        others = await asyncio.gather(*(answer_of(port) for _ in range(20)))
+        assert first == [b"HTTP/1.1 200 OK\r\n"] * 3
+        assert others == [b"HTTP/1.1 503 Service Unavailable\r\n"] * 20
+        open_connections.pop().close()
+        await asyncio.sleep(0.02)
+        assert await answer_of(port) == b"HTTP/1.1 200 OK\r\n"
+        while open_connections:
+            open_connections.pop().close()
+        listener.close()
+        await server.shutdown()
+
+    run(test)
+
+
+def test_a_port_that_is_taken() -> None:
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
+                await listen(web.Server(page), "127.0.0.1", port, None)
+
+    run(test)
+
+
+def test_a_certificate_that_is_none(tmp_path: Path) -> None:
+    assert encryption_of(None, None) is None
+    (tmp_path / "x.pem").write_text("nothing")
+    for name in ("x.pem", "missing.pem"):
+        with pytest.raises(ConfigError, match=f"{name}.*PEM"):
+            encryption_of(str(tmp_path / name), None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
+def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -> None:
+    """Encrypted where openssl can make a certificate."""
+    command = [sys.executable, "-m", "gtp_engine"]
+    options = ["--port", "0", "--token", TOKEN, "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
+    with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = re.search(
+            r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, server.stderr.readline() + server.stderr.readline()
+        )
+        assert address is not None
+        trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
+        client = subprocess.run(
+            [*command, "connect", address[0].partition("?")[0], *trust],
+            input="1 boardsize 9\n2 genmove b\n3 quit\n",
+            env={**os.environ, "TENGEN_TOKEN": TOKEN},
+            capture_output=True,
+            text=True,
+            timeout=bound(120),
+        )
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(bound(20)) == 0
+    assert re.fullmatch(r"=1 \n\n=2 [A-J][1-9]\n\n=3 \n\n", client.stdout), client.stderr
+    assert (client.returncode, client.stderr) == (0, "")
+
+
+def certificate_in(folder: Path) -> list[str]:
+    """Return the options for a new certificate of this machine, none if openssl is missing."""
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "own.pem")]
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    try:
+        subprocess.run(["openssl", "req", "-x509", *curve, "-nodes", *subject, *files], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return ["--certificate", str(folder / "own.pem"), "--key", str(folder / "key.pem")]

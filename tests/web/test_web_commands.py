@@ -1,0 +1,33 @@
+"""`gtp-engine serve` and `gtp-engine connect` on the command line."""
+
+import pytest
+from click.testing import CliRunner
+
+from gtp_engine.cli import cli
+
+
+@pytest.mark.parametrize("command", [["serve"], ["connect", "desktop"]])
+def test_without_aiohttp_one_sentence_says_how_to_install_it(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.web.installed.find_spec", lambda name: None)
+    result = CliRunner().invoke(cli, command)
+    assert result.exit_code == 2
+    assert result.stderr == 'Error: this command needs aiohttp; install it: pip install "gtp-engine[web]"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["serve", "--token", "short"], "16 or more letters"),
+        (["serve", "--key", "key.pem"], "a key without a certificate"),
+        (["serve", "--port", "65536"], "an integer from 0 to 65535"),
+        (["serve", "--certificate", "missing.pem"], "missing.pem"),
+        (["connect", "ftp://x"], "expected HOST, HOST:PORT"),
+    ],
+)
+def test_wrong_options_end_in_one_sentence(words: list[str], message: str) -> None:
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
