@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("training", "web"),
+    ("training", "tournament", "web"),
     ("match", "benchmark", "doctor"),
     ("gtp", "analysis"),
     ("play",),
@@ -64,6 +64,7 @@ THREADS = (
     "streams.py",
     "search/",
     "match/",
+    "tournament/tournament_runner.py",
     "benchmark.py",
     "training/core/prefetch.py",
     "training/core/data_parallel.py",

@@ -1,19 +1,20 @@
 """The command line: builds a configuration from flags and files, and calls the code that does the work.
 
-    config_options    flags generated from the configuration's options
-    settings_options  flags generated from other settings, those of training
-    evaluator_setup   the evaluator that a configuration selects
-    analysis_command  `gtp-engine analysis`
-    serve_command     `gtp-engine serve`
-    connect_command   `gtp-engine connect`
-    match_command     `gtp-engine match`
-    models_command    `gtp-engine models`
-    quantize_command  `gtp-engine models quantize`
-    generate_command  `gtp-engine generate`
-    train_command     `gtp-engine train`
-    alphago_command   `gtp-engine alphago`
-    parameters        parameters that several commands share
-    tools             `benchmark`, `doctor`, `warmup`, `config`
+    config_options      flags generated from the configuration's options
+    settings_options    flags generated from other settings, those of training
+    evaluator_setup     the evaluator that a configuration selects
+    analysis_command    `gtp-engine analysis`
+    serve_command       `gtp-engine serve`
+    connect_command     `gtp-engine connect`
+    match_command       `gtp-engine match`
+    tournament_command  `gtp-engine tournament`
+    models_command      `gtp-engine models`
+    quantize_command    `gtp-engine models quantize`
+    generate_command    `gtp-engine generate`
+    train_command       `gtp-engine train`
+    alphago_command     `gtp-engine alphago`
+    parameters          parameters that several commands share
+    tools               `benchmark`, `doctor`, `warmup`, `config`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
 this package must stay cheap (no numpy, numba, onnxruntime, torch or rich): commands import these when they run.
@@ -40,6 +41,7 @@ from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
 from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
+from gtp_engine.cli.tournament_command import tournament_command
 from gtp_engine.cli.train_command import train_command
 from gtp_engine.errors import TengenError
 
@@ -116,6 +118,7 @@ for _command in (
     serve_command,
     connect_command,
     match_command,
+    tournament_command,
     models_command,
     generate_command,
     train_command,

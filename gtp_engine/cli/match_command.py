@@ -54,8 +54,15 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     help="Games played at once, each with two engine processes of its own.",
 )
 @click.option("--size", "board_size", default=19, show_default=True, type=int, help="Board size.")
-@click.option("--komi", type=float, help="Points for White. [default: usual under the rules]")
+@click.option("--komi", type=float, help="Points for White. [default: usual under the rules; 0.5 with a handicap]")
 @click.option("--rules", default="chinese", show_default=True, help=_RULES_HELP)
+@click.option(
+    "--handicap",
+    default=0,
+    show_default=True,
+    metavar="STONES",
+    help="Handicap stones of the second engine, which then is Black in every game.",
+)
 @click.option("--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move.")
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
 @click.option("--overtime", type=float, metavar="SECONDS", help="Overtime after it …")
@@ -137,6 +144,7 @@ def match_command(
     out: Path,
     komi: float | None,
     rules: str,
+    handicap: int,
     openings: str | None,
     time_per_move: float | None,
     main_time: float | None,
@@ -155,12 +163,14 @@ def match_command(
     from gtp_engine.go.rules import Rules
     from gtp_engine.match.plot import check_plot, write_plot
     from gtp_engine.match.records import MatchFolder
-    from gtp_engine.match.settings import MatchSettings
+    from gtp_engine.match.settings import HANDICAP_KOMI, MatchSettings
     from gtp_engine.match.statistics import format_table, summarize
 
+    usual_komi = HANDICAP_KOMI if handicap else Rules.parse(rules).default_komi()
     match = MatchSettings(
-        komi=Rules.parse(rules).default_komi() if komi is None else komi,
+        komi=usual_komi if komi is None else komi,
         rules=rules,
+        handicap=handicap,
         openings=openings or "",
         sprt=_test(sprt, alpha, beta),
         **_clock(time_per_move, main_time, overtime, overtime_stones, overtime_periods, increment),

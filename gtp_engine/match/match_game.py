@@ -88,6 +88,7 @@ def _set_up(seats: dict[int, _Seat], opening: Opening) -> _Ending | None:
     for color, seat in seats.items():
         try:
             seat.player.start_game()
+            seat.player.place_handicap()
             seat.player.play_all([*opening.setup, *opening.moves])
         except (EngineDiedError, EngineTimeoutError) as error:
             return _lost(seat, seats[opponent(color)], "failure", str(error))

@@ -1,6 +1,7 @@
 """The openings of a match: an empty board, random moves, or game records from a folder.
 
-Games go in pairs: both games of a pair have the same opening, with the colours of the engines swapped.
+Games go in pairs: both games of a pair have the same opening, with the colours of the engines swapped.  With a handicap
+each game has its own.
 """
 
 import random
@@ -43,13 +44,15 @@ def load_openings(settings: MatchSettings) -> list[Opening]:
     if settings.openings:
         return _openings_from_folder(Path(settings.openings), settings)
     if settings.random_plies:
-        return [_random_opening(pair, settings) for pair in range((settings.games + 1) // 2)]
+        return [_random_opening(number, settings) for number in range(settings.opening(settings.games) + 1)]
     return [Opening()]
 
 
 def new_game(settings: MatchSettings, opening: Opening) -> Game:
     """Return a game after the opening, ready for the engines; raises IllegalMoveError when it is not playable."""
     game = Game(settings.board_size, rules=settings.parsed_rules(), komi=settings.komi)
+    if settings.handicap:
+        game.set_handicap(settings.handicap_points())
     if opening.setup:
         game.set_up(opening.setup, opening.first_player)
     for move in opening.moves:
@@ -57,16 +60,16 @@ def new_game(settings: MatchSettings, opening: Opening) -> Game:
     return game
 
 
-def _random_opening(pair: int, settings: MatchSettings) -> Opening:
-    """Return legal random moves, which depend only on the seed and the pair, not on the number of games."""
-    generator = random.Random(f"{settings.seed}/{pair}")
+def _random_opening(number: int, settings: MatchSettings) -> Opening:
+    """Return legal random moves, which depend only on the seed and the number, not on the number of games."""
+    generator = random.Random(f"{settings.seed}/{number}")
     game = new_game(settings, Opening())
     for _ in range(settings.random_plies):
         points = [point for point in game.legal_points() if _is_inside(point, settings.board_size)]
         if not points:
             break
         game.play(generator.choice(sorted(points)))
-    return Opening(name=f"random {pair + 1}", moves=game.moves)
+    return Opening(name=f"random {number + 1}", moves=game.moves)
 
 
 def _is_inside(point: int, size: int) -> bool:

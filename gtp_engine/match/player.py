@@ -114,8 +114,18 @@ class Player:
 
     def play(self, move: Move) -> None:
         """Send a move to the engine; raises CommandFailedError when it refuses."""
-        size = self._settings.board_size
-        self._client.send(f"play {_letter(move.color)} {format_vertex(move.point, width=size, height=size)}")
+        self._client.send(f"play {_letter(move.color)} {self._vertex(move.point)}")
+
+    def place_handicap(self) -> None:
+        """Place the match's handicap stones, if any; raises MatchError when the engine refuses them."""
+        stones = [Move(BLACK, point) for point in self._settings.handicap_points()]
+        if not stones or not self.lists("set_free_handicap"):
+            self.play_all(stones)
+            return
+        try:
+            self._client.send(" ".join(["set_free_handicap", *(self._vertex(stone.point) for stone in stones)]))
+        except CommandFailedError as error:
+            raise MatchError(str(error)) from error
 
     def play_all(self, moves: Iterable[Move]) -> None:
         """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
@@ -123,7 +133,11 @@ class Player:
             for move in moves:
                 self.play(move)
         except CommandFailedError as error:
-            raise MatchError(f"an opening cannot be used: {error}") from error
+            raise MatchError(f"the stones before the first move cannot be placed: {error}") from error
+
+    def _vertex(self, point: int) -> str:
+        size = self._settings.board_size
+        return format_vertex(point, width=size, height=size)
 
     def send_time_left(self, color: int, left: TimeLeft) -> None:
         """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.

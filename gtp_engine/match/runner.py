@@ -20,6 +20,7 @@ from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.referee import Referee
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, other_side
 from gtp_engine.match.sprt import run_sprt
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf
 
 MAX_FAILURES: Final = 3
@@ -27,16 +28,20 @@ MAX_FAILURES: Final = 3
 
 
 def run_match(
-    settings: MatchSettings, folder: MatchFolder, on_game: Callable[[GameRecord], None] = lambda record: None
+    settings: MatchSettings,
+    folder: MatchFolder,
+    on_game: Callable[[GameRecord], None] = lambda record: None,
+    cancel: CancelToken | None = None,
 ) -> list[GameRecord]:
-    """Play the games that `folder` lacks and return all of them, sorted by number.
+    """Play the games that `folder` lacks, until `cancel`, and return all of them, sorted by number.
 
     `on_game` is called after each game, from any thread but one at a time.  Raises MatchError when the match cannot
     continue, and propagates KeyboardInterrupt; the finished games are in the folder in both cases.
     """
     match = _Match(settings, folder, on_game)
     try:
-        match.run()
+        with (cancel or CancelToken()).calling(match.stop):
+            match.run()
     finally:
         match.close()
     return folder.records()
@@ -73,7 +78,7 @@ class _Match:
             for worker in workers:
                 worker.join()
         except BaseException:
-            self._stop()
+            self.stop()
             for worker in workers:
                 worker.join()
             raise
@@ -136,9 +141,9 @@ class _Match:
             self._players.discard(player)
 
     def _play(self, number: int, pair: dict[Side, Player]) -> PlayedGame:
-        """Play game `number`: the first engine is Black in odd games, and a pair of games shares an opening."""
-        opening = self._openings[(number - 1) // 2 % len(self._openings)]
-        black: Side = "first" if number % 2 else "second"
+        """Play game `number`."""
+        opening = self._openings[self._settings.opening(number) % len(self._openings)]
+        black = self._settings.black(number)
         return play_game(
             number,
             opening,
@@ -178,9 +183,10 @@ class _Match:
         with self._lock:
             if self._error is None and not self._stopping:
                 self._error = error
-        self._stop()
+        self.stop()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Abort the running games and play no more; may be called from any thread."""
         with self._lock:
             self._stopping = True
         self._kill_if_stopping()

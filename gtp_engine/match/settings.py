@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 
 Side = Literal["first", "second"]
@@ -29,6 +30,9 @@ DEFAULT_MAX_MOVES: Final = 1000
 
 DEFAULT_ERROR: Final = 0.05
 """Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
+
+HANDICAP_KOMI: Final = 0.5
+"""Usual komi of a handicap game: it only excludes a draw."""
 
 MAX_ELO: Final = 4000.0
 """Largest Elo difference in a test: more than between a beginner and the best engine."""
@@ -72,11 +76,12 @@ class Sprt:
 class MatchSettings:
     """Two engine commands and the conditions of their games.  Raises MatchError for invalid values.
 
-    `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods` byo-yomi periods), `increment`
-    (added after each move: a Fischer clock) and `time_grace` are in seconds; all zero means no clock.  `visits` 0
-    leaves the engines' visits unchanged.  `random_plies` moves are drawn with `seed` for each pair of games unless
-    `openings` names a folder of game records.  `first_name` and `second_name` replace the engines' own names.  The
-    match ends early when `sprt` accepts a hypothesis.
+    With a `handicap` the second engine is Black in every game and begins with so many stones on the traditional points;
+    without one, colours alternate.  `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods`
+    byo-yomi periods), `increment` (added after each move: a Fischer clock) and `time_grace` are in seconds; all zero
+    means no clock.  `visits` 0 leaves the engines' visits unchanged.  `random_plies` moves are drawn with `seed` for
+    each pair of games unless `openings` names a folder of game records.  `first_name` and `second_name` replace the
+    engines' own names.  The match ends early when `sprt` accepts a hypothesis.
     """
 
     first: str
@@ -85,6 +90,7 @@ class MatchSettings:
     board_size: int = 19
     komi: float = 7.5
     rules: str = "chinese"
+    handicap: int = 0
     main_time: float = 0.0
     overtime: float = 0.0
     overtime_stones: int = 0
@@ -120,11 +126,20 @@ class MatchSettings:
             if not (math.isfinite(value) and value >= 0):
                 raise MatchError(problem(f"{name} {value}", expected="zero or more"))
         self._check_clock()
+        self._check_handicap()
         if not self.reply_timeout > 0:
             raise MatchError(problem(f"reply timeout {self.reply_timeout}", expected="more than zero seconds"))
         if self.referee not in REFEREE_MODES:
             raise MatchError(problem(f"referee {shown(self.referee)}", expected=", ".join(REFEREE_MODES)))
         self.parsed_rules()  # raises RulesError now rather than in the middle of the match
+
+    def _check_handicap(self) -> None:
+        """Raise MatchError or HandicapError for a handicap that cannot be placed or does not go with the rest."""
+        self.handicap_points()
+        if self.handicap and self.openings:
+            raise MatchError("a match has a handicap or a folder of openings; leave out one of them")
+        if self.handicap and self.sprt:
+            raise MatchError("a sequential test compares pairs of games with exchanged colours; leave out the handicap")
 
     def _check_clock(self) -> None:
         """Raise MatchError for parts of a clock that cannot be combined."""
@@ -144,6 +159,18 @@ class MatchSettings:
     def name(self, side: Side) -> str:
         """Return the name set for one engine, "" for its own name."""
         return self.first_name if side == "first" else self.second_name
+
+    def handicap_points(self) -> tuple[int, ...]:
+        """Return the points of the handicap stones; raises HandicapError."""
+        return fixed_handicap_points(self.handicap, self.board_size, self.board_size) if self.handicap else ()
+
+    def black(self, game: int) -> Side:
+        """Return who is Black in a game; games are numbered from 1."""
+        return "first" if game % 2 and not self.handicap else "second"
+
+    def opening(self, game: int) -> int:
+        """Return the number of the opening of a game, from 0: the same for both games with exchanged colours."""
+        return game - 1 if self.handicap else (game - 1) // 2
 
     def parsed_rules(self) -> Rules:
         """Return the rules as a value; raises RulesError."""

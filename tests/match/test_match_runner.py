@@ -47,6 +47,15 @@ def test_time_left_is_sent_on_request(tmp_path: Path) -> None:
     assert [line for line in sent(tmp_path, "first") if "time_left" in line] == ["time_left B 60 0"]
 
 
+def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path) -> None:
+    games = play(tmp_path, "--lists set_free_handicap", board_size=9, games=2, random_plies=1, handicap=3)
+    assert [(game.black, game.opening) for game in games] == [("second", "random 1"), ("second", "random 2")]
+    assert sent(tmp_path, "first")[7] == "set_free_handicap C3 G7 C7"
+    assert sent(tmp_path, "second")[7:10] == ["play B C3", "play B G7", "play B C7"]
+    assert sent(tmp_path, "second")[10].startswith("play W ") and sent(tmp_path, "second")[11] == "genmove b"
+    assert "AB[cg][gc][cc]" in (tmp_path / "games" / "0001.sgf").read_text()
+
+
 def test_colors_alternate_and_two_passes_are_counted(tmp_path: Path) -> None:
     # The first engine puts the only stone on the board, so it owns all 25 points with either colour.
     games = play(tmp_path, "--black C3 --white C3", games=2, komi=7.0)

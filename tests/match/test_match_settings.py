@@ -33,6 +33,10 @@ def settings(**values: Any) -> MatchSettings:
         ({"reply_timeout": 0.0}, "more than zero seconds"),
         ({"referee": "coin"}, "'coin': expected estimate, board, players"),
         ({"rules": "chess"}, "'chess'"),
+        ({"board_size": 5, "handicap": 2}, "5x5 is too small for a fixed handicap"),
+        ({"board_size": 9, "handicap": 10}, "invalid fixed handicap 10: expected 2 to 9 stones"),
+        ({"board_size": 9, "handicap": 2, "openings": "records"}, "leave out one of them"),
+        ({"board_size": 9, "handicap": 2, "sprt": Sprt(0, 5)}, "leave out the handicap"),
     ],
 )
 def test_bad_values_are_refused(values: dict[str, Any], message: str) -> None:

@@ -1,0 +1,125 @@
+"""Plays the games of a tournament, several at a time, each by the worker of a core (or some) of its own.
+
+A worker takes the match of the pairing that has played least, and plays some games of it; so the table is about all
+engines early.  Matches are stored as those of `gtp-engine match`, and resume like them.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.errors import TengenError, problem
+from gtp_engine.match.records import GameRecord, MatchFolder
+from gtp_engine.match.runner import run_match
+from gtp_engine.match.settings import MatchError
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.tournament.tournament_file import Description, Pairing
+
+GAMES_AT_ONCE: Final = 10
+"""Games of a pairing that a worker plays before it looks for another: engines are started anew for them."""
+
+Results = dict[Pairing, list[GameRecord]]
+
+
+class TournamentRunner:
+    """A tournament with its folder `out`; `on_game` is called after each game, one at a time, from any thread.
+
+    Raises MatchError if the folder holds other matches, and if there are too few cores to bind the games to.
+    """
+
+    def __init__(
+        self, description: Description, out: Path, on_game: Callable[[Pairing, GameRecord], None] = lambda *_: None
+    ) -> None:
+        self.description: Final = description
+        self._on_game: Final = on_game
+        self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
+        self._folders: Final = {
+            pairing: MatchFolder(out / description.folder(pairing), description.match(pairing))
+            for pairing in description.pairings
+        }
+        self._lock: Final = threading.Lock()
+        self._waiting: Final = [pairing for pairing in description.pairings if self._missing(pairing)]
+        self._cancel: Final = CancelToken()
+        self._error: TengenError | None = None
+
+    @property
+    def results(self) -> Results:
+        """The finished games of each pairing, sorted by number."""
+        return {pairing: folder.records() for pairing, folder in self._folders.items()}
+
+    def run(self) -> None:
+        """Play the games that are missing; raises MatchError when an engine fails, propagates KeyboardInterrupt."""
+        workers = [
+            threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
+            for index in range(min(self.description.parallel, len(self._waiting)))
+        ]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                worker.join()
+        finally:
+            self._cancel.cancel()
+            for worker in workers:
+                worker.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self, index: int) -> None:
+        """Play matches one after the other; the engines inherit the cores of this thread."""
+        if self._cores is not None:
+            os.sched_setaffinity(0, self._cores[index])
+        while (pairing := self._next()) is not None:
+            try:
+                self._play(pairing)
+            except TengenError as error:
+                self._fail(pairing, error)
+                return
+            with self._lock:
+                if self._missing(pairing):
+                    self._waiting.append(pairing)
+
+    def _next(self) -> Pairing | None:
+        """Return the pairing that has played least, and that no other worker plays."""
+        with self._lock:
+            if self._cancel.is_cancelled or not self._waiting:
+                return None
+            pairing = min(self._waiting, key=lambda each: len(self._folders[each].records()))
+            self._waiting.remove(pairing)
+            return pairing
+
+    def _play(self, pairing: Pairing) -> None:
+        folder, settings = self._folders[pairing], self.description.match(pairing)
+
+        def game_over(record: GameRecord) -> None:
+            with self._lock:
+                self._on_game(pairing, record)
+
+        until = min(len(folder.records()) + GAMES_AT_ONCE, settings.games)
+        run_match(replace(settings, games=until), folder, game_over, self._cancel)
+
+    def _missing(self, pairing: Pairing) -> bool:
+        return len(self._folders[pairing].records()) < self.description.games
+
+    def _fail(self, pairing: Pairing, error: TengenError) -> None:
+        """Keep the first error, and end all matches."""
+        first, second = (self.description.entrants[place].name for place in (pairing.first, pairing.second))
+        with self._lock:
+            if self._error is None:
+                self._error = MatchError(f"{first} (first) – {second} (second): {error}")
+        self._cancel.cancel()
+
+
+def _core_sets(parallel: int) -> list[set[int]]:
+    """Return the cores of each worker; raises MatchError where there are too few, or the system cannot bind."""
+    if not hasattr(os, "sched_setaffinity"):
+        raise MatchError(problem("bind-to-cores", expected="Linux", advice="leave it out on this system"))
+    cores = sorted(os.sched_getaffinity(0))
+    each = len(cores) // parallel
+    if each == 0:
+        given = f"parallel = {parallel} with bind-to-cores"
+        raise MatchError(problem(given, expected=f"at most the {len(cores)} cores of this machine"))
+    return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]

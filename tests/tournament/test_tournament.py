@@ -1,0 +1,143 @@
+"""Tournaments: their description, whole ones between scripted engines, and tables."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from match_helpers import engine, won_by
+
+from gtp_engine.errors import TengenError
+from gtp_engine.match.settings import MatchError
+from gtp_engine.tournament.page import page_of
+from gtp_engine.tournament.standings import format_tables, tables_of, to_json
+from gtp_engine.tournament.tournament_file import Description, Pairing, parse_description, read_description
+from gtp_engine.tournament.tournament_runner import TournamentRunner
+
+CONDITION: dict[str, Any] = {"size": 5, "komi": 0.5, "referee": "board", "reply-timeout": 20}
+STONE = "--black C3 --white C3"
+"""The engine puts the only stone on the board and wins, if its opponent passes."""
+
+
+def described(*commands: str, conditions: list[dict[str, Any]] | None = None, **values: Any) -> Description:
+    engines = [{"name": f"engine {number}", "command": engine(each)} for number, each in enumerate(commands)]
+    return parse_description({"engines": engines, "conditions": conditions or [CONDITION], "games": 2, **values})
+
+
+class TestDescription:
+    def test_everyone_meets_everyone_else_under_every_condition(self) -> None:
+        conditions = [CONDITION, CONDITION | {"komi": 7}]
+        assert described("", "", "", conditions=conditions).pairings == [
+            Pairing(*pair, condition) for condition in (0, 1) for pair in ((0, 1), (0, 2), (1, 2))
+        ]
+
+    def test_in_a_gauntlet_the_first_meets_the_others(self) -> None:
+        assert described("", "", "", format="gauntlet").pairings == [Pairing(0, 1, 0), Pairing(0, 2, 0)]
+
+    def test_a_condition_is_the_settings_of_a_match(self) -> None:
+        clocks = [{"size": 9, "time-per-move": 2}, {"handicap": 4, "main-time": 60, "increment": 1, "time-left": True}]
+        description = described("", "", conditions=clocks)
+        first, second = (description.match(pairing) for pairing in description.pairings)
+        assert (first.board_size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.5)
+        assert (second.board_size, second.handicap, second.komi) == (19, 4, 0.5)
+        assert (second.main_time, second.increment, second.send_time_left) == (60.0, 1.0, True)
+        assert [condition.title for condition in description.conditions] == [
+            "9×9, time-per-move 2",
+            "19×19, handicap 4, main-time 60, increment 1, time-left True",
+        ]
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"rounds": 2}, "unknown key 'rounds' of the tournament: expected engines, conditions"),
+            ({"games": 0}, "games = '0': expected a whole number of at least 1"),
+            ({"games": True}, "games = 'True'"),
+            ({"format": "swiss"}, "format 'swiss': expected round-robin or gauntlet"),
+            ({"bind-to-cores": 1}, "bind-to-cores = '1': expected true or false"),
+            ({"engines": [{"name": "a", "command": "b"}]}, "1 engines: expected two or more"),
+            ({"engines": [{"name": "a", "command": "b"}] * 2}, "engine name 'a' twice"),
+            ({"engines": [{"name": "a", "command": "b"}, {"name": "c"}]}, "expected a name and a command"),
+            ({"engines": [{"name": name, "command": "c"} for name in ("a!", "a?", "b")]}, "that differ in signs only"),
+            ({"conditions": []}, "no conditions"),
+            ({"conditions": {"size": 9}}, "conditions that is no list of tables"),
+            ({"conditions": [{"board": 9}]}, "unknown key 'board' of a condition"),
+            ({"conditions": [{"size": "9"}]}, "size = '9': expected a whole number"),
+            ({"conditions": [{"komi": "7"}]}, "komi = '7': expected a number"),
+            ({"conditions": [{"time-left": 1}]}, "time-left = '1': expected true or false"),
+            ({"conditions": [{"rules": 1}]}, "rules = '1': expected text"),
+            ({"conditions": [{"size": 30}]}, "board size 30"),
+            ({"conditions": [{"time-per-move": 1, "main-time": 9}]}, "a clock of its own"),
+        ],
+    )  # fmt: skip
+    def test_mistakes_are_explained(self, change: dict[str, Any], message: str) -> None:
+        engines = [{"name": "a", "command": "b"}, {"name": "c", "command": "d"}]
+        with pytest.raises(TengenError, match=message.replace("?", r"\?")):
+            parse_description({"engines": engines, "conditions": [CONDITION]} | change)
+
+    @pytest.mark.parametrize(("text", "message"), [(None, "cannot read"), ("[[", "is not TOML"), ("x = 1", "key 'x'")])
+    def test_a_bad_file_is_named(self, tmp_path: Path, text: str | None, message: str) -> None:
+        path = tmp_path / "cup.toml"
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(MatchError, match=rf"cup\.toml.*{message}|{message}.*cup\.toml"):
+            read_description(path)
+
+
+class TestGames:
+    def test_a_tournament_is_played_and_resumed(self, tmp_path: Path) -> None:
+        description = described(STONE, STONE, "", parallel=2)
+        played: list[tuple[Pairing, int]] = []
+        runner = TournamentRunner(description, tmp_path, lambda pairing, record: played.append((pairing, record.game)))
+        runner.run()
+        assert len(played) == 6
+        assert set(played) == {(pairing, game) for pairing in description.pairings for game in (1, 2)}
+        table = tables_of(description, runner.results)[0]
+        assert table.points.tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+        again = TournamentRunner(described(STONE, STONE, "", games=3), tmp_path)
+        again.run()
+        assert [len(records) for records in again.results.values()] == [3, 3, 3]
+
+    def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
+        runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path)
+        with pytest.raises(MatchError, match=r"engine \d \(first\) – engine \d \(second\): .*komi"):
+            runner.run()
+
+    @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
+    def test_more_games_than_cores_cannot_be_bound(self, tmp_path: Path) -> None:
+        cores = len(os.sched_getaffinity(0))
+        with pytest.raises(MatchError, match=f"at most the {cores} cores"):
+            TournamentRunner(described("", "", parallel=cores + 1, **{"bind-to-cores": True}), tmp_path)
+
+
+class TestTables:
+    @pytest.fixture
+    def description(self) -> Description:
+        return described("", "", "", conditions=[CONDITION, CONDITION | {"title": "<small>"}])
+
+    def test_points_draws_and_void_games(self, description: Description) -> None:
+        results = {
+            Pairing(0, 1, 0): won_by("first", "draw", "none"),
+            Pairing(0, 2, 1): won_by("second", "second"),
+            Pairing(1, 2, 0): won_by("first"),
+        }
+        whole, first, second = tables_of(description, results)
+        assert whole.points.tolist() == [[0, 1.5, 0], [0.5, 0, 1], [2, 0, 0]] and whole.void == 1
+        assert np.count_nonzero(first.games) == 4 and np.count_nonzero(second.games) == 2
+        assert first.elo is not None and second.elo is None
+        assert second.order == [2, 0, 1]
+        text = format_tables(description, [whole, first, second])
+        assert "1 void game left out" in text and "Not all engines have met yet." in text
+        document = json.loads(json.dumps(to_json(description, [whole, first, second], results)))
+        assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
+        assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
+
+    def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Description) -> None:
+        tables = tables_of(description, {Pairing(0, 1, 0): won_by("first"), Pairing(1, 2, 1): won_by("first")})
+        page = page_of("<Cup>", description, tables)
+        assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page
+        assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
+        for engine_number in (0, 1, 2):
+            assert tables[0].elo is not None
+            assert f"engine {engine_number}</th><td>{tables[0].elo[engine_number]:+.0f} ±" in page
