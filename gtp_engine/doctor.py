@@ -41,8 +41,8 @@ def examine() -> Findings:
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
     first_start), threads (of a search by default), providers (onnxruntime's), plays_with (the default network: name,
-    None if it is missing, file or folder, is_builtin), network (how that is run: provider and precision, both None if
-    no provider works, and reasons in sentences), problems (sentences).
+    None if it is missing, file or folder, is_builtin, and where its levels were measured), network (how that is run:
+    provider and precision, both None if no provider works, and reasons in sentences), problems (sentences).
     """
     problems: list[str] = []
     providers, files = _providers(problems), _default_network(problems)
@@ -55,7 +55,7 @@ def examine() -> Findings:
         "threads": available_cores(),
         "tree_memory_mib": tree_memory(SearchConfig()),
         "providers": providers,
-        "plays_with": _plays_with(files),
+        "plays_with": _plays_with(files, problems),
         "network": _network(files, providers, problems),
         "problems": problems,
     }
@@ -85,6 +85,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),
         "plays with": _plays_with_text(findings["plays_with"]),
+        "levels": findings["plays_with"]["levels"] or "none without a network",
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
@@ -205,14 +206,30 @@ def _default_network(problems: list[str]) -> "NetworkFiles | None":
     return files
 
 
-def _plays_with(files: "NetworkFiles | None") -> dict[str, Any]:
+def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, Any]:
     """Return name and file of the default network, and whether it is the one that ships."""
     from gtp_engine.nn.named_networks import BUILTIN, default_name
 
-    found = (
-        {"name": None, "file": None} if files is None else {"name": files.info.name, "file": str(files.path("auto"))}
-    )
-    return found | {"is_builtin": default_name() == BUILTIN}
+    if files is None:
+        return {"name": None, "file": None, "levels": None, "is_builtin": default_name() == BUILTIN}
+    return {
+        "name": files.info.name,
+        "file": str(files.path("auto")),
+        "levels": _levels(files, problems),
+        "is_builtin": default_name() == BUILTIN,
+    }
+
+
+def _levels(files: "NetworkFiles", problems: list[str]) -> str | None:
+    """Return on which boards the levels of the default network were measured."""
+    from gtp_engine.level.table import read_table
+    from gtp_engine.nn.named_networks import model_path
+
+    try:
+        return read_table(model_path(None), files.info.name).describe()
+    except TengenError as error:
+        problems.append(str(error))
+        return None
 
 
 def remove_compiled_code() -> str:

@@ -159,8 +159,8 @@ class TestHelp:
         sections = dict.fromkeys(option.section for option in Config.options())
         assert headings == ["Options:", *(f"Options [{name}]:" for name in sections)]
         flags = re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)
-        usual = ["--model", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
-        assert flags[:10] == [*usual, "--ponder", "--resign", "--search", "--log"]
+        usual = ["--model", "--level", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
+        assert flags[:11] == [*usual, "--ponder", "--resign", "--search", "--log"]
         assert len(set(flags)) == len(flags)
         analysis = re.findall(r"^  (--[a-z-]+)", invoke("analysis", "--help").output, re.MULTILINE)
         assert analysis[:4] == ["--model", "--analysis-visits", "--analysis-time", "--parallel"]

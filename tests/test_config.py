@@ -27,6 +27,8 @@ def _values(option: Option) -> st.SearchStrategy[Any]:
         else st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])),
     }
     values = kinds[option.kind]
+    if option.key == "play.level":
+        return st.sampled_from(["max", "20k", "9d"])
     if option.key == "human.human_profile":
         values = st.sampled_from(["", "rank_5k", "rank_9d_20k", "preaz_1d", "proyear_1950"])
     if option.kind is str and option.optional:

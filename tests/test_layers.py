@@ -24,7 +24,7 @@ LAYERS = (
     ("play",),
     ("engine",),
     ("networks",),
-    ("selfplay",),
+    ("selfplay", "level"),
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),

@@ -15,6 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 USUAL_OPTIONS: Final = (
     "network.model",
+    "play.level",
     "time.time_per_move",
     "search.visits",
     "game.rules",

@@ -3,6 +3,7 @@
     sections   the options, section by section: add or change one here and nowhere else
     puct       the options of the search with a network
     human      the options of human-like play; human_profile, the players it imitates
+    level      the names of the levels to play at
     network    the options of networks
     option     what an option is: type, default, unit, help, bounds, choices; parsing, checking, formatting
     config     `Config`, all sections together: TOML files in and out, values set by name

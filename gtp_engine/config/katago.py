@@ -48,6 +48,8 @@ _NAMES: Final = (
     _Name("numSearchThreads", "search.threads", ""),
     _Name("ponderingEnabled", "time.ponder", ""),
     _Name("allowResignation", "play.resign", ""),
+    _Name("delayMoveScale", "play.delay", ""),
+    _Name("delayMoveMax", "play.delay_max", ""),
     _Name("genmoveAntiMirror", "puct.anti_mirror", ""),
     _Name("analysisPVLen", "", "analysis.pv_length"),
     _Name("wideRootNoise", "", "analysis.wide_root_noise"),

@@ -6,6 +6,7 @@ Names are unique across all sections, because each name is a command line flag.
 from dataclasses import dataclass
 from typing import Final
 
+from gtp_engine.config.level import MAX_LEVEL, parse_level
 from gtp_engine.config.option import Section, option
 
 DEFAULT_TIME_PER_MOVE: Final = 5.0
@@ -185,8 +186,24 @@ class TimeConfig(Section, name="time"):
 
 @dataclass(frozen=True)
 class PlayConfig(Section, name="play"):
-    """When the engine resigns."""
+    """How strongly and how fast the engine plays, and when it resigns."""
 
+    level: str = option(
+        MAX_LEVEL,
+        "Play like a person of this rank, 20k to 1k or 1d to 9d, in a fraction of the time; max: as strongly as "
+        "possible.  Analyses are not affected.",
+        normalize=parse_level,
+    )
+    delay: float = option(
+        0.0,
+        "Wait before a move as a person does: on average this long for a move to which the policy gives 40 %, less for "
+        "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
+        "0: play at once (delayMoveScale).",
+        unit="seconds",
+        low=0,
+        high=10_000,
+    )
+    delay_max: float = option(1e6, "Longest wait before a move (delayMoveMax).", unit="seconds", low=0, high=1e6)
     resign: bool = option(True, "Resign lost games; otherwise play them out.")
     resign_winrate: float = option(
         0.05, "A move counts as lost when the engine's winrate is below this.", low=0, high=0.5

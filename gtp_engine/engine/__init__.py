@@ -13,10 +13,12 @@ One move, from `Engine.genmove` to the board:
     disputes          finds the groups that these leave in doubt
     life_reading      reads out whether they live, by playing on from the position
     useful_moves      picks a neutral point, or the best move that changes something, or a pass
+    level_play        draws the move instead, for a level below full strength (`level`)
     choice            the result; `engine` logs it, plays it on the game and takes its time off the clock
 
 Around it:
 
+    delay             waits before a move as a person does
     request           optional requests of a caller: reports while the search runs, moves to leave out
     thresholds        how many visits and samples a conclusion needs, with a network and without
     search_factory    creates the search that the configuration names

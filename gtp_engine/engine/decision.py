@@ -22,6 +22,7 @@ from gtp_engine.engine.game_end import (
     may_be_over,
     status_for_cleanup,
 )
+from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
@@ -32,6 +33,7 @@ from gtp_engine.engine.useful_moves import (
     best_useful_move,
     capture_of_dead,
     has_dead_enemies,
+    is_useless,
     legal_moves,
     neutral_point,
 )
@@ -56,8 +58,9 @@ def decide(
     cancel: CancelToken,
     resignation: Resignation | None = None,
     cleanup: bool = False,
+    level: LevelPlay | None = None,
 ) -> Choice:
-    """Return the move of `color`, or its resignation unless `resignation` is None.
+    """Return the move of `color`, or its resignation unless `resignation` is None; at a `level` if there is one.
 
     `budget` counts from `start` (of time.perf_counter).  For `cleanup` see `choose_move`.
     """
@@ -70,8 +73,9 @@ def decide(
             moves_played=len(game.moves), area=game.width * game.height, config=thinker.config
         ),
     )
-    report = thinker.search_move(game, color, watcher, request, cancel)
-    if resignation is not None and resignation.is_due(game, report):
+    search = thinker.search_move if level is None else level.search
+    report = search(game, color, watcher, request, cancel)
+    if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
         return Choice(PASS, report, resign=True)
     deadline = start + budget.maximum
     confirm = partial(thinker.confirm, game, deadline=deadline, cancel=cancel)
@@ -79,7 +83,9 @@ def decide(
     visits = max(report.visits, thinker.thresholds.confirm_visits)
     read_out = LifeReader(thinker, cancel=cancel, deadline=deadline, visits=visits).read_out
     fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
-    point = choose_move(game, report, confirm, read_out, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame)
+    point = choose_move(
+        game, report, confirm, read_out, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame, level=level
+    )
     return Choice(point, report)
 
 
@@ -92,11 +98,12 @@ def choose_move(
     *,
     cleanup: bool = False,
     fill_dame: bool = False,
+    level: LevelPlay | None = None,
 ) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
     With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.  For
-    `fill_dame` see `neutral_point`.
+    `fill_dame` see `neutral_point`.  A `level` draws a move of its own where the game goes on.
     """
     moves, color = legal_moves(game, report), report.to_play
     if not moves:
@@ -108,9 +115,13 @@ def choose_move(
     status = estimate_status(game, report.ownership_black)
     end = agreed_end(game, report, status, confirm, read_out, thresholds)
     if end is not None:
+        if level is not None:  # its search may have tried no neutral point
+            moves = legal_moves(game, confirm(color) or report)
         return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
     if is_won_repetition(game, report, confirm, thresholds):
         return PASS
+    if level is not None:
+        return level.draw(game, report, lambda point: is_useless(game, point, status, color))
     return best_useful_move(game, moves, status, color)
 
 

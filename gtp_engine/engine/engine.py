@@ -22,11 +22,13 @@ from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice, describe
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
 from gtp_engine.engine.decision import decide
+from gtp_engine.engine.delay import Delays, wait
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.first_moves import first_budget, first_request
 from gtp_engine.engine.human_settings import human_settings_at_start
 from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.starting_board import first_board, playable_board
@@ -85,9 +87,12 @@ class Engine:
         """Evaluates positions by a network; None without one."""
         self.human: Final = human
         """The human-like network; None without one."""
+        check_level(self.config, evaluator)
         self._thinker: Final = Thinker(self.config, evaluator, human)
+        self._level: Final = LevelPlay(self._thinker, self._seed)
         self._resignation: Final = Resignation(self.config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
+        self._delays: Final = Delays(self._seed)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._thinker)
         self.set_seed(self._seed)
@@ -95,6 +100,8 @@ class Engine:
         self._komi_is_given = self.config.game.komi is not None
         self.game = Game(*first_board(self.config, evaluator), rules, self.config.game.komi)
         self._clocks = self._new_clocks(TimeSettings.none())
+        if self._level.is_on:
+            self._log(self._level.describe())
 
     # --- setting up ---
 
@@ -220,8 +227,10 @@ class Engine:
             cancel=cancel,
             resignation=resignation,
             cleanup=cleanup,
+            level=self._chosen_level(cleanup=cleanup),
         )
         self._log(describe(self.game, choice, request))
+        self._delay(choice, start + budget.maximum, cancel)
         if play and (play_if_cancelled or not cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start, cancel)
         elif play:
@@ -238,7 +247,7 @@ class Engine:
         if not choice.resign:
             self.game.play(Move(color, choice.point))
         self._clocks[color].spend(seconds)
-        if self.config.time.ponder and not choice.resign and not self.game.is_over:
+        if self.config.time.ponder and not self._level.is_on and not choice.resign and not self.game.is_over:
             self.ponder(cancel)
 
     def start_genmove(
@@ -250,9 +259,17 @@ class Engine:
 
         def choose(cancel: CancelToken) -> None:
             choice = decide(
-                game, color, thinker=self._thinker, budget=budget, start=start, request=request, cancel=cancel
+                game,
+                color,
+                thinker=self._thinker,
+                budget=budget,
+                start=start,
+                request=request,
+                cancel=cancel,
+                level=self._chosen_level(),
             )
             self._log(describe(game, choice, request))
+            self._delay(choice, start + budget.maximum, cancel)
             if not cancel.is_cancelled:
                 done(choice)
 
@@ -375,6 +392,7 @@ class Engine:
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
         config = self.config.with_values(values)
+        check_level(config, self.evaluator)
         self._background.end()
         self._thinker.configure(config)
         self._resignation.config = config.play
@@ -383,6 +401,8 @@ class Engine:
         if self._kernels is not None and self._kernels.searches != searches_of(config, self.evaluator):
             self._close_kernels()
             self.load_kernels()
+        if "play.level" in values and self._level.is_on:
+            self._log(self._level.describe())
 
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
@@ -395,6 +415,7 @@ class Engine:
         self._seed = seed
         self._background.end()
         self._thinker.set_seed(abs(seed))
+        self._level.set_seed(abs(seed))
         self._scorer.clear()
 
     def get_seed(self) -> int:
@@ -498,6 +519,15 @@ class Engine:
         if board != current:  # no reason to fail: controllers often set another board before the first move
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board
+
+    def _chosen_level(self, *, cleanup: bool = False) -> LevelPlay | None:
+        """Return what plays at a level, None at full strength and in the dispute after a game."""
+        return self._level if self._level.is_on and not cleanup else None
+
+    def _delay(self, choice: Choice, deadline: float, cancel: CancelToken) -> None:
+        """Wait as a person does before this move, if configured, but not beyond the deadline or a cancellation."""
+        seconds = self._delays.seconds(choice, self.config.play)
+        wait(min(seconds, deadline - time.perf_counter()), cancel)
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color

@@ -28,7 +28,7 @@ def best_useful_move(game: Game, moves: Sequence[MoveReport], status: StatusEsti
     """
     may_pass = is_late(game)
     for move in moves:
-        if not _is_useless(game, move.point, status, color) and (may_pass or move.point != PASS):
+        if not is_useless(game, move.point, status, color) and (may_pass or move.point != PASS):
             return move.point
     return PASS
 
@@ -80,7 +80,7 @@ def capture_of_dead(game: Game, moves: Sequence[MoveReport], status: StatusEstim
     return next((point for point in order if point != PASS), PASS)
 
 
-def _is_useless(game: Game, point: int, status: StatusEstimate, color: int) -> bool:
+def is_useless(game: Game, point: int, status: StatusEstimate, color: int) -> bool:
     """Return whether a move lies in pass-alive territory, which nothing can change.
 
     Exception: where the rules count all stones, the owner has to capture the dead ones in it.

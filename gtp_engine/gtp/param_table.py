@@ -19,6 +19,11 @@ SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
 OTHER_OPTIONS: Final = ("gtp.analysis_perspective",)
 """Options of other sections that may be changed."""
 
+SHORT_NAMES: Final[Mapping[str, str]] = {
+    "level": "play.level",
+}
+"""Names without a section, for settings that people change by hand."""
+
 CONSTANTS: Final[Mapping[str, Value]] = {
     "antiMirror": False,
 }
@@ -28,7 +33,7 @@ CONSTANTS: Final[Mapping[str, Value]] = {
 def names() -> list[str]:
     """Return the name of every setting, KataGo's first, then our own."""
     own = [option.key for option in Config.options() if option.section in SECTIONS or option.key in OTHER_OPTIONS]
-    return [*GTP_OPTIONS, *CONSTANTS, *own]
+    return [*GTP_OPTIONS, *SHORT_NAMES, *CONSTANTS, *own]
 
 
 def get_value(config: Config, name: str) -> Value:
@@ -37,7 +42,7 @@ def get_value(config: Config, name: str) -> Value:
     if name in CONSTANTS:
         return CONSTANTS[name]
     key = GTP_OPTIONS.get(name)
-    return config.value(name) if key is None else shown_as_katago(key, config.value(key))
+    return config.value(SHORT_NAMES.get(name, name)) if key is None else shown_as_katago(key, config.value(key))
 
 
 def format_value(value: Value) -> str:
@@ -55,7 +60,7 @@ def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
         if name in CONSTANTS:
             _check_constant(name, text)
             continue
-        key = GTP_OPTIONS.get(name, name)
+        key = GTP_OPTIONS.get(name) or SHORT_NAMES.get(name, name)
         if text is None:
             options[key] = Config().value(key)
         else:

@@ -78,6 +78,11 @@ class GtpServer:
             self._engine = self._engine_provider()
         return self._engine
 
+    @property
+    def current_config(self) -> "Config":
+        """The configuration with the changes made since the start; does not wait for the engine."""
+        return self.config if self._engine is None else self._engine.config
+
     def interrupt(self) -> None:
         """End what the last command left running, because a line has come: a streaming reply at once, pondering soon.
 

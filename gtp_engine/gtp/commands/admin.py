@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine import __version__
+from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.gtp.args import Args, parse_integer
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
@@ -66,10 +67,12 @@ def gomill_cpu_time(server: "GtpServer", args: Args) -> str:
 @command("gomill-describe_engine", "", "Name, version and settings as text.", needs_engine=False)
 def gomill_describe_engine(server: "GtpServer", args: Args) -> str:
     """Return a few lines for the head of a match report."""
-    config = server.config
+    config = server.current_config
     lines = [f"{name(server, args)} {version(server, args)}", f"search: {config.search.search}"]
     if config.search.visits:
         lines.append(f"visits per move: {config.search.visits}")
+    if config.play.level != MAX_LEVEL:
+        lines.append(f"level: {config.play.level}")
     return "\n".join(lines)
 
 

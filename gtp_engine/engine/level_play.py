@@ -1,0 +1,163 @@
+"""Playing at the level of a rank: the small search, the draw of a move, and when a player of that rank resigns.
+
+With a human-like network the move is drawn from what people of the rank play, by the profile rank_X.  Otherwise it is
+drawn from the network's own policy, softened as the network's level table says (`level`).  The end of the game is the
+engine's own in both cases (`decision`).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, sqrt
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.config import Config
+from gtp_engine.config.level import LEVELS, MAX_LEVEL
+from gtp_engine.engine.raw_evaluation import evaluate_game
+from gtp_engine.engine.request import Request
+from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.time_watcher import TimeWatcher
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
+from gtp_engine.go.constants import EMPTY, opponent
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.level.drawing import Found, choose_move
+from gtp_engine.level.found import found_by_network, found_by_search
+from gtp_engine.level.skills import LevelSettings, settings_of
+from gtp_engine.level.table import LevelTable, read_table
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.report import SearchReport, for_color
+
+HUMAN_TEMPERATURE: Final = 1.0
+"""Temperature of a human-like policy: moves are drawn as often as people play them."""
+
+HOPE: Final = 1.5
+"""Points on 19×19, for each rank below 9d, that a player must be behind to resign, besides `LOST`."""
+
+LOST: Final = 5.0
+"""Points by which the strongest level must be behind to resign."""
+
+_BOARD: Final = 19.0
+
+
+def check_level(config: Config, evaluator: Evaluator | None) -> None:
+    """Raise ConfigError if the configuration names a level that needs another network, or any."""
+    if config.play.level == MAX_LEVEL:
+        return
+    given = f"level {config.play.level}"
+    if evaluator is None or config.search.search not in ("auto", "puct"):
+        advice = "leave out --search, or play at --level max"
+        raise ConfigError(problem(f"{given} in a search without a network", expected="a network", advice=advice))
+    if not evaluator.info.has_score or not evaluator.info.has_ownership:
+        expected = "one that evaluates score and ownership"
+        raise ConfigError(problem(f"{given} with network {evaluator.info.name}", expected=expected))
+
+
+class LevelPlay:
+    """Chooses moves at the configured level; `thinker` searches, `seed` starts the random numbers."""
+
+    def __init__(self, thinker: Thinker, seed: int) -> None:
+        self._thinker: Final = thinker
+        self._random = np.random.default_rng(seed)
+        self._tables: Final[dict[str, LevelTable]] = {}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether moves are chosen at a level below the full strength."""
+        return self.level != MAX_LEVEL
+
+    @property
+    def level(self) -> str:
+        """The configured level."""
+        return self._thinker.config.play.level
+
+    def set_seed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+        self._random = np.random.default_rng(seed)
+
+    def describe(self) -> str:
+        """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
+        if self._human is not None:
+            return (
+                f"Level {self.level}: moves of the human-like network {self._human.info.name}, profile {self._profile}."
+            )
+        return f"Level {self.level}: {self._table().describe()}."
+
+    def settings(self, game: Game) -> LevelSettings:
+        """Return how the level chooses its moves on this board."""
+        if self._human is not None:
+            return LevelSettings(1, HUMAN_TEMPERATURE, inf)
+        skill = self._table().skill(self.level, game.width, game.height)
+        return settings_of(skill, game.width, game.height)
+
+    def search(
+        self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
+    ) -> SearchReport:
+        """Return what the search of the level's size finds; it starts afresh, so that no analysis makes it stronger."""
+        visits = self.settings(game).visits
+        limits = Limits(
+            visits=visits if request.visits is None else min(visits, request.visits),
+            watcher=watcher,
+            reporting=request.reporting,
+            restrictions=request.restrictions,
+            move_ownership=request.move_ownership,
+            cancel=cancel,
+        )
+        return self._thinker.search_afresh(game, color, limits)
+
+    def draw(self, game: Game, report: SearchReport, is_useless: Callable[[int], bool]) -> int:
+        """Return the move that the level plays after this search, where the game cannot end yet."""
+        color = report.to_play
+        found = self._found(game, report)
+        empty = [point for point in board_points(game.width, game.height) if game.board.color[point] == EMPTY]
+        useless = found.useless | {point for point in empty if is_useless(point)}
+        question = choose_move(game, color, replace(found, useless=useless), self.settings(game), self._random)
+        lead: float | None = None
+        while True:
+            try:
+                after = next(question) if lead is None else question.send(lead)
+            except StopIteration as ended:
+                return int(ended.value)
+            lead = self._lead(after, opponent(color))
+
+    def gives_up(self, game: Game, report: SearchReport) -> bool:
+        """Return whether a player of the level may see that the game is lost: weak ones must be far behind."""
+        below = 0 if self.level == MAX_LEVEL else len(LEVELS) - 1 - LEVELS.index(self.level)
+        points = (LOST + HOPE * below) * sqrt(game.width * game.height) / _BOARD
+        return for_color(report.lead_black, report.to_play) < -points
+
+    @property
+    def _human(self) -> Evaluator | None:
+        """The network that imitates people: the one beside the main network, or that itself."""
+        main = self._thinker.evaluator
+        return self._thinker.human or (main if main is not None and main.info.needs_profile else None)
+
+    @property
+    def _profile(self) -> str:
+        return f"rank_{self.level}"
+
+    def _found(self, game: Game, report: SearchReport) -> Found:
+        if self._human is None:
+            return found_by_search(game, report)
+        config = self._thinker.config.with_values({"human.human_profile": self._profile})
+        evaluation = evaluate_game(
+            self._human, game, report.to_play, config=config, symmetries=(ANY_SYMMETRY,), optimism=0.0
+        )
+        return found_by_network(game, report.to_play, evaluation, 0)
+
+    def _lead(self, game: Game, color: int) -> float:
+        """Return Black's lead in a position by the network."""
+        return float(self._thinker.evaluate(game, color, (ANY_SYMMETRY,), 0.0).lead_black[0])
+
+    def _table(self) -> LevelTable:
+        """Return the level table of the network, which is read once."""
+        evaluator = self._thinker.evaluator
+        assert evaluator is not None, "check_level has been called"
+        name = evaluator.info.name
+        if name not in self._tables:
+            self._tables[name] = read_table(model_path(self._thinker.config.network.model), name)
+        return self._tables[name]

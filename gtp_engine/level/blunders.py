@@ -1,0 +1,76 @@
+"""Moves that a player of some experience does not make, by kind; read from the board alone.
+
+    self_atari         leaves three stones or more of one's own with a single liberty
+    own_eye            fills one's own eye
+    ladder_run         extends a chain that a ladder captures all the same
+    unanswered_atari   leaves a chain of three stones or more in atari that could be saved
+
+The network knows of exceptions (a sacrifice, a nakade, a ko threat): the caller lets its best move pass.
+"""
+
+from typing import Final
+
+from gtp_engine.go.board import clone
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.eyes import is_real_eye
+from gtp_engine.go.game import Game
+from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
+from gtp_engine.go.tactics import captures_something, would_be_self_atari
+
+SELF_ATARI: Final = "self-atari"
+OWN_EYE: Final = "filled own eye"
+LADDER_RUN: Final = "ladder run"
+UNANSWERED_ATARI: Final = "unanswered atari"
+
+MANY_STONES: Final = 3
+"""Stones from which giving them up is no throw-in."""
+
+
+class Blunders:
+    """Names the blunders of `color` in the position of `game`, which must not change meanwhile."""
+
+    def __init__(self, game: Game, color: int) -> None:
+        self._game: Final = game
+        self._color: Final = color
+        self._work: Final = new_ladder_work(game.width, game.height)
+        self._savable, self._lost = self._chains_in_atari()
+
+    @property
+    def savable(self) -> tuple[int, ...]:
+        """A stone of each chain of `MANY_STONES` or more that is in atari and can be saved."""
+        return self._savable
+
+    def kind(self, point: int) -> str | None:
+        """Return the kind of blunder that a legal move is, None if it is none of them."""
+        board, color = self._game.board, self._color
+        if point == PASS:
+            return UNANSWERED_ATARI if self._savable else None
+        if is_real_eye(board, point, color):
+            return OWN_EYE
+        captured = captures_something(board, point, color)
+        after = self._game.copy()
+        after.play(point, color)
+        if would_be_self_atari(board, point, color) and len(after.chain(point)) >= MANY_STONES:
+            return SELF_ATARI
+        if captured == 0 and point in self._lost and len(after.liberties(point)) <= 2:
+            return LADDER_RUN
+        if captured < MANY_STONES and any(len(after.liberties(stone)) == 1 for stone in self._savable):
+            return UNANSWERED_ATARI
+        return None
+
+    def _chains_in_atari(self) -> tuple[tuple[int, ...], dict[int, int]]:
+        """Return a stone of each large chain that can be saved, and of each lost one by its last liberty."""
+        game, savable, lost = self._game, [], {}
+        board = clone(game.board)
+        for point in board_points(game.width, game.height):
+            if board.color[point] != self._color or board.head[point] != point:
+                continue
+            liberties = game.liberties(point)
+            if len(liberties) > 1:
+                continue
+            if is_captured_defender_first(board, point, self._work):
+                lost[liberties[0]] = point
+            elif len(game.chain(point)) >= MANY_STONES:
+                savable.append(point)
+        return tuple(savable), lost

@@ -1,0 +1,99 @@
+"""Draws a move as a person of some rank might, from the network's policy and the visits of a small search.
+
+Moves are drawn with probabilities p^(1/T), p being the share of a move in the visits, in which the policy counts as one
+visit.  A move that is drawn is refused if it is a blunder that the rank does not make, if it changes nothing late in
+the game, or if the network expects it to lose more points than the skill allows; then another one is drawn.  The best
+move is never refused.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.game import Game
+from gtp_engine.level.blunders import Blunders
+from gtp_engine.level.skills import LevelSettings
+
+_DRAWS: Final = 12
+"""Moves drawn at most, before the best one is played."""
+
+_CHECKS: Final = 3
+"""Moves at most whose loss the network is asked for; where so many lose too much, the best move is played."""
+
+_LEAST_SHARE: Final = 0.001
+"""Share of the best move's probability below which a move is not drawn, however soft the policy."""
+
+_GREEDY: Final = 0.01
+"""Temperature up to which the best move is played."""
+
+Question = Generator[Game, float, int]
+"""Yields positions after moves that have to be evaluated and receives Black's lead in each; returns the move."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found about a position: the network's evaluation of it and, beyond one visit, a search."""
+
+    best: int
+    """The best move, which may be a pass."""
+    policy: FloatArray
+    """[n] by point, the pass at PASS."""
+    lead_black: float
+    """Points; the best move's after a search."""
+    visits: Mapping[int, int]
+    """Of each move that was tried."""
+    leads_black: Mapping[int, float]
+    """Points after each move that was tried."""
+    useless: frozenset[int] = frozenset()
+    """Moves that change nothing."""
+
+
+def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, random: np.random.Generator) -> Question:
+    """Return the move of `color` (a generator's result); a pass only if that is the best move."""
+    if found.best == PASS or settings.temperature <= _GREEDY:
+        return found.best
+    points, shares = _shares(game, color, found, settings.temperature)
+    blunders = Blunders(game, color)
+    checks = 0
+    for _ in range(_DRAWS):
+        if checks == _CHECKS or not shares.any():
+            break
+        drawn = int(random.choice(points.size, p=shares / shares.sum()))
+        point = int(points[drawn])
+        if point == found.best:
+            break
+        shares[drawn] = 0.0
+        if blunders.kind(point) is not None:
+            continue
+        lead = found.leads_black.get(point)
+        if lead is None:
+            lead = yield _after(game, point, color)
+            checks += 1
+        gain = lead - found.lead_black if color == BLACK else found.lead_black - lead
+        if gain >= -settings.allowed_loss:
+            return point
+    return found.best
+
+
+def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the moves that may be drawn, without a pass, and numbers in proportion to their chance."""
+    weights = found.policy.astype(np.float64)
+    for point, visits in found.visits.items():
+        weights[point] += visits
+    weights[[PASS, *found.useless]] = 0.0
+    weights[weights < _LEAST_SHARE * weights.max()] = 0.0
+    points = np.array([point for point in np.flatnonzero(weights) if game.is_legal(int(point), color)], dtype=np.int64)
+    relative = weights[points] / max(weights.max(), 1e-30)
+    return points, relative ** (1.0 / temperature)
+
+
+def _after(game: Game, point: int, color: int) -> Game:
+    """Return the game after a move."""
+    after = game.copy()
+    after.play(point, color)
+    return after

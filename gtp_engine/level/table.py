@@ -1,0 +1,97 @@
+"""Which skill each rank has with a network, by board size: measured by matches and kept in a file beside the network.
+
+`NET.levels.json` belongs to `NET.onnx`; for a folder with networks it is named after the network's own name:
+
+    {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
+
+Other keys of a board describe the measurement (`match.level_calibration`) and are not read here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.config.level import LEVELS
+from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.level.skills import TOP_SKILL
+
+FORMAT: Final = 1
+
+_ENDING: Final = ".levels.json"
+
+_UNCALIBRATED_BOTTOM: Final = 1.0
+"""Skill of 20k with a network whose levels were not measured; ranks above it are evenly spaced up to `TOP_SKILL`."""
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """The skill of each rank, by the side of the board; empty if levels were not measured."""
+
+    skills: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the skills were measured."""
+        return bool(self.skills)
+
+    def skill(self, level: str, width: int, height: int) -> float:
+        """Return the skill of a rank on a board; between the sizes that were measured it is interpolated."""
+        if not self.skills:
+            share = LEVELS.index(level) / (len(LEVELS) - 1)
+            return _UNCALIBRATED_BOTTOM + share * (TOP_SKILL - _UNCALIBRATED_BOTTOM)
+        side, sizes = sqrt(width * height), sorted(self.skills)
+        below = max((size for size in sizes if size <= side), default=sizes[0])
+        above = min((size for size in sizes if size >= side), default=sizes[-1])
+        share = (side - below) / (above - below) if above > below else 0.0
+        first, last = self.skills[below][level], self.skills[above][level]
+        return first + share * (last - first)
+
+    def describe(self) -> str:
+        """Return on which boards the levels were measured, as the end of a sentence."""
+        if not self.skills:
+            return "not calibrated for this network (`gtp-engine calibrate-levels` does that)"
+        return "calibrated on " + ", ".join(f"{size}x{size}" for size in sorted(self.skills))
+
+
+def table_path(network: Path, name: str) -> Path:
+    """Return where the table of a network lies, given the network's file or folder and its own name."""
+    return network / f"{name}{_ENDING}" if network.is_dir() else network.with_name(f"{network.stem}{_ENDING}")
+
+
+def read_table(network: Path, name: str) -> LevelTable:
+    """Return the table of a network, an empty one if it has none; raises ModelError for a damaged file."""
+    path = table_path(network, name)
+    if not path.exists():
+        return LevelTable()
+    data = read_table_file(path)
+    if data["network"] != name:
+        raise ModelError(
+            problem(
+                f"{shown_path(path)} is for the network {data['network']}",
+                expected=name,
+                advice="remove the file, or measure the levels with `gtp-engine calibrate-levels`",
+            )
+        )
+    boards = {int(size): board["skills"] for size, board in data["boards"].items()}
+    return LevelTable({size: skills for size, skills in boards.items() if skills})
+
+
+def read_table_file(path: Path) -> dict[str, Any]:
+    """Return the contents of a table's file; raises ModelError if they are not such a table."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        complete = all(set(LEVELS) <= set(board["skills"]) for board in data["boards"].values() if board["skills"])
+        if data["format"] != FORMAT or not complete or not isinstance(data["network"], str):
+            raise ValueError("another format")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            problem(
+                f"level table {shown_path(path)} cannot be read ({error})",
+                expected=f"format {FORMAT} with a skill for each rank",
+                advice="remove the file, or measure the levels with `gtp-engine calibrate-levels`",
+            )
+        ) from error
+    return data

@@ -1,0 +1,84 @@
+"""Playing at a level: what it plays, what it says, what it needs."""
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.engine.delay import Delays
+from gtp_engine.errors import ConfigError
+from gtp_engine.go.constants import BLACK, WHITE
+
+
+def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
+    values = {"play.level": level, "game.board_size": 7, "search.seed": 3, **options}
+    lines = [] if log is None else log
+    return Engine(Config().with_values(values), log=lines.append, evaluator=FakeEvaluator())  # type: ignore[arg-type]
+
+
+def test_a_policy_level_searches_one_visit():
+    engine = engine_at("20k")
+    assert engine.genmove(BLACK).report.visits == 1
+    assert engine.genmove(WHITE).report.visits == 1
+
+
+def test_the_strongest_level_searches_more():
+    assert engine_at("9d").genmove(BLACK).report.visits == 32
+
+
+def test_the_level_of_an_engine_with_a_seed_repeats():
+    first, second = ([engine_at("15k").genmove(BLACK).point for _ in range(2)] for _ in range(2))
+    assert first == second
+
+
+def test_the_level_changes_while_the_engine_runs():
+    log: list[str] = []
+    engine = engine_at("max", log, **{"search.visits": 50})
+    assert engine.genmove(BLACK).report.visits == 50
+    engine.configure({"play.level": "12k"})
+    assert "Level 12k: not calibrated" in log[-1]
+    assert engine.genmove(WHITE).report.visits == 1
+
+
+def test_an_analysis_does_not_make_a_level_stronger():
+    engine = engine_at("12k")
+    engine.timed_search(0.05)
+    assert engine.genmove(BLACK).report.visits == 1
+
+
+def test_a_level_does_not_limit_an_analysis():
+    engine = engine_at("12k", **{"search.visits": 40})
+    assert engine.timed_search(30.0).visits == 40
+
+
+def test_a_level_needs_a_network():
+    with pytest.raises(ConfigError, match="level 8k in a search without a network"):
+        Engine(Config().with_values({"play.level": "8k", "search.search": "rave"}))
+
+
+def test_a_level_needs_a_network_that_evaluates_the_score():
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
+    with pytest.raises(ConfigError, match="one that evaluates score"):
+        Engine(config, evaluator=FakeEvaluator(has_score=False))
+
+
+def test_an_unknown_level_is_refused():
+    with pytest.raises(ConfigError, match="expected 20k to 1k"):
+        Config().with_values({"play.level": "21k"})
+
+
+def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
+    engine = engine_at("max", **{"search.visits": 8})
+    choice = engine.genmove(BLACK, play=False)
+    raw = choice.report.raw
+    assert raw is not None
+    config = Config().with_values({"play.delay": 2.0}).play
+    raw.policy[choice.point] = 0.9
+    obvious = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+    raw.policy[choice.point] = 0.0
+    surprising = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+    assert obvious == pytest.approx(1.0, rel=0.1)
+    assert surprising == pytest.approx(10.0, rel=0.1)
+    capped = Config().with_values({"play.delay": 2.0, "play.delay_max": 0.25}).play
+    assert max(Delays(seed).seconds(choice, capped) for seed in range(20)) == 0.25
+    assert Delays(1).seconds(choice, Config().play) == 0.0

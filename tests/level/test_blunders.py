@@ -1,0 +1,86 @@
+"""Kinds of blunders that no rank makes."""
+
+import pytest
+
+from gtp_engine.go.constants import BLACK, PASS, Move
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.go.game import Game
+from gtp_engine.level.blunders import LADDER_RUN, OWN_EYE, SELF_ATARI, UNANSWERED_ATARI, Blunders
+
+SHORT_OF_LIBERTIES = """
+    . . . . . . .
+    . O O O . . .
+    O X X . O . .
+    . O O O . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""Black at D5 extends to three stones with no liberty but that to the left, which White has taken: none at all."""
+
+FILLS_LIBERTY = """
+    . . . . . . .
+    . O O O . . .
+    . X X . O . .
+    . O O O . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""Black at D5 makes three stones whose only liberty is A5."""
+
+EYE = """
+    . X . X O . .
+    X X X X O . .
+    O O O O O . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+
+LADDER = """
+    . . . . . . .
+    . . . . . . .
+    . . O O . . .
+    . O X . . . .
+    . . O . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""The black stone is in atari, and a ladder captures it when it runs to D4."""
+
+ATARI = """
+    . . . . . . .
+    . O O O . . .
+    O X X X . . .
+    . O O O . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""Three black stones are in atari; E5 saves them."""
+
+
+def game_of(text: str) -> Game:
+    diagram = parse_diagram(text)
+    game = Game(diagram.width, diagram.height)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()])
+    return game
+
+
+@pytest.mark.parametrize(
+    ("text", "vertex", "kind"),
+    [
+        (FILLS_LIBERTY, "D5", SELF_ATARI),
+        (FILLS_LIBERTY, "G1", None),
+        (EYE, "A7", OWN_EYE),
+        (EYE, "G7", None),
+        (LADDER, "D4", LADDER_RUN),
+        (LADDER, "G7", None),
+        (ATARI, "E5", None),
+        (ATARI, "G1", UNANSWERED_ATARI),
+        (ATARI, "pass", UNANSWERED_ATARI),
+        (SHORT_OF_LIBERTIES, "G1", None),
+    ],
+)
+def test_kinds_of_blunders(text: str, vertex: str, kind: str | None):
+    game = game_of(text)
+    point = PASS if vertex == "pass" else parse_vertex(vertex, width=7, height=7)
+    assert Blunders(game, BLACK).kind(point) == kind

@@ -1,0 +1,59 @@
+"""How a level draws its move."""
+
+import numpy as np
+
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.level.drawing import Found, choose_move
+from gtp_engine.level.skills import LevelSettings
+
+BEST, GOOD, BAD = (parse_vertex(vertex, width=7, height=7) for vertex in ("D4", "C3", "A1"))
+
+
+def found(**changes: object) -> Found:
+    policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
+    policy[[BEST, GOOD, BAD]] = (0.5, 0.3, 0.2)
+    facts = {"best": BEST, "policy": policy, "lead_black": 5.0, "visits": {}, "leads_black": {}} | changes
+    return Found(**facts)  # type: ignore[arg-type]
+
+
+def draw(settings: LevelSettings, leads: dict[int, float], seed: int, color: int = BLACK, **changes: object) -> int:
+    """Return the move drawn where the network expects these leads after moves."""
+    question = choose_move(Game(7, 7), color, found(**changes), settings, np.random.default_rng(seed))
+    try:
+        after = next(question)
+        while True:
+            after = question.send(leads[after.moves[-1].point])
+    except StopIteration as ended:
+        return int(ended.value)
+
+
+def drawn(settings: LevelSettings, leads: dict[int, float], **changes: object) -> set[int]:
+    return {draw(settings, leads, seed, **changes) for seed in range(30)}  # type: ignore[arg-type]
+
+
+def test_moves_that_lose_no_more_than_allowed_are_drawn():
+    assert drawn(LevelSettings(1, 1.0, 3.0), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD}
+    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD, BAD}
+
+
+def test_the_loss_is_that_of_the_side_to_play():
+    assert drawn(LevelSettings(1, 1.0, 3.0), {GOOD: 7.0, BAD: 30.0}, color=WHITE) == {BEST, GOOD}
+
+
+def test_a_temperature_of_zero_plays_the_best_move():
+    assert drawn(LevelSettings(1, 0.0, 30.0), {}) == {BEST}
+
+
+def test_a_move_that_was_searched_is_not_evaluated_again():
+    leads = {BEST: 5.0, GOOD: 4.0, BAD: -9.0}
+    assert drawn(LevelSettings(8, 1.0, 3.0), {}, visits={BEST: 4, GOOD: 2, BAD: 1}, leads_black=leads) == {BEST, GOOD}
+
+
+def test_useless_moves_are_not_drawn():
+    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 5.0}, useless=frozenset({BAD})) == {BEST, GOOD}
+
+
+def test_a_pass_is_played_only_where_it_is_best():
+    assert drawn(LevelSettings(1, 1.0, 30.0), {}, best=PASS) == {PASS}

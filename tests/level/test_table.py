@@ -1,0 +1,61 @@
+"""The file with the levels of a network."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.config.level import LEVELS
+from gtp_engine.errors import ModelError
+from gtp_engine.level.skills import TOP_SKILL
+from gtp_engine.level.table import LevelTable, read_table, table_path
+
+
+def ramp(first: float, step: float) -> dict[str, float]:
+    return {level: first + step * number for number, level in enumerate(LEVELS)}
+
+
+def write(path: Path, **changes: object) -> None:
+    data = {"format": 1, "network": "net", "boards": {"9": {"skills": ramp(0.0, 0.1)}}} | changes
+    path.write_text(json.dumps(data))
+
+
+def test_a_board_between_two_measured_ones_is_interpolated():
+    table = LevelTable({9: ramp(0.0, 0.1), 19: ramp(1.0, 0.1)})
+    assert table.skill("20k", 9, 9) == 0.0
+    assert table.skill("20k", 19, 19) == 1.0
+    assert table.skill("20k", 14, 14) == pytest.approx(0.5)
+    assert table.skill("20k", 5, 5) == 0.0
+    assert table.skill("20k", 25, 25) == 1.0
+
+
+def test_levels_without_a_measurement_rise_to_the_top():
+    table = LevelTable()
+    skills = [table.skill(level, 19, 19) for level in LEVELS]
+    assert skills == sorted(skills)
+    assert skills[-1] == TOP_SKILL
+    assert not table.is_calibrated
+
+
+def test_the_table_lies_beside_the_network(tmp_path: Path):
+    assert table_path(tmp_path / "x.onnx", "net") == tmp_path / "x.levels.json"
+    assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
+
+
+def test_a_network_without_a_table_is_not_calibrated(tmp_path: Path):
+    assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
+
+
+def test_a_table_is_read(tmp_path: Path):
+    write(tmp_path / "x.levels.json")
+    assert read_table(tmp_path / "x.onnx", "net").skill("9d", 9, 9) == pytest.approx(2.8)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"network": "other"}, {"format": 2}, {"boards": {"9": {"skills": {"20k": 1.0}}}}, {"boards": []}],
+)
+def test_a_table_of_another_network_or_form_is_refused(tmp_path: Path, changes: dict[str, object]):
+    write(tmp_path / "x.levels.json", **changes)
+    with pytest.raises(ModelError, match=r"format|other"):
+        read_table(tmp_path / "x.onnx", "net")
