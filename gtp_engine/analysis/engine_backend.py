@@ -13,6 +13,7 @@ from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.searcher import Searcher
 
 
@@ -73,7 +74,7 @@ class EngineBackend:
         Waits until all kernels are compiled.
         """
         if self._kernels is not None:
-            self._kernels.wait()
+            self._kernels.wait(CancelToken())
         return Engine(config, log, _lent(self._shared), _lent(self._human))
 
     def models(self) -> list[dict[str, Any]]:
