@@ -15,6 +15,17 @@ FINISHED = """
 """
 """Nothing is left: by area Black has 27 points and White 22."""
 
+DEAD_STONE = """
+    O . X X O . O
+    . X X X O O .
+    X X X X O O O
+    X . X X O O O
+    X X X O O . O
+    . X X X O O O
+    X X X X O O .
+"""
+"""White's stone at A7 cannot be saved."""
+
 SEKI_DIAGRAM = """
     O . O . O X . X . O . O X . X . X
     O O O O O X X X X O O O X X X X X

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("training", "tournament", "web"),
+    ("training", "tournament", "web", "terminal"),
     ("match", "benchmark", "doctor"),
     ("gtp", "analysis"),
     ("play",),
@@ -43,7 +43,7 @@ ONLY_IN = {
     "torch": ("training/",),
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
-    "rich": ("progress.py",),
+    "rich": ("progress.py", "terminal/"),
     "ray": ("training/distillation/cluster.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py",),
@@ -53,7 +53,7 @@ ONLY_IN = {
 """Packages from outside, and the only files (or folders) that import them.  `doctor` runs nothing in onnxruntime, it
 only asks which providers are there."""
 
-STANDARD_STREAMS = ("streams.py", "gtp/session.py", "cli/", "cli.py")
+STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
 THREADS = (

@@ -3,6 +3,7 @@
     config_options      flags generated from the configuration's options
     settings_options    flags generated from other settings, those of training
     evaluator_setup     the evaluator that a configuration selects
+    play_command        `gtp-engine play`
     analysis_command    `gtp-engine analysis`
     serve_command       `gtp-engine serve`
     connect_command     `gtp-engine connect`
@@ -39,6 +40,7 @@ from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
+from gtp_engine.cli.play_command import play_command
 from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.tournament_command import tournament_command
@@ -85,6 +87,8 @@ class TengenGroup(click.Group):
 def cli() -> None:
     """Tengen, a Go engine.
 
+    `gtp-engine play` plays in this terminal.
+
     Without a command it speaks GTP on stdin and stdout: give `gtp-engine` to Sabaki, GoGui or any other Go program
     as the engine's command. Flags after it configure the engine, for example
 
@@ -114,6 +118,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
 
 
 for _command in (
+    play_command,
     analysis_command,
     serve_command,
     connect_command,

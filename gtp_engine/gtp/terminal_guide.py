@@ -11,8 +11,8 @@ from gtp_engine.gtp.args import color_or_none
 from gtp_engine.gtp.protocol import Command
 
 WELCOME: Final = """\
-Tengen is a Go engine. It waits for GTP commands, which a Go program such as Sabaki usually sends.
-To play here, type for example:  play b D4   then   genmove w   and   showboard   (help explains, quit ends)."""
+This is the engine Tengen, waiting for GTP commands, as a Go program sends them (help explains them, quit ends).
+To play here in the terminal, start  gtp-engine play  instead;  gtp-engine --help  lists what else there is."""
 
 HELP: Final = """\
   play b D4         put a black stone on D4 (w for White; pass instead of a point passes)
@@ -25,8 +25,8 @@ HELP: Final = """\
   loadsgf FILE      load a game; printsgf prints the one on the board
   list_commands     list all commands
   quit              end
-To play on a graphical board, give the command gtp-engine to a Go program: see docs/front-ends.md.
-gtp-engine --help lists what else there is; gtp-engine gtp --help the options."""
+gtp-engine play shows a board in the terminal. To play on a graphical one, give the command gtp-engine to a Go
+program: see docs/front-ends.md. gtp-engine --help lists what else there is; gtp-engine gtp --help the options."""
 
 _VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
 _HELP_WORDS: Final = ("help", "?", "h", "man", "usage")

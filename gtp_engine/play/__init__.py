@@ -3,6 +3,7 @@
     shared_engines  several engines in one process that share networks and compiled kernels
     game_settings   what a game is set up with: colours, board, rules, handicap, clock
     game_clock      the clocks of both players, one of which runs
+    time_text       time settings as people write them
     game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
     game_state      the state of a session as plain values, for a page or a screen
     hint            the best moves of a search as plain values
@@ -23,6 +24,7 @@ from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings
 from gtp_engine.play.game_state import GameState, state_of
 from gtp_engine.play.hint import Hint, hints_of
 from gtp_engine.play.shared_engines import SharedEngines
+from gtp_engine.play.time_text import format_time, format_time_left, parse_time
 
 __all__ = [
     "ENGINE_NAME",
@@ -33,6 +35,9 @@ __all__ = [
     "Hint",
     "Phase",
     "SharedEngines",
+    "format_time",
+    "format_time_left",
     "hints_of",
+    "parse_time",
     "state_of",
 ]

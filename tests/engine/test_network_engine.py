@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from busy_machine import bound, require_once
-from engine_positions import FINISHED, set_up
+from engine_positions import DEAD_STONE, FINISHED, set_up
 from fake_evaluators import FakeEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -32,17 +32,6 @@ NEUTRAL = """
     . X X X O O .
 """
 """D4 is a neutral point."""
-
-DEAD_STONE = """
-    O . X X O . O
-    . X X X O O .
-    X X X X O O O
-    X . X X O O O
-    X X X O O . O
-    . X X X O O O
-    X X X X O O .
-"""
-"""White's stone at A7 cannot be saved."""
 
 WAIT = bound(20.0)
 """Seconds after which an expected event counts as missing."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from engine_positions import set_up
+from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
 from superko_games import game_with_superko
 
@@ -26,17 +26,6 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.play import GameClock, GameSession, GameSettings, Phase, SharedEngines, hints_of, state_of
 from gtp_engine.search.cancellation import CancelToken
-
-SETTLED = """
-    O . X X O . O
-    . X X X O O .
-    X X X X O O O
-    X . X X O O O
-    X X X O O . O
-    . X X X O O O
-    X X X X O O .
-"""
-"""Everything is decided; White's stone at A7 is dead."""
 
 
 class Time:
@@ -65,7 +54,7 @@ def start(engine: Engine, now: Time | None = None, **settings: object) -> GameSe
 def settled(engine: Engine, **settings: object) -> GameSession:
     """Return a session in which nothing is left to play for, with the person (Black) to move."""
     session = start(engine, **settings)
-    set_up(engine, SETTLED)
+    set_up(engine, DEAD_STONE)
     return session
 
 

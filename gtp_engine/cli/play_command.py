@@ -1,0 +1,104 @@
+"""The command `gtp-engine play`: a game in the terminal."""
+
+import random
+import sys
+from typing import Any, Final
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
+
+_DRAWN: Final = "random"
+
+
+class PlayCommand(ConfigCommand):
+    """A command whose help lists the engine options that matter in a game against a person."""
+
+    usual = ("network.model", "time.time_per_move", "search.visits", "game.rules", "game.komi", "time.ponder")
+
+
+@click.command("play", cls=PlayCommand)
+@click.option(
+    "--color",
+    type=click.Choice(["black", "white", _DRAWN], case_sensitive=False),
+    default="black",
+    show_default=True,
+    help="Your color.",
+)
+@click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
+@click.option("--handicap", default=0, metavar="STONES", help="Handicap stones for Black; komi is 0.5 then.")
+@click.option("--free-handicap", is_flag=True, help="Black chooses where the handicap stones stand.")
+@click.option(
+    "--time",
+    "time_text",
+    default="none",
+    show_default=True,
+    metavar="TIME",
+    help="Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none.",
+)
+@click.option("--load", "record", metavar="FILE", help="Continue a game from an SGF file.")
+@config_options()
+def play_command(
+    color: str,
+    size: int | None,
+    handicap: int,
+    free_handicap: bool,
+    time_text: str,
+    record: str | None,
+    config_file: str | None,
+    **flags: object,
+) -> None:
+    """Play against the engine in this terminal.
+
+    Type moves as coordinates, or move with the arrow keys and press Enter. While you play, help lists what else there
+    is: undo, hint, score, pass, resign, save and more.
+    """
+    from gtp_engine.go.coords import parse_color
+    from gtp_engine.play import GameSettings
+    from gtp_engine.play.time_text import parse_time
+
+    config = build_config(config_file, flags)
+    drawn = color.lower() == _DRAWN
+    settings = GameSettings(
+        human=parse_color(random.choice(("black", "white")) if drawn else color),
+        width=size or config.game.board_size or 0,
+        rules=config.game.rules,
+        komi=config.game.komi,
+        handicap=handicap,
+        has_free_handicap=free_handicap,
+        time=parse_time(time_text),
+    )
+    sys.exit(_play(config, settings, record))
+
+
+def _play(config: Any, settings: Any, record: str | None) -> int:
+    """Play on this terminal; return the exit status."""
+    from dataclasses import replace
+
+    from gtp_engine.engine.starting_board import first_board
+    from gtp_engine.play import SharedEngines
+    from gtp_engine.streams import write_log
+    from gtp_engine.terminal.displays import standard_display
+    from gtp_engine.terminal.start_log import StartLog
+    from gtp_engine.terminal.terminal_game import TerminalGame
+
+    log = StartLog(write_log)
+    evaluator = evaluator_of(config)
+    width, height = (settings.width, None) if settings.width else first_board(config, evaluator)
+    settings = replace(settings, width=width, height=height)
+    with SharedEngines(config, log, evaluator, human_evaluator_of(config)) as engines:
+        engines.load_kernels()
+        engine = engines.new_engine()
+        log.end()
+        try:
+            with standard_display() as display:
+                game = TerminalGame(engine, settings, display, lambda: engines.is_compiling)
+                if record is not None:
+                    game.load(record)
+                farewell = game.run()
+        finally:
+            engine.close()
+    if farewell:
+        click.echo(farewell)
+    return 0

@@ -1,0 +1,13 @@
+"""The game in the terminal: `gtp-engine play`.
+
+    terminal_game   the loop: the person's commands, the engine's moves, the end of the game
+    typed_command   what a typed line means
+    screen          what is on the screen: the board, the facts beside it, a message
+    board_picture   a board in colours (rich) or as plain text
+    displays        shows screens and reads commands: a live screen with a cursor, or line by line
+    key_reader      single keys of a terminal, on Unix and Windows
+    interruption    Ctrl-C ends a search instead of the program
+    saving          the game's file, never over another one unasked
+
+`gtp_engine.play` holds the game itself; nothing here knows the rules.
+"""

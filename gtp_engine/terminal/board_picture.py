@@ -1,0 +1,81 @@
+"""A board in colours, as rich's text, or as plain text."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from rich.text import Text
+
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.coords import COLUMN_LETTERS, xy_to_point
+from gtp_engine.go.diagram import format_diagram
+from gtp_engine.go.handicap import star_points
+from gtp_engine.terminal.screen import BoardView
+
+NEEDED_CHARACTERS: Final = "●×▪╋┼┌┬┐├┤└┴┘─"
+"""What the output's encoding must have for a board in colours."""
+
+_WOOD: Final = "#dcb35c"
+_LINES: Final = "#6b4a1b"
+_LABEL: Final = "#0b3d91"
+_LAST: Final = "#d0524a"
+_CURSOR: Final = "#4f9d4f"
+_INK: Final = {BLACK: "#101010", WHITE: "#ffffff"}
+_GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
+
+
+def colored_board(view: BoardView, cursor: int = NULL_POINT) -> Text:
+    """Return the board with coordinates; the last move and the point `cursor` have a background of their own."""
+    letters = "   " + " ".join(COLUMN_LETTERS[: view.width])
+    board = Text(f"{letters}\n", no_wrap=True)
+    for y in range(view.height):
+        number = view.height - y
+        board.append(f"{number:2d} ")
+        for style, cells in groupby(_row(view, y, cursor), key=itemgetter(1)):
+            board.append("".join(character for character, _ in cells), style)
+        board.append(f" {number}\n")
+    board.append(letters)
+    return board
+
+
+def _row(view: BoardView, y: int, cursor: int) -> Iterator[tuple[str, str]]:
+    """Yield the characters of a row with their styles."""
+    stars = star_points(view.width, view.height)
+    for x in range(view.width):
+        if x:
+            yield "─", f"{_LINES} on {_WOOD}"
+        point = xy_to_point(x, y, width=view.width)
+        grid = "╋" if point in stars else _GRID[_place(y, view.height)][_place(x, view.width)]
+        character, ink = _cell(view, point, grid)
+        background = _CURSOR if point == cursor else _LAST if point == view.last_move else _WOOD
+        yield character, f"{ink} on {background}"
+
+
+def _cell(view: BoardView, point: int, grid: str) -> tuple[str, str]:
+    """Return the character of a point and its colour; `grid` is what an empty one shows."""
+    color = int(view.colors[point])
+    if color != EMPTY:
+        return "×" if point in view.dead else "●", _INK[color]
+    if point in view.labels:
+        return view.labels[point], f"bold {_LABEL}"
+    if view.owners is not None and view.owners[point] != EMPTY:
+        return "▪", _INK[int(view.owners[point])]
+    return grid, _LINES
+
+
+def _place(index: int, size: int) -> int:
+    """Return 0 at the first line, 2 at the last, 1 between."""
+    return 0 if index == 0 else 2 if index == size - 1 else 1
+
+
+def plain_board(view: BoardView) -> str:
+    """Return the board as `go.diagram` writes it: X black, O white, # and @ dead ones, the last move in parentheses."""
+    return format_diagram(
+        view.colors,
+        width=view.width,
+        height=view.height,
+        marks={label: point for point, label in view.labels.items() if view.colors[point] == EMPTY},
+        marked_stones=tuple(view.dead),
+        last_move=view.last_move,
+    )

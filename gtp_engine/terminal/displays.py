@@ -1,0 +1,200 @@
+"""Shows screens and reads commands: a live screen with a cursor, or line by line where there is no such terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, Protocol, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from gtp_engine.go.constants import NULL_POINT
+from gtp_engine.go.coords import format_vertex, point_to_xy, xy_to_point
+from gtp_engine.terminal import key_reader
+from gtp_engine.terminal.board_picture import NEEDED_CHARACTERS, colored_board, plain_board
+from gtp_engine.terminal.key_reader import KeyReader, open_keys
+from gtp_engine.terminal.screen import BoardView, Screen
+
+TICK: Final = 1.0
+"""Seconds between two updates of the clocks while a person thinks."""
+
+_STEPS: Final = {key_reader.UP: (0, -1), key_reader.DOWN: (0, 1), key_reader.LEFT: (-1, 0), key_reader.RIGHT: (1, 0)}
+_FACTS_WIDTH: Final = 30
+"""Columns for the facts; where they do not fit beside the board they go below it."""
+
+_LEAST_ROWS: Final = 24
+"""Rows that a board of 19 lines with message and prompt needs; a live screen cannot be larger than the terminal."""
+
+Tick = Callable[[], Screen | None]
+"""Returns the screen with the clocks as they are now, None once the person's time has run out."""
+
+
+class Display(Protocol):
+    """A terminal."""
+
+    def show(self, screen: Screen) -> None:
+        """Show a screen."""
+        ...
+
+    def show_progress(self, screen: Screen) -> None:
+        """Show a screen while the engine thinks."""
+        ...
+
+    def read(self, screen: Screen, tick: Tick) -> str | None:
+        """Show a screen and return the line that the person types, None at the end of the input.
+
+        "" if `tick` returns None meanwhile.  Ctrl-C raises KeyboardInterrupt.
+        """
+        ...
+
+
+@contextmanager
+def open_display(stdin: TextIO, stdout: TextIO) -> Iterator[Display]:
+    """Yield the best display for these streams: in colours and with a cursor only on a terminal that has both."""
+    console = Console(file=stdout, highlight=False)
+    if not (stdin.isatty() and stdout.isatty() and can_draw(console) and console.height >= _LEAST_ROWS):
+        yield PlainDisplay(stdin, stdout)
+        return
+    with open_keys() as keys, Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
+        yield LiveDisplay(live, keys)
+
+
+def can_draw(console: Console) -> bool:
+    """Return whether a terminal has colours, moves its cursor and knows the characters of a board."""
+    if console.is_dumb_terminal or console.no_color or console.color_system is None:
+        return False
+    try:
+        NEEDED_CHARACTERS.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def picture_of(screen: Screen, cursor: int = NULL_POINT, typed: str = "", width: int = 80) -> Group:
+    """Return a screen in colours, for a terminal of `width` columns."""
+    board = colored_board(screen.board, cursor)
+    facts = Text("\n".join(screen.facts))
+    table = Table.grid(padding=(0, 3))
+    if 2 * screen.board.width + 9 + _FACTS_WIDTH <= width:
+        table.add_row(board, Group(Text(""), facts, Text(""), Text(screen.message)))
+        below = []
+    else:
+        table.add_row(board)
+        below = [facts, Text(screen.message)]
+    line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold"))
+    return Group(table, *below, line)
+
+
+class LiveDisplay:
+    """Draws every screen in the place of the last one; the arrow keys move a cursor on the board."""
+
+    def __init__(self, live: Live, keys: KeyReader) -> None:
+        self._live: Final = live
+        self._keys: Final = keys
+        self._cursor = NULL_POINT
+        self._typed = ""
+
+    def show(self, screen: Screen) -> None:
+        """Show a screen."""
+        width = self._live.console.width
+        self._live.update(picture_of(screen, self._cursor, self._typed, width), refresh=True)
+
+    def show_progress(self, screen: Screen) -> None:
+        """Show a screen while the engine thinks."""
+        self.show(screen)
+
+    def read(self, screen: Screen, tick: Tick) -> str | None:
+        """Return the line that is typed, or the vertex under the cursor; see `Display`."""
+        self._typed = ""
+        if not self._is_on(screen.board):
+            self._cursor = NULL_POINT
+        while True:
+            self.show(screen)
+            key = self._keys.read(TICK)
+            if key is None:
+                now = tick()
+                if now is None:
+                    return ""
+                screen = now
+            elif key == key_reader.END:
+                return None
+            elif key == key_reader.ENTER:
+                return self._entered(screen.board)
+            elif key in _STEPS:
+                self._move_cursor(screen.board, *_STEPS[key])
+            elif key == key_reader.BACKSPACE:
+                self._typed = self._typed[:-1]
+            elif key != key_reader.OTHER:
+                self._typed += key
+
+    def _entered(self, board: BoardView) -> str:
+        """Return what Enter means: the typed line, or the point under the cursor."""
+        typed, self._typed = self._typed, ""
+        if typed or self._cursor == NULL_POINT:
+            return typed
+        return format_vertex(self._cursor, width=board.width, height=board.height)
+
+    def _move_cursor(self, board: BoardView, right: int, down: int) -> None:
+        """Move the cursor, which begins at the last move or in the middle, within the board."""
+        if self._cursor == NULL_POINT:
+            last = board.last_move
+            middle = xy_to_point(board.width // 2, board.height // 2, width=board.width)
+            self._cursor = last if _is_on_board(board, last) else middle
+        x, y = point_to_xy(self._cursor, width=board.width)
+        x, y = min(max(x + right, 0), board.width - 1), min(max(y + down, 0), board.height - 1)
+        self._cursor = xy_to_point(x, y, width=board.width)
+
+    def _is_on(self, board: BoardView) -> bool:
+        return _is_on_board(board, self._cursor)
+
+
+def _is_on_board(board: BoardView, point: int) -> bool:
+    x, y = point_to_xy(point, width=board.width)
+    return 0 <= x < board.width and 0 <= y < board.height
+
+
+class PlainDisplay:
+    """Prints each screen below the last one, without colours, and reads whole lines."""
+
+    def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
+        self._stdin: Final = stdin
+        self._stdout: Final = stdout
+        self._shown = ""
+        self._is_thinking = False
+
+    def show(self, screen: Screen) -> None:
+        """Print what has changed: the board with the facts, and the message."""
+        self._is_thinking = False
+        board = plain_board(screen.board)
+        if board != self._shown:
+            self._write("\n".join(["", board, *screen.facts, ""]))
+            self._shown = board
+        if screen.message:
+            self._write(f"{screen.message}\n")
+
+    def show_progress(self, screen: Screen) -> None:
+        """Print once that the engine thinks."""
+        if not self._is_thinking:
+            self._write(f"{screen.message}\n")
+        self._is_thinking = True
+
+    def read(self, screen: Screen, tick: Tick) -> str | None:
+        """Return the next line; `tick` is asked after it."""
+        self.show(screen)
+        self._write(f"{screen.prompt} ")
+        line = self._stdin.readline()
+        if not line:
+            self._write("\n")
+            return None
+        return "" if tick() is None else line.strip()
+
+    def _write(self, text: str) -> None:
+        self._stdout.write(text)
+        self._stdout.flush()
+
+
+def standard_display() -> AbstractContextManager[Display]:
+    """Return the display of this process's terminal."""
+    return open_display(sys.stdin, sys.stdout)

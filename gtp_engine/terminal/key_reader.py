@@ -1,0 +1,124 @@
+"""Single keys of a terminal, without waiting for Enter; on Unix and Windows.
+
+A key is a printable character or one of the names below.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+UP: Final = "<up>"
+DOWN: Final = "<down>"
+LEFT: Final = "<left>"
+RIGHT: Final = "<right>"
+ENTER: Final = "<enter>"
+BACKSPACE: Final = "<backspace>"
+END: Final = "<end>"
+"""The end of the input: Ctrl-D, or a terminal that has gone."""
+OTHER: Final = "<other>"
+"""A key without a meaning here."""
+
+_ESCAPE_WAIT: Final = 0.05
+"""Seconds that the rest of an escape sequence may take: slow connections split it, a lone Esc has none."""
+
+_ARROWS: Final = {"A": UP, "B": DOWN, "C": RIGHT, "D": LEFT}
+_WINDOWS_ARROWS: Final = {"H": UP, "P": DOWN, "M": RIGHT, "K": LEFT}
+_CONTROLS: Final = {"\r": ENTER, "\n": ENTER, "\x7f": BACKSPACE, "\b": BACKSPACE, "\x04": END, "\x1a": END}
+_WINDOWS_POLL: Final = 0.02
+"""Seconds between two looks for a key on Windows, which cannot wait for one with a time limit."""
+
+
+class KeyReader(Protocol):
+    """Reads keys; Ctrl-C raises KeyboardInterrupt as elsewhere."""
+
+    def read(self, timeout: float | None) -> str | None:
+        """Return the next key, None if there is none within `timeout` seconds (None: wait)."""
+        ...
+
+
+@contextmanager
+def open_keys() -> Iterator[KeyReader]:
+    """Yield a reader of the keys of stdin, which must be a terminal; its settings are restored afterwards."""
+    if sys.platform == "win32":
+        yield _WindowsKeys()
+        return
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield UnixKeys(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class UnixKeys:
+    """The keys of a terminal in cbreak mode."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: Final = descriptor
+        self._waiting = ""
+
+    def read(self, timeout: float | None) -> str | None:
+        """Return the next key; see `KeyReader`."""
+        if not self._waiting and not self._fill(timeout):
+            return None
+        if not self._waiting:
+            return END
+        first, self._waiting = self._waiting[0], self._waiting[1:]
+        if first == "\x1b":
+            return self._escape()
+        return _CONTROLS.get(first, first if first.isprintable() else OTHER)
+
+    def _escape(self) -> str:
+        """Return the key of an escape sequence, ESC [ X or ESC O X; longer ones are skipped."""
+        if not self._waiting:
+            self._fill(_ESCAPE_WAIT)
+        if self._waiting[:1] not in ("[", "O"):
+            return OTHER
+        self._waiting = self._waiting[1:]
+        while self._waiting or self._fill(_ESCAPE_WAIT):
+            if not self._waiting:
+                break
+            last, self._waiting = self._waiting[0], self._waiting[1:]
+            if "@" <= last <= "~":
+                return _ARROWS.get(last, OTHER)
+        return OTHER
+
+    def _fill(self, timeout: float | None) -> bool:
+        """Read what is there, waiting for it; return False after `timeout`.  At the end nothing is added."""
+        import select
+
+        ready, _, _ = select.select([self._descriptor], [], [], timeout)
+        if not ready:
+            return False
+        try:
+            self._waiting += os.read(self._descriptor, 1024).decode("utf-8", "replace")
+        except OSError:  # the terminal has gone
+            self._waiting = ""
+        return True
+
+
+class _WindowsKeys:
+    """The keys of a Windows console."""
+
+    def read(self, timeout: float | None) -> str | None:
+        """Return the next key; see `KeyReader`."""
+        import msvcrt
+
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not msvcrt.kbhit():  # type: ignore[attr-defined, unused-ignore]
+            if deadline is not None and time.monotonic() >= deadline:
+                return None
+            time.sleep(_WINDOWS_POLL)
+        first = msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
+        if first == "\x03":
+            raise KeyboardInterrupt
+        if first in ("\x00", "\xe0"):
+            return _WINDOWS_ARROWS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
+        return _CONTROLS.get(first, first if first.isprintable() else OTHER)

@@ -1,0 +1,33 @@
+"""The files of games: names of their own, never over another file unasked."""
+
+from datetime import datetime
+from pathlib import Path
+
+from gtp_engine.errors import SgfError, shown_path
+from gtp_engine.files import replacing
+
+
+def sgf_path(name: str) -> Path:
+    """Return the path that a typed name means: without a suffix it gets .sgf, ~ is the home folder."""
+    path = Path(name.strip("\"'")).expanduser()
+    return path if path.suffix else path.with_suffix(".sgf")
+
+
+def unused_path(folder: Path) -> Path:
+    """Return a path in `folder` that does not exist, named by the time."""
+    base = f"tengen-{datetime.now():%Y%m%d-%H%M%S}"
+    path, number = folder / f"{base}.sgf", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{base}-{number}.sgf"
+    return path
+
+
+def save(text: str, path: Path) -> None:
+    """Write a game, whole or not at all; raises SgfError."""
+    try:
+        with replacing(path) as unfinished:
+            unfinished.write_text(text + "\n", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SgfError(f"cannot write {shown_path(path)}: {reason}") from error

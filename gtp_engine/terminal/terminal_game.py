@@ -1,0 +1,409 @@
+"""The loop of a game in the terminal: the person's commands, the engine's moves, the end of the game."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.engine import Engine
+from gtp_engine.errors import GameStateError, InvalidSizeError, TengenError, problem, shown
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import format_color, parse_color
+from gtp_engine.go.scoring import Score
+from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
+from gtp_engine.play.game_settings import ENGINE_NAME
+from gtp_engine.play.time_text import format_time_left
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.report import SearchReport
+from gtp_engine.sgf import read_sgf_file
+from gtp_engine.terminal.displays import Display
+from gtp_engine.terminal.interruption import cancelled_by_interrupt
+from gtp_engine.terminal.saving import save, sgf_path, unused_path
+from gtp_engine.terminal.screen import BoardView, Ints, Screen
+from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
+
+_HINTS: Final = 5
+"""Moves that a hint names."""
+
+_OWNED: Final = 0.3
+"""Ownership from which an estimate marks a point, the same as `engine.dead_stones.OPEN_AREA`."""
+
+_STOPPED: Final = "Stopped. go: think on, now: play the best move found, undo, quit"
+_TITLES: Final = {BLACK: "Black", WHITE: "White"}
+
+
+class TerminalGame:
+    """Plays games of `engine` on `display` until the person quits.
+
+    `is_compiling` tells whether the engine is still being compiled, which is shown beside the board.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: GameSettings,
+        display: Display,
+        is_compiling: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._engine: Final = engine
+        self._display: Final = display
+        self._is_compiling: Final = is_compiling
+        self._session = GameSession.start(engine, settings)
+        self._message = "Type a move such as D4, or help."
+        self._labels: dict[int, str] = {}
+        self._owners: Ints | None = None
+        self._is_stopped = False
+        self._is_saved = True
+        self._is_over = False
+        self._farewell = ""
+        self._commands: Final[dict[str, Callable[[str], None]]] = {
+            "": self._nothing,
+            POINT: self._point,
+            "pass": lambda _: self._play("pass"),
+            "undo": self._undo,
+            "hint": self._hint,
+            "score": self._score,
+            "resign": self._resign,
+            "save": self._save,
+            "load": self._load,
+            "new": self._new,
+            "help": self._help,
+            "quit": self._quit,
+            "accept": self._accept,
+            "resume": self._resume,
+            "now": self._now,
+            "go": self._go,
+        }
+
+    def load(self, path: str) -> None:
+        """Continue the game in a file; raises SgfError, and ModelError if the network does not play such a board."""
+        settings = self._session.settings
+        self._session = GameSession.load(self._engine, read_sgf_file(str(sgf_path(path))), time=settings.time)
+        self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
+        self._is_saved = True
+        self._begin_scoring()
+
+    def run(self) -> str:
+        """Play until the person quits or the input ends; return a last line for them, "" for none."""
+        while not self._is_over:
+            try:
+                if self._session.is_engine_turn and not self._is_stopped:
+                    self._engine_moves()
+                else:
+                    self._follow(self._display.read(self._screen(), self._tick))
+            except KeyboardInterrupt:
+                self._message = "Type quit, or press Ctrl-D, to end."
+            except TengenError as error:
+                self._message = f"{_sentence(str(error))}"
+        return self._farewell
+
+    # --- the screen ---
+
+    def _screen(self) -> Screen:
+        session, game = self._session, self._session.game
+        colors = game.board.color.copy()
+        colors[list(session.placed)] = BLACK
+        last = game.last_move
+        board = BoardView(
+            width=game.width,
+            height=game.height,
+            colors=colors,
+            last_move=NULL_POINT if last is None or last.point == PASS else last.point,
+            dead=session.dead,
+            labels=self._labels,
+            owners=self._owners,
+        )
+        return Screen(board, self._facts(), self._message, self._prompt())
+
+    def _facts(self) -> tuple[str, ...]:
+        """Return the lines beside the board: players, captures, clocks, rules, the last move."""
+        session, game = self._session, self._session.game
+        names, lines = session.settings.names(), []
+        for color, stone in ((BLACK, "X"), (WHITE, "O")):
+            player = "you" if color == session.settings.human else names[color]
+            left = session.clock.left(color)
+            clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
+            lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]
+        rules = game.rules.preset_name() or "own"
+        lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {game.handicap}" if game.handicap else ""))
+        if game.last_move is not None:
+            lines.append(f"Move {len(game.moves)}: {_TITLES[game.last_move.color]} {game.vertex(game.last_move.point)}")
+        if self._is_compiling():
+            lines.append("Weak until it is compiled.")
+        return tuple(lines)
+
+    def _prompt(self) -> str:
+        session = self._session
+        if self._is_stopped:
+            return "go, now, undo or quit>"
+        if session.phase is Phase.PLACING:
+            return f"handicap stone, {session.stones_to_place} to place>"
+        if session.phase is Phase.SCORING:
+            return "accept, resume, or a dead stone>"
+        if session.phase is Phase.FINISHED:
+            return "new, undo, save FILE or quit>"
+        return f"your move ({format_color(session.settings.human)})>"
+
+    def _tick(self) -> Screen | None:
+        """Return the screen a second later, None if the person's time has run out."""
+        if self._session.check_time():
+            self._announce_result()
+            return None
+        return self._screen()
+
+    # --- the engine ---
+
+    def _engine_moves(self) -> None:
+        cancel = CancelToken()
+        self._think(f"{ENGINE_NAME} is thinking … (Ctrl-C stops)")
+        with cancelled_by_interrupt(cancel):
+            choice = self._session.engine_move(cancel, self._show_search)
+        if choice is None:
+            self._is_stopped, self._message = True, _STOPPED
+            return
+        self._after_engine()
+
+    def _after_engine(self) -> None:
+        self._is_stopped = self._is_saved = False
+        move = self._session.game.last_move
+        if self._session.phase is Phase.FINISHED:
+            self._announce_result()
+        elif move is not None:
+            vertex = self._session.game.vertex(move.point)
+            self._message = f"{ENGINE_NAME} {'passes' if move.point == PASS else f'plays {vertex}'}."
+            self._begin_scoring()
+
+    def _think(self, message: str) -> None:
+        """Show that a search begins."""
+        self._message = message
+        self._display.show_progress(self._screen())
+
+    def _show_search(self, report: SearchReport) -> None:
+        """Show that a search goes on."""
+        screen = self._screen()
+        self._display.show_progress(replace(screen, message=f"{screen.message} {report.seconds:.0f} s"))
+
+    # --- the person's commands ---
+
+    def _follow(self, line: str | None) -> None:
+        """Follow a line that was typed; None is the end of the input."""
+        if self._session.phase is not Phase.FINISHED and self._session.check_time():
+            self._announce_result()
+            return
+        if line is None:
+            self._end_of_input()
+            return
+        command = parse_typed(line)
+        if not command.is_known or command.name not in self._commands:
+            self._message = f"{shown(command.name)} is no command; type help."
+            return
+        if self._is_stopped and command.name in (POINT, "pass"):
+            self._message = _STOPPED
+            return
+        self._clear_marks(command)
+        self._commands[command.name](command.argument)
+
+    def _clear_marks(self, command: TypedCommand) -> None:
+        if command.name:
+            self._labels, self._owners = {}, None
+
+    def _nothing(self, _: str) -> None:
+        if self._session.phase is Phase.SCORING:
+            self._message = self._scoring_message()
+
+    def _point(self, vertex: str) -> None:
+        if self._session.phase is not Phase.SCORING:
+            self._play(vertex)
+            return
+        chain = self._session.toggle_dead(vertex)
+        self._message = self._scoring_message() if chain else f"There is no stone on {vertex}."
+
+    def _play(self, vertex: str) -> None:
+        self._session.play(vertex)
+        self._is_saved = False
+        self._message = ""
+        self._begin_scoring()
+        if self._session.phase is Phase.FINISHED:
+            self._announce_result()
+
+    def _undo(self, _: str) -> None:
+        count = self._session.undo()
+        self._is_stopped = self._is_saved = False
+        self._message = f"Took back {count} move{'s' if count > 1 else ''}."
+
+    def _hint(self, _: str) -> None:
+        cancel = CancelToken()
+        self._think("Looking for good moves …")
+        with cancelled_by_interrupt(cancel):
+            report = self._session.hint(cancel=cancel, report=self._show_search)
+        hints = hints_of(self._session.game, report, _HINTS)
+        letters = "abcde"
+        points = {self._session.point(hint.vertex): letter for hint, letter in zip(hints, letters, strict=False)}
+        self._labels = {point: letter for point, letter in points.items() if point != PASS}
+        lines = [
+            f"{letter}  {hint.vertex:4} {hint.winrate:4.0%}  {hint.lead:+5.1f}  {' '.join(hint.pv[1:4])}"
+            for letter, hint in zip(letters, hints, strict=False)
+        ]
+        self._message = "\n".join(["   move  win   lead  then", *lines])
+
+    def _score(self, _: str) -> None:
+        cancel = CancelToken()
+        self._think("Estimating the score …")
+        with cancelled_by_interrupt(cancel):
+            score, status = self._session.estimate(cancel)
+        black, white = status.ownership_black >= _OWNED, status.ownership_black <= -_OWNED
+        self._owners = (black * BLACK + white * WHITE).astype("int32")
+        self._message = f"Expected: {_in_words(score)}."
+
+    def _resign(self, _: str) -> None:
+        self._session.resign()
+        self._is_stopped = self._is_saved = False
+        self._announce_result()
+
+    def _save(self, name: str) -> None:
+        path = sgf_path(name) if name else unused_path(Path.cwd())
+        if path.exists() and (self._ask(f"{path} exists. Replace it? (yes, no)") or "").lower() not in ("y", "yes"):
+            self._message = "Not saved."
+            return
+        save(self._session.to_sgf(), path)
+        self._is_saved = True
+        self._message = f"Saved as {path}."
+
+    def _load(self, name: str) -> None:
+        if not name:
+            self._message = "load needs the name of a file."
+        elif self._may_leave_game():
+            self._is_stopped = False
+            self.load(name)
+
+    def _new(self, words: str) -> None:
+        settings = _changed(self._session.settings, words.split())
+        if self._may_leave_game():
+            self._session = GameSession.start(self._engine, settings)
+            self._is_stopped, self._is_saved = False, True
+            self._message = f"A new game: you play {_TITLES[settings.human]}."
+
+    def _help(self, _: str) -> None:
+        self._message = help_text()
+
+    def _quit(self, _: str) -> None:
+        if self._may_leave_game():
+            self._is_over = True
+
+    def _go(self, _: str) -> None:
+        self._require_stopped()
+        self._is_stopped = False
+
+    def _now(self, _: str) -> None:
+        self._require_stopped()
+        self._session.move_now()
+        self._after_engine()
+
+    def _require_stopped(self) -> None:
+        if not self._is_stopped:
+            raise GameStateError("the engine is not thinking")
+
+    # --- the end ---
+
+    def _begin_scoring(self) -> None:
+        """Let the engine mark the dead stones, if the game has come to that."""
+        if self._session.phase is not Phase.SCORING:
+            return
+        cancel = CancelToken()
+        self._think("Both passed. Finding the dead stones …")
+        with cancelled_by_interrupt(cancel):
+            self._session.propose_dead(cancel)
+        self._message = self._scoring_message()
+
+    def _scoring_message(self) -> str:
+        dead = f"{len(self._session.dead)} dead stones" if self._session.dead else "no dead stones"
+        return f"{_in_words(self._session.score())}, {dead}. accept ends; a point changes its stones; resume plays on."
+
+    def _accept(self, _: str) -> None:
+        self._session.accept_score()
+        self._is_saved = False
+        self._announce_result()
+
+    def _resume(self, _: str) -> None:
+        self._session.resume()
+        self._message = "The game goes on."
+
+    def _announce_result(self) -> None:
+        self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
+
+    def _may_leave_game(self) -> bool:
+        """Return whether the game may be left: it is saved, or the person does not want to save it."""
+        if self._is_saved or not self._session.game.moves:
+            return True
+        answer = self._ask("Save the game? (yes, no)")
+        if answer is None:
+            self._save_at_end()
+            return True
+        if answer.lower() in ("n", "no"):
+            return True
+        if answer.lower() in ("", "y", "yes"):
+            self._save("")
+            self._farewell = self._message
+            return True
+        self._message = "Going on; nothing was saved."
+        return False
+
+    def _ask(self, question: str) -> str | None:
+        """Return the answer to a question, None at the end of the input."""
+
+        def screen() -> Screen:
+            return replace(self._screen(), prompt=f"{question}>", message="")
+
+        return self._display.read(screen(), screen)
+
+    def _end_of_input(self) -> None:
+        """Save an unsaved game, as there is no way to ask, and end."""
+        if not self._is_saved and self._session.game.moves:
+            self._save_at_end()
+        self._is_over = True
+
+    def _save_at_end(self) -> None:
+        path = unused_path(Path.cwd())
+        try:
+            save(self._session.to_sgf(), path)
+        except TengenError as error:
+            self._farewell = f"The game is not saved: {error}"
+        else:
+            self._farewell = f"The game is saved as {path}; gtp-engine play --load {path.name} continues it."
+
+
+def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
+    """Return settings with the board size and colour of `new 9 white`; raises InvalidSizeError."""
+    for word in words:
+        if word.isdecimal():
+            settings = replace(settings, width=int(word), height=None)
+        elif word.lower() in ("b", "w", "black", "white"):
+            settings = replace(settings, human=parse_color(word))
+        else:
+            expected = "a board size, black or white, as in new 9 white"
+            raise InvalidSizeError(problem(f"new {shown(word)}", expected=expected))
+    return settings
+
+
+def _in_words(score: Score) -> str:
+    """Return a score as words."""
+    if score.winner == EMPTY:
+        return "a draw"
+    margin = str(score)[2:]
+    return f"{_TITLES[score.winner]} by {margin} point{'s' if margin != '1' else ''}"
+
+
+def _result_in_words(result: str, human: int) -> str:
+    """Return a result of SGF as a sentence."""
+    if result[:2] not in ("B+", "W+"):
+        return f"The game is a draw ({result})."
+    winner = BLACK if result[0] == "B" else WHITE
+    how = {"R": "by resignation", "T": "on time"}.get(result[2:3], f"by {result[2:]}" if result[2:] else "")
+    who = "You win" if winner == human else f"{ENGINE_NAME} wins"
+    return f"{who} {how} ({result})."
+
+
+def _sentence(text: str) -> str:
+    """Return an error message with a capital letter and a full stop."""
+    text = text.removeprefix("illegal move: ")
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

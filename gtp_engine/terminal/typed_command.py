@@ -1,0 +1,74 @@
+"""What a typed line means: a command with its argument, or a point of the board."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+POINT: Final = "point"
+"""The command of a line that is only a vertex."""
+
+_VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2})")
+
+COMMANDS: Final = {
+    "pass": "",
+    "undo": "take your move back",
+    "hint": "show good moves",
+    "score": "estimate the score",
+    "resign": "give up the game",
+    "save FILE": "write an SGF file",
+    "load FILE": "read an SGF file",
+    "new 9 white": "start another game",
+    "quit": "end, as Ctrl-D does",
+}
+"""The commands and what they do; others are possible while a search is stopped or dead stones are marked."""
+
+_OTHERS: Final = ("help", "accept", "resume", "now", "go")
+
+_SHORT: Final = {
+    "p": "pass",
+    "u": "undo",
+    "h": "hint",
+    "s": "score",
+    "estimate": "score",
+    "q": "quit",
+    "exit": "quit",
+    "?": "help",
+    "ok": "accept",
+    "done": "accept",
+    "yes": "accept",
+    "continue": "resume",
+}
+_NAMES: Final = tuple(usage.split()[0] for usage in COMMANDS) + _OTHERS
+
+
+@dataclass(frozen=True)
+class TypedCommand:
+    """A command's name ("" for an empty line, `POINT` for a vertex) and the rest of the line."""
+
+    name: str
+    argument: str = ""
+    is_known: bool = True
+
+
+def parse_typed(line: str) -> TypedCommand:
+    """Return the command that a line names, by its name, its first letters or another usual word."""
+    first, _, rest = line.strip().partition(" ")
+    word, argument = first.lower(), rest.strip()
+    if not word:
+        return TypedCommand("")
+    if _VERTEX.fullmatch(word):
+        return TypedCommand(POINT, word.upper())
+    if word in _SHORT:
+        return TypedCommand(_SHORT[word], argument)
+    full = [name for name in _NAMES if name.startswith(word)]
+    if word in full:
+        return TypedCommand(word, argument)
+    if len(full) == 1:
+        return TypedCommand(full[0], argument)
+    return TypedCommand(first, argument, is_known=False)
+
+
+def help_text() -> str:
+    """Return what can be typed, one command a line, narrow enough to stand beside a board."""
+    lines = [f"{'D4':12}play there", f"{'arrows':12}or choose, then Enter"]
+    return "\n".join([*lines, *(f"{usage:12}{meaning}".rstrip() for usage, meaning in COMMANDS.items())])

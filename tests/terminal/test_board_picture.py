@@ -1,0 +1,99 @@
+"""Boards in colours and as plain text, and whole screens."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.terminal.board_picture import colored_board, plain_board
+from gtp_engine.terminal.displays import picture_of
+from gtp_engine.terminal.screen import BoardView, Screen
+
+DIAGRAM = """
+    . . . . . . .
+    . . X . . . .
+    . . X O . . .
+    . . . O . X .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+"""
+
+
+def at(vertex: str) -> int:
+    return parse_vertex(vertex, width=7, height=7)
+
+
+def view(**values: object) -> BoardView:
+    diagram = parse_diagram(DIAGRAM)
+    colors = np.zeros(8 * 9 + 1, dtype=np.int32)
+    for point, color in diagram.stones.items():
+        colors[point] = color
+    return BoardView(**{"width": 7, "height": 7, "colors": colors, "last_move": at("f4"), **values})  # type: ignore
+
+
+def style_at(board: BoardView, vertex: str, cursor: str = "a1") -> str:
+    """Return the character and the style of a point."""
+    text = colored_board(board, at(cursor))
+    point = at(vertex)
+    row, column = point // 8 - 1, point % 8 - 1
+    offset = sum(len(line) + 1 for line in text.plain.split("\n")[: row + 1]) + 3 + 2 * column
+    styles = [str(span.style) for span in text.spans if span.start <= offset < span.end]
+    return f"{text.plain[offset]} {styles[-1]}"
+
+
+def test_a_board_in_colors() -> None:
+    labels = {at("b2"): "a"}
+    owners = np.zeros(8 * 9 + 1, dtype=np.int32)
+    owners[at("a7")], owners[at("g1")] = BLACK, WHITE
+    board = view(dead=frozenset([at("f4")]), labels=labels, owners=owners)
+    assert colored_board(board).plain.splitlines() == [
+        "   A B C D E F G",
+        " 7 ▪─┬─┬─┬─┬─┬─┐ 7",
+        " 6 ├─┼─●─┼─┼─┼─┤ 6",
+        " 5 ├─┼─●─●─╋─┼─┤ 5",
+        " 4 ├─┼─┼─●─┼─×─┤ 4",
+        " 3 ├─┼─╋─┼─╋─┼─┤ 3",
+        " 2 ├─a─┼─┼─┼─┼─┤ 2",
+        " 1 └─┴─┴─┴─┴─┴─▪ 1",
+        "   A B C D E F G",
+    ]
+
+
+def test_stones_last_move_and_cursor_have_colors_of_their_own() -> None:
+    board = view()
+    assert style_at(board, "c6") == "● #101010 on #dcb35c"
+    assert style_at(board, "d5") == "● #ffffff on #dcb35c"
+    assert style_at(board, "f4") == "● #101010 on #d0524a"
+    assert style_at(board, "e2", cursor="e2").endswith("on #4f9d4f")
+    assert style_at(board, "f4", cursor="f4").endswith("on #4f9d4f"), "the cursor hides the mark of the last move"
+
+
+def test_a_board_without_colors() -> None:
+    board = view(dead=frozenset([at("d5"), at("d4")]), labels={at("b2"): "a"})
+    assert plain_board(board).splitlines() == [
+        "    A B C D E F G",
+        " 7  . . . . . . .  7",
+        " 6  . . X . . . .  6",
+        " 5  . . X @ + . .  5",
+        " 4  . . . @ .(X).  4",
+        " 3  . . + . + . .  3",
+        " 2  . a . . . . .  2",
+        " 1  . . . . . . .  1",
+        "    A B C D E F G",
+    ]
+
+
+@pytest.mark.parametrize(("width", "is_beside"), [(80, True), (40, False)])
+def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool) -> None:
+    screen = Screen(view(), ("Black: you", "White: Tengen"), "Tengen plays F4.", "your move>")
+    output = io.StringIO()
+    Console(file=output, width=width).print(picture_of(screen, typed="d", width=width))
+    lines = [line.rstrip() for line in output.getvalue().splitlines()]
+    assert lines[-1] == "your move> d▏"
+    assert ("Black: you" in lines) != is_beside
+    assert lines[1].endswith("Black: you") == is_beside

@@ -1,0 +1,86 @@
+"""Which display a terminal gets, the cursor and the typed line of the live one, the lines of the plain one."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from gtp_engine.terminal import key_reader
+from gtp_engine.terminal.displays import LiveDisplay, PlainDisplay, can_draw
+from gtp_engine.terminal.screen import BoardView, Screen
+
+SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
+
+
+class Keys:
+    """Keys pressed one after the other; None is a second without one."""
+
+    def __init__(self, keys: Sequence[str | None]) -> None:
+        self.keys = list(keys)
+
+    def read(self, timeout: float | None) -> str | None:
+        return self.keys.pop(0)
+
+
+def console(**values: object) -> Console:
+    output = io.TextIOWrapper(io.BytesIO(), encoding=str(values.pop("encoding", "utf-8")))
+    environment = {"TERM": str(values.pop("term", "xterm-256color")), "COLUMNS": "80", "LINES": "30"}
+    return Console(**{"file": output, "force_terminal": True, "_environ": environment, **values})  # type: ignore
+
+
+@pytest.mark.parametrize(
+    ("values", "is_possible"),
+    [({}, True), ({"no_color": True}, False), ({"term": "dumb"}, False), ({"encoding": "cp1252"}, False)],
+)
+def test_a_live_screen_needs_colors_a_cursor_and_its_characters(values: dict[str, object], is_possible: bool) -> None:
+    assert can_draw(console(**values)) == is_possible
+
+
+def read(*keys: str | None, tick: object = SCREEN) -> str | None:
+    with Live(console=console(), auto_refresh=False) as live:
+        return LiveDisplay(live, Keys(keys)).read(SCREEN, lambda: tick)  # type: ignore
+
+
+def test_a_typed_line() -> None:
+    assert read("d", "x", key_reader.BACKSPACE, "4", key_reader.OTHER, key_reader.ENTER) == "d4"
+    assert read(key_reader.ENTER) == ""
+    assert read("d", key_reader.END) is None
+
+
+def test_the_cursor_begins_in_the_middle_and_stays_on_the_board() -> None:
+    up, down, left, right, enter = (getattr(key_reader, name) for name in ("UP", "DOWN", "LEFT", "RIGHT", "ENTER"))
+    assert read(up, enter) == "C3"
+    assert read(right, down, down, enter) == "D1"
+    assert read(*[left] * 9, *[up] * 9, enter) == "A4"
+    assert read(up, "p", enter) == "p", "what is typed counts more"
+
+
+def test_a_second_without_a_key_updates_the_clocks_and_may_end_the_turn() -> None:
+    assert read("d", None, "4", key_reader.ENTER) == "d4"
+    assert read("d", None, tick=None) == ""
+
+
+def test_plain_lines() -> None:
+    output = io.StringIO()
+    display = PlainDisplay(io.StringIO("d4\n  pass \n"), output)
+    assert [display.read(SCREEN, lambda: SCREEN) for _ in range(3)] == ["d4", "pass", None]
+    display.show_progress(SCREEN)
+    display.show_progress(SCREEN)
+    assert output.getvalue().splitlines() == [
+        "",
+        "    A B C D E",
+        " 4  . . . . .  4",
+        " 3  . . . . .  3",
+        " 2  . . . . .  2",
+        " 1  . . . . .  1",
+        "    A B C D E",
+        "Black: you",
+        "Hello.",
+        "move> Hello.",
+        "move> Hello.",
+        "move> ",
+        "Hello.",
+    ]

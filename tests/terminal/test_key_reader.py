@@ -1,0 +1,43 @@
+"""Keys from the bytes of a terminal."""
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import pytest
+
+pytest.importorskip("termios", reason="keys of Unix terminals")
+
+from gtp_engine.terminal.key_reader import BACKSPACE, DOWN, END, ENTER, LEFT, OTHER, RIGHT, UP, UnixKeys
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[UnixKeys, BinaryIO]]:
+    reading, writing = os.pipe()
+    with open(reading, "rb", buffering=0), open(writing, "wb", buffering=0) as typed:
+        yield UnixKeys(reading), typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        (b"d4\r", ["d", "4", ENTER]),
+        (b"\x1b[A\x1b[B\x1b[C\x1b[D", [UP, DOWN, RIGHT, LEFT]),
+        (b"\x1bOA", [UP]),
+        (b"a\x7f\x08\x04", ["a", BACKSPACE, BACKSPACE, END]),
+        (b"\x1b[1;5C\x1b[3~x", [RIGHT, OTHER, "x"]),
+        (b"\x1b", [OTHER]),
+        (b"\x01", [OTHER]),
+    ],
+)
+def test_keys(pipe: tuple[UnixKeys, BinaryIO], typed: bytes, keys: list[str]) -> None:
+    reader, terminal = pipe
+    terminal.write(typed)
+    assert [reader.read(1) for _ in keys] == keys
+    assert reader.read(0) is None
+
+
+def test_a_terminal_that_has_gone_is_the_end(pipe: tuple[UnixKeys, BinaryIO]) -> None:
+    reader, terminal = pipe
+    terminal.close()
+    assert reader.read(1) == END

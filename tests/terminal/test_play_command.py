@@ -1,0 +1,87 @@
+"""`gtp-engine play` as a process: on a terminal, in a pipe."""
+
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from busy_machine import bound
+from gtp.processes import compile_once
+
+from gtp_engine.kernel_cache import ROLLOUTS
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals of Unix")
+
+COMMAND = [sys.executable, "-m", "gtp_engine", "play", "--size", "5", "--search", "rave", "--visits", "20"]
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Terminal:
+    """A process on a pseudo-terminal of 80 columns and 30 rows."""
+
+    def __init__(self, folder: Path) -> None:
+        self._master, slave = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
+        environment |= {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30", "LC_ALL": "C.UTF-8"}
+        root = str(Path(__file__).parents[2])
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
+        self.process = subprocess.Popen(
+            COMMAND, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment, start_new_session=True
+        )
+        os.close(slave)
+        self.text = ""
+        self._raw = b""
+        self._done = 0
+
+    def type(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def wait_for(self, text: str) -> str:
+        """Return what was written until `text` appeared, without escape sequences; the next call goes on from there."""
+        deadline = time.monotonic() + bound(30)
+        while text not in self.text:
+            ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"{text!r} has not appeared in {self.text!r}"
+            self._raw += os.read(self._master, 65536)
+            self.text = ESCAPES.sub("", self._raw.decode("utf-8", "replace"))[self._done :]
+        end = self.text.index(text) + len(text)
+        found, self.text = self.text[:end], self.text[end:]
+        self._done += end
+        return found
+
+    def close(self) -> int:
+        try:
+            return self.process.wait(bound(30))
+        finally:
+            self.process.kill()
+            os.close(self._master)
+
+
+def test_a_game_on_a_terminal(tmp_path: Path) -> None:
+    compile_once(ROLLOUTS)
+    terminal = Terminal(tmp_path)
+    assert "┼" in terminal.wait_for("your move (black)>")
+    terminal.type("\x1b[A\x1b[B\r")  # the cursor begins in the middle
+    assert "●" in terminal.wait_for("Tengen plays")
+    terminal.wait_for("your move")
+    terminal.type("resign\r")
+    terminal.wait_for("Tengen wins by resignation (W+R)")
+    terminal.wait_for("quit>")
+    terminal.type("\x04")
+    terminal.wait_for("is saved as")
+    assert terminal.close() == 0
+    (saved,) = tmp_path.glob("*.sgf")
+    assert "B[cc]" in saved.read_text() and "RE[W+R]" in saved.read_text()
+
+
+def test_a_game_in_a_pipe(tmp_path: Path) -> None:
+    compile_once(ROLLOUTS)
+    done = subprocess.run(COMMAND, input="c3\nquit\nno\n", capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert " 3  . .(X). .  3" not in done.stdout, "the engine has answered"
+    assert "X" in done.stdout and "(O)" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert list(tmp_path.iterdir()) == []

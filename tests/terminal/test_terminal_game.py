@@ -1,0 +1,220 @@
+"""Whole games on a display that follows a script."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engine_positions import DEAD_STONE, set_up
+from knowing_evaluator import KnowingEvaluator
+
+from gtp_engine.clock import TimeSettings
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.play import GameSettings
+from gtp_engine.sgf import parse_sgf
+from gtp_engine.terminal.displays import Tick
+from gtp_engine.terminal.screen import Screen
+from gtp_engine.terminal.terminal_game import TerminalGame
+
+
+class Script:
+    """A display on which lines are typed; an exception among them is raised, as Ctrl-C does."""
+
+    def __init__(self, *lines: str | type[BaseException]) -> None:
+        self.lines = list(lines)
+        self.screens: list[Screen] = []
+        self.progress: list[str] = []
+
+    def show(self, screen: Screen) -> None: ...
+
+    def show_progress(self, screen: Screen) -> None:
+        self.progress.append(screen.message)
+
+    def read(self, screen: Screen, tick: Tick) -> str | None:
+        self.screens.append(screen)
+        if tick() is None:
+            return ""
+        if not self.lines:
+            return None
+        line = self.lines.pop(0)
+        if not isinstance(line, str):
+            raise line
+        return line
+
+    @property
+    def messages(self) -> list[str]:
+        return [screen.message for screen in self.screens]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    values = {"game.board_size": "7", "search.visits": "16", "search.seed": "1"}
+    made = Engine(Config().with_values(values), evaluator=KnowingEvaluator())
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def play(engine: Engine, *lines: str | type[BaseException], **settings: object) -> Script:
+    """Play by a script that ends with quit and no."""
+    script = Script(*lines, "quit", "no")
+    TerminalGame(engine, GameSettings(**{"width": 7, **settings}), script).run()  # type: ignore[arg-type]
+    return script
+
+
+def test_moves_of_both_sides(engine: Engine) -> None:
+    script = play(engine, "d4")
+    assert len(engine.game.moves) == 2
+    assert script.messages[1].startswith("Tengen plays ")
+    assert script.screens[1].facts[:2] == ("Black (X): you", "  0 captured")
+    assert script.progress[0].startswith("Tengen is thinking")
+
+
+def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
+    script = play(engine, "d4", "d4", "z9", "frobnicate", "now", "load", "new huge", "load no-such-file")
+    assert script.messages[2:9] == [
+        "D4 is occupied.",
+        "Invalid coordinate 'Z9': the board is 7x7 (A1 to G7).",
+        "'frobnicate' is no command; type help.",
+        "The engine is not thinking.",
+        "load needs the name of a file.",
+        "New 'huge': expected a board size, black or white, as in new 9 white.",
+        "",
+    ]
+    assert len(engine.game.moves) == 2
+
+
+def test_undo_hint_and_score(engine: Engine) -> None:
+    script = play(engine, "d4", "hint", "score", "undo", "help")
+    hint, score, undone, help_screen = script.screens[2:6]
+    assert hint.message.splitlines()[1].startswith("a  ")
+    assert sorted(hint.board.labels.values()) == list("abcde")
+    assert score.message.startswith("Expected: ")
+    assert score.board.labels == {} and score.board.owners is not None
+    assert undone.message == "Took back 2 moves."
+    assert undone.board.owners is None
+    assert "take your move back" in help_screen.message
+
+
+def test_the_end_with_a_dispute(engine: Engine) -> None:
+    script = Script("pass", "a7", "b7", "a7", "accept", "quit", "no")
+    game = TerminalGame(engine, GameSettings(width=7), script)
+    set_up(engine, DEAD_STONE)
+    assert game.run() == ""
+    proposed, alive, empty, dead, ended = script.screens[1:6]
+    assert [len(screen.board.dead) for screen in (proposed, alive, dead)] == [1, 0, 1]
+    assert proposed.message.startswith("Black by 0.5 points, 1 dead stone.") or "1 dead" in proposed.message
+    assert proposed.message == dead.message != alive.message
+    assert empty.message == "There is no stone on B7."
+    assert ended.message.endswith(f"({game_result(proposed)}).")
+    assert ended.prompt.startswith("new, undo")
+
+
+def game_result(screen: Screen) -> str:
+    """Return the result that a message such as "Black by 2.5 points" means."""
+    color, _, margin, *_ = screen.message.split()
+    return f"{color[0]}+{margin}"
+
+
+def test_playing_on_after_the_passes(engine: Engine) -> None:
+    script = Script("pass", "resume", "quit", "no")
+    game = TerminalGame(engine, GameSettings(width=7), script)
+    set_up(engine, DEAD_STONE)
+    game.run()
+    assert script.messages[2] == "The game goes on."
+    assert script.screens[2].prompt == "your move (black)>"
+
+
+def test_resigning_and_another_game(engine: Engine) -> None:
+    script = play(engine, "d4", "resign", "new 5 white", "no")
+    assert script.messages[2] == "Tengen wins by resignation (W+R)."
+    assert engine.game.width == 5
+    assert engine.game.moves[0].color == BLACK, "the engine began the new game"
+
+
+def test_time_runs_out(engine: Engine) -> None:
+    script = play(engine, time=TimeSettings.absolute(0))
+    assert script.messages[-1] == "Tengen wins on time (W+T)."
+    assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
+
+
+def test_ctrl_c_while_typing_says_how_to_end(engine: Engine) -> None:
+    script = play(engine, KeyboardInterrupt)
+    assert script.messages[1] == "Type quit, or press Ctrl-D, to end."
+
+
+class InterruptedScript(Script):
+    """Presses Ctrl-C as soon as the engine thinks, but once."""
+
+    def show_progress(self, screen: Screen) -> None:
+        import signal
+
+        super().show_progress(screen)
+        if len(self.progress) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_stops_the_search_and_asks(engine: Engine) -> None:
+    engine.configure({"search.visits": 0, "time.time_per_move": 60})
+    script = InterruptedScript("d4", "now", "quit", "no")
+    TerminalGame(engine, GameSettings(width=7, human=WHITE), script).run()
+    assert script.messages[0].startswith("Stopped.")
+    assert script.screens[0].prompt == "go, now, undo or quit>"
+    assert script.messages[1].startswith("Stopped."), "no move out of turn"
+    assert script.messages[2].startswith("Tengen plays ")
+
+
+class TestFiles:
+    def test_save_and_load(self, engine: Engine, folder: Path) -> None:
+        script = play(engine, "d4", "save game", "undo", "load game")
+        assert script.messages[2] == "Saved as game.sgf."
+        assert len(parse_sgf((folder / "game.sgf").read_bytes()).moves) == 2
+        assert len(engine.game.moves) == 2
+
+    def test_another_file_is_not_replaced_unasked(self, engine: Engine, folder: Path) -> None:
+        (folder / "other.sgf").write_text("precious")
+        script = play(engine, "d4", "save other.sgf", "no")
+        assert script.screens[2].prompt == "other.sgf exists. Replace it? (yes, no)>"
+        assert (folder / "other.sgf").read_text() == "precious"
+        play(engine, "d4", "save other.sgf", "yes")
+        assert "GM[1]" in (folder / "other.sgf").read_text()
+
+    def test_quitting_offers_to_save(self, engine: Engine, folder: Path) -> None:
+        script = Script("d4", "quit", "maybe", "quit", "yes")
+        farewell = TerminalGame(engine, GameSettings(width=7), script).run()
+        assert script.messages[3] == "Going on; nothing was saved."
+        (saved,) = folder.glob("tengen-*.sgf")
+        assert farewell == f"Saved as {saved}."
+
+    def test_the_end_of_the_input_saves(self, engine: Engine, folder: Path) -> None:
+        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4")).run()
+        (saved,) = folder.glob("tengen-*.sgf")
+        assert str(saved) in farewell
+        assert TerminalGame(engine, GameSettings(width=7), Script()).run() == "", "nothing was played"
+        assert len(list(folder.iterdir())) == 1
+
+    def test_a_file_that_cannot_be_written(self, engine: Engine, folder: Path) -> None:
+        script = play(engine, "d4", "save no/such/folder/x")
+        assert script.messages[2].startswith("Cannot write 'no/such/folder/x.sgf': No such file")
+
+    def test_a_bad_file_to_begin_with(self, engine: Engine, folder: Path) -> None:
+        (folder / "bad.sgf").write_text("hello")
+        with pytest.raises(SgfError):
+            TerminalGame(engine, GameSettings(width=7), Script()).load("bad.sgf")
+
+
+def test_free_handicap_stones_are_placed_first(engine: Engine) -> None:
+    script = play(engine, "c3", "undo", "c3", "e5", handicap=2, has_free_handicap=True)
+    assert [screen.prompt for screen in script.screens[:2]] == [
+        "handicap stone, 2 to place>",
+        "handicap stone, 1 to place>",
+    ]
+    assert script.screens[1].board.colors[engine.game.setup_stones[0].point] == BLACK
+    assert (engine.game.handicap, len(engine.game.moves)) == (2, 1)

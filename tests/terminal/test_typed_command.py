@@ -1,0 +1,34 @@
+"""What typed lines mean."""
+
+import pytest
+
+from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("d4", TypedCommand(POINT, "D4")),
+        (" Q16 ", TypedCommand(POINT, "Q16")),
+        ("", TypedCommand("")),
+        ("pass", TypedCommand("pass")),
+        ("p", TypedCommand("pass")),
+        ("UNDO", TypedCommand("undo")),
+        ("un", TypedCommand("undo")),
+        ("save my game.sgf", TypedCommand("save", "my game.sgf")),
+        ("new 9 white", TypedCommand("new", "9 white")),
+        ("?", TypedCommand("help")),
+        ("ok", TypedCommand("accept")),
+        ("Exit", TypedCommand("quit")),
+        ("foo bar", TypedCommand("foo", "bar", is_known=False)),
+        ("re", TypedCommand("re", is_known=False)),
+        ("i5", TypedCommand("i5", is_known=False)),
+    ],
+)
+def test_lines(line: str, command: TypedCommand) -> None:
+    assert parse_typed(line) == command
+
+
+def test_the_help_fits_beside_a_board_of_19_lines_on_80_columns() -> None:
+    assert max(map(len, help_text().splitlines())) <= 80 - (2 * 19 + 6) - 3
+    assert all(parse_typed(line[:12].split()[0]).is_known for line in help_text().splitlines() if "arrows" not in line)
