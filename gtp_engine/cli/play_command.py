@@ -15,7 +15,7 @@ _DRAWN: Final = "random"
 class PlayCommand(ConfigCommand):
     """A command whose help lists the engine options that matter in a game against a person."""
 
-    usual = ("network.model", "time.time_per_move", "search.visits", "game.rules", "game.komi", "time.ponder")
+    usual = ("play.level", "game.rules", "game.komi", "time.time_per_move", "search.visits", "network.model")
 
 
 @click.command("play", cls=PlayCommand)

@@ -129,6 +129,15 @@ class GameSession:
         return self.phase is Phase.PLAYING and self.game.to_play == self.settings.engine
 
     @property
+    def level(self) -> str:
+        """The engine's level: a rank from "20k" to "9d", or "max"; hints and estimates are always at full strength."""
+        return self.engine.config.play.level
+
+    def set_level(self, level: str) -> None:
+        """Set the engine's level from its next move on; raises ConfigError."""
+        self.engine.configure({"play.level": level})
+
+    @property
     def result(self) -> str:
         """The result as SGF writes it, "B+3.5", "W+R" (resignation), "W+T" (time) or "0"; "" before the end."""
         return self._result

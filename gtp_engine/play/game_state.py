@@ -35,6 +35,8 @@ class GameState:
     human: str
     """The person's colour."""
     is_engine_turn: bool
+    level: str
+    """The engine's level, as the option play.level."""
     moves: tuple[tuple[str, str], ...]
     """All moves: colour and vertex, or "pass"."""
     ko: str | None
@@ -70,6 +72,7 @@ def state_of(session: GameSession) -> GameState:
         to_play=format_color(game.to_play),
         human=format_color(session.settings.human),
         is_engine_turn=session.is_engine_turn,
+        level=session.level,
         moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),
         ko=None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
         captures={format_color(color): count for color, count in game.captures.items()},

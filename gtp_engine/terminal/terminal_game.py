@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.errors import GameStateError, InvalidSizeError, TengenError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
@@ -67,6 +68,7 @@ class TerminalGame:
             "save": self._save,
             "load": self._load,
             "new": self._new,
+            "level": self._level,
             "help": self._help,
             "quit": self._quit,
             "accept": self._accept,
@@ -120,7 +122,7 @@ class TerminalGame:
         session, game = self._session, self._session.game
         names, lines = session.settings.names(), []
         for color, stone in ((BLACK, "X"), (WHITE, "O")):
-            player = "you" if color == session.settings.human else names[color]
+            player = "you" if color == session.settings.human else f"{names[color]}, {_strength(session.level)}"
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]
@@ -283,6 +285,11 @@ class TerminalGame:
             self._is_stopped, self._is_saved = False, True
             self._message = f"A new game: you play {_TITLES[settings.human]}."
 
+    def _level(self, level: str) -> None:
+        if level:
+            self._session.set_level(level)
+        self._message = f"{ENGINE_NAME} plays at {_strength(self._session.level)}; level 5k or level max changes it."
+
     def _help(self, _: str) -> None:
         self._message = help_text()
 
@@ -383,6 +390,11 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
             expected = "a board size, black or white, as in new 9 white"
             raise InvalidSizeError(problem(f"new {shown(word)}", expected=expected))
     return settings
+
+
+def _strength(level: str) -> str:
+    """Return the engine's level in words."""
+    return "full strength" if level == MAX_LEVEL else f"level {level}"
 
 
 def _in_words(score: Score) -> str:

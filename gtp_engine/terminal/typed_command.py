@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "resign": "give up the game",
     "save FILE": "write an SGF file",
     "load FILE": "read an SGF file",
+    "level 5k": "weaken the engine",
     "new 9 white": "start another game",
     "quit": "end, as Ctrl-D does",
 }

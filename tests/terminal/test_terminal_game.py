@@ -103,6 +103,15 @@ def test_undo_hint_and_score(engine: Engine) -> None:
     assert "take your move back" in help_screen.message
 
 
+def test_the_level_of_the_engine(engine: Engine) -> None:
+    script = play(engine, "level 99k", "level 10k", "level")
+    assert script.screens[0].facts[2] == "White (O): Tengen, full strength"
+    assert script.messages[1].startswith("Level '99k': expected")
+    assert script.messages[2] == script.messages[3] == "Tengen plays at level 10k; level 5k or level max changes it."
+    assert script.screens[2].facts[2] == "White (O): Tengen, level 10k"
+    assert engine.config.play.level == "10k"
+
+
 def test_the_end_with_a_dispute(engine: Engine) -> None:
     script = Script("pass", "a7", "b7", "a7", "accept", "quit", "no")
     game = TerminalGame(engine, GameSettings(width=7), script)
