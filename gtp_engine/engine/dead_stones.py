@@ -204,13 +204,17 @@ def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> lis
 
 def reach(game: Game, chain: Iterable[int], passable: NDArray[np.bool_]) -> set[int]:
     """Return the points connected to a chain through `passable` ones (by point), the chain included."""
-    stride = int(game.board.info[STRIDE])
     seen = set(chain)
     waiting = list(seen)
     while waiting:
-        point = waiting.pop()
-        for neighbor in (point - 1, point + 1, point - stride, point + stride):
+        for neighbor in neighbors(game, waiting.pop()):
             if passable[neighbor] and neighbor not in seen:
                 seen.add(neighbor)
                 waiting.append(neighbor)
     return seen
+
+
+def neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
+    """Return the points next to `point`, which may be off the board."""
+    stride = int(game.board.info[STRIDE])
+    return point - 1, point + 1, point - stride, point + stride

@@ -11,7 +11,15 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.engine.dead_stones import Ownership, chain_ownership, chains_of, dead_stones, pass_alive_owners, reach
+from gtp_engine.engine.dead_stones import (
+    Ownership,
+    chain_ownership,
+    chains_of,
+    dead_stones,
+    neighbors,
+    pass_alive_owners,
+    reach,
+)
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
@@ -52,6 +60,15 @@ class Dispute:
         stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
         start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
         return start
+
+    def far_points(self, game: Game) -> frozenset[int]:
+        """Return the empty points where a move decides nothing: neither in the area nor a liberty of a chain at it."""
+        color = game.board.color
+        around = {next_to for point in self.area for next_to in neighbors(game, point)} | self.area
+        stones = [point for point in around if color[point] in (BLACK, WHITE)]
+        near = self.area.union(*(game.liberties(point) for point in stones))
+        points = board_points(game.width, game.height)
+        return frozenset(point for point in points if color[point] == EMPTY and point not in near)
 
 
 def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:

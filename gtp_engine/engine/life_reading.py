@@ -4,6 +4,7 @@ The attacker moves first; stones that survive are alive.  Those that do not are 
 their own side moves first; else they are unsettled: the next move decides.  The result replaces the ownership that the
 searches expected, so that all conclusions from ownership follow it.
 
+Only moves near the stones are read: elsewhere they would decide nothing, and there is no ko threat for either side.
 A seki needs no rule of its own: a pass is a move, and the side that would lose its stones by playing passes.
 """
 
@@ -19,17 +20,20 @@ from gtp_engine.engine.disputes import Dispute, find_disputes
 from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.useful_moves import legal_moves
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, Restriction
 
 LONGEST_SECONDS: Final = 10.0
 """Longest time for all disputes of a position; those left keep the ownership that the searches expected."""
 
 LONGEST: Final = 1.5
 """Most moves of a reading for each point of the board; then the stones that are left count as alive."""
+
+_AT_ANY_DEPTH: Final = 1_000_000
+"""More moves than any line of a search has."""
 
 REPLIES: Final = 2
 """Moves after a capture that belong to the reading: a snapback takes one."""
@@ -85,7 +89,13 @@ class LifeReader:
     def _survivors(self, game: Game, dispute: Dispute, ownership: Ownership, first: int) -> list[bool] | None:
         """Return whether each chain survives if `first` moves first; None if there was no time to read it."""
         played = dispute.position(game, first, ownership)
-        limits = Limits(self._visits, lambda progress: self._is_out_of_time(), cancel=self._cancel)
+        far = dispute.far_points(played)
+        limits = Limits(
+            self._visits,
+            lambda progress: self._is_out_of_time(),
+            restrictions=tuple(Restriction(color, far, _AT_ANY_DEPTH) for color in (BLACK, WHITE)),
+            cancel=self._cancel,
+        )
         settled_moves = 0
         report = self._thinker.search_afresh(played, first, limits)
         while not self._is_out_of_time():

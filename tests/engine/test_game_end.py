@@ -11,7 +11,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.dead_stones import Ownership, status_map
 from gtp_engine.engine.decision import choose_move
-from gtp_engine.engine.thresholds import ROLLOUTS
+from gtp_engine.engine.thresholds import ROLLOUT_THRESHOLDS
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
@@ -188,5 +188,5 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
         ownership_samples=50, ownership_black=ownership,
     )  # fmt: skip
-    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUTS)
+    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUT_THRESHOLDS)
     assert chosen == (PASS if is_over else best.point)

@@ -31,6 +31,13 @@ ONE_EYE = """
     X X O . . . . . .
     O O O O O O O . .
 """
+WALLED = """
+    . . . . . . O . .
+    . . . . . . O . .
+    O O O . . . O . .
+    X X O . . . O . .
+    . X O . . . O . .
+"""
 PROVED = """
     . X O . O .
     X X O O O O
@@ -131,6 +138,14 @@ def test_the_dispute_decides_the_game() -> None:
     position = dispute.position(game, WHITE, ownership_of(game, B2=0.0))
     assert (position.to_play, position.komi) == (WHITE, -23)
     assert position.score().winner == BLACK, "as long as they are on the board"
+
+
+def test_only_moves_at_the_stones_and_their_neighbours_liberties_are_read() -> None:
+    game = game_of(WALLED)
+    (dispute,) = find_disputes(game, [ownership_of(game, B2=0.0)])
+    assert {game.vertex(point) for point in dispute.area} == {"A1", "A2", "B1", "B2"}
+    near = {point for point in game.legal_points(WHITE) if point not in dispute.far_points(game)}
+    assert {game.vertex(point) for point in near} == {"A1", "A4", "B4", "C4", "D1", "D2", "D3"}
 
 
 # --- what comes out ---

@@ -10,7 +10,7 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine.config import Config
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.thinker import Thinker
-from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Thresholds
+from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK
@@ -22,7 +22,13 @@ from gtp_engine.time_manager import TimeBudget
 
 @pytest.mark.parametrize(
     ("has_ownership", "share", "thresholds"),
-    [(True, 0.0, NETWORK), (True, 0.5, NETWORK), (True, 1.0, ROLLOUTS), (False, 0.0, ROLLOUTS), (False, 0.5, ROLLOUTS)],
+    [
+        (True, 0.0, NETWORK_THRESHOLDS),
+        (True, 0.5, NETWORK_THRESHOLDS),
+        (True, 1.0, ROLLOUT_THRESHOLDS),
+        (False, 0.0, ROLLOUT_THRESHOLDS),
+        (False, 0.5, ROLLOUT_THRESHOLDS),
+    ],
 )
 def test_few_visits_suffice_only_with_a_networks_ownership(
     has_ownership: bool, share: float, thresholds: Thresholds
@@ -43,7 +49,7 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
 
     thinker = Thinker(config, FakeEvaluator())
     monkeypatch.setattr(thinker._game_search, "run", run)
-    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK)
+    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK_THRESHOLDS)
     thinker.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
     thinker.analyze(Game(5), BLACK, Request(), CancelToken())
     assert found == [anti_mirror, False]

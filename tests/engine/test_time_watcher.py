@@ -3,7 +3,7 @@
 import pytest
 
 from gtp_engine.config import Config
-from gtp_engine.engine.thresholds import NETWORK, ROLLOUTS, Thresholds
+from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import KNOWN_RATE, TimeWatcher
 from gtp_engine.search.limits import Progress
 from gtp_engine.time_manager import TimeBudget
@@ -22,7 +22,7 @@ def progress(seconds: float, **facts: object) -> Progress:
     return Progress(seconds=seconds, **{**defaults, **facts})  # type: ignore[arg-type]
 
 
-def watcher(maximum: float = 2.0, *, late: float = 0.0, thresholds: Thresholds = NETWORK) -> TimeWatcher:
+def watcher(maximum: float = 2.0, *, late: float = 0.0, thresholds: Thresholds = NETWORK_THRESHOLDS) -> TimeWatcher:
     return TimeWatcher(TimeBudget(maximum, maximum), Config(), thresholds, late=late, may_stop_when_won=True)
 
 
@@ -50,7 +50,7 @@ def test_the_rate_of_the_first_playouts_is_not_used() -> None:
     assert watcher()(many)
 
 
-@pytest.mark.parametrize(("thresholds", "visits"), [(NETWORK, 50), (ROLLOUTS, 1000)])
+@pytest.mark.parametrize(("thresholds", "visits"), [(NETWORK_THRESHOLDS, 50), (ROLLOUT_THRESHOLDS, 1000)])
 def test_a_decided_game_needs_fewer_visits_with_a_network(thresholds: Thresholds, visits: int) -> None:
     for leader, expected in ((visits, True), (visits - 1, False)):
         decided = progress(0.1, winrate=0.99, leader_visits=leader, runner_up_visits=leader)
