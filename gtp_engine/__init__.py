@@ -13,6 +13,7 @@ __version__ = "0.17.0"
 """The second number stays 15 or more: Lizzie takes engines for Leela Zero and warns about versions below 0.15."""
 
 if TYPE_CHECKING:
+    from gtp_engine import review
     from gtp_engine.clock import TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
@@ -50,6 +51,7 @@ __all__ = [
     "Config",
     "TimeSettings",
     "load_evaluator",
+    "review",
     # the game
     "Game",
     "Rules",
@@ -99,11 +101,16 @@ _MODULES: Final = {
 }
 """Where each public name is defined, below this package; the other names are in `errors`."""
 
+_PACKAGES: Final = ("review",)
+"""Public names that are packages themselves."""
+
 
 def __getattr__(name: str) -> Any:
     """Import a public name on its first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
     value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
     globals()[name] = value
     return value

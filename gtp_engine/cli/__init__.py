@@ -7,6 +7,7 @@
     analysis_command    `gtp-engine analysis`
     serve_command       `gtp-engine serve`
     connect_command     `gtp-engine connect`
+    review_command      `gtp-engine review`
     match_command       `gtp-engine match`
     tournament_command  `gtp-engine tournament`
     models_command      `gtp-engine models`
@@ -20,8 +21,8 @@
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
 this package must stay cheap (no numpy, numba, onnxruntime, torch or rich): commands import these when they run.
 
-Exit codes: 0 success, 1 the engine could not be started, 2 a wrong command line, option, model or other file (with one
-sentence on stderr), 130 interrupted.
+Exit codes: 0 success, 1 the engine could not be started or a record not be reviewed, 2 a wrong command line, option,
+model or other file (with one sentence on stderr), 130 interrupted.
 """
 
 import io
@@ -41,6 +42,7 @@ from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
 from gtp_engine.cli.play_command import play_command
+from gtp_engine.cli.review_command import review_command
 from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.tournament_command import tournament_command
@@ -122,6 +124,7 @@ for _command in (
     analysis_command,
     serve_command,
     connect_command,
+    review_command,
     match_command,
     tournament_command,
     models_command,

@@ -10,6 +10,7 @@ untrusted input, so reading is bounded in size, time and memory, and raises noth
     values     single values as text: parse and format
     record     the plain value of a record
     playback   `SgfRecord` to `Game`
+    tree_text  the text of a record, to insert properties and variations
     writer     `Game` to text
 """
 

@@ -108,8 +108,15 @@ def _check_length(data: bytes) -> None:
 
 def _decode(data: bytes) -> str:
     """Return `data` as text, see the module's docstring; bytes that are invalid in the encoding become U+FFFD."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
+    return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
+
+
+def encoding_of(data: bytes) -> str:
+    """Return the encoding of a record, as Python names it; see the module's docstring."""
+    if data.startswith(codecs.BOM_UTF16_LE):
+        return "utf-16-le"
+    if data.startswith(codecs.BOM_UTF16_BE):
+        return "utf-16-be"
     charset = _CHARSET.search(data)
     name = "" if charset is None else charset[1].decode("ascii")
     try:
@@ -118,14 +125,15 @@ def _decode(data: bytes) -> str:
         canonical = ""
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8":
         # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
-        return data.decode("utf-8-sig", "replace")
+        return "utf-8"
     for encoding in (_CODECS.get(canonical), "utf-8" if canonical != "iso8859-1" else None):
         if encoding is not None:
             try:
-                return data.decode(encoding)
+                data.decode(encoding)
             except UnicodeDecodeError:
                 continue
-    return data.decode("latin-1")
+            return encoding
+    return "latin-1"
 
 
 def _main_line(data: bytes) -> Iterator[_Node]:
@@ -268,6 +276,9 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
         black_name=root.text("PB"),
         white_name=root.text("PW"),
         result=root.text("RE"),
+        black_rank=root.text("BR"),
+        white_rank=root.text("WR"),
+        date=root.text("DT"),
         notes=tuple(root.notes),
     )
 

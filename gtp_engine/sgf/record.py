@@ -45,6 +45,9 @@ class SgfRecord:
     white_name: str | None = None
     result: str | None = None
     """RE unchanged, for example "B+3.5", "W+R" or "0"."""
+    black_rank: str | None = None
+    white_rank: str | None = None
+    date: str | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -326,7 +326,7 @@ def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
 
         def cancel() -> None:
             nonlocal cancelled
-            wait_until(lambda: searcher._thread._unfinished[-1:] and not searcher._thread._unfinished[-1].is_done)
+            wait_until(lambda: searcher._calls._unfinished[-1:] and not searcher._calls._unfinished[-1].is_done)
             cancelled = time.perf_counter()
             token.cancel()
 

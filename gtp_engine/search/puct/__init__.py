@@ -23,6 +23,7 @@ What runs them:
 puct_search         PuctSearch: one game, position after position
 search_run          SearchRun: one position, batches in a pipeline, until a limit is reached
 evaluation_thread   the thread that calls the evaluator
+joint_search        JointSearch: several positions side by side, their leaves evaluated together
 search_params       the parameters, from the configuration, the game and the limits
 
 The root, and the result:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, Protocol
 
 IsDropped = Callable[[], bool]
 """Returns whether the result of a job is no longer needed, so that a long one can end early."""
@@ -29,6 +29,30 @@ class Job:
         except BaseException as error:  # raised again in the searching thread, by `EvaluationThread.wait`
             self.error = error
         self.is_done = True
+
+
+class Calls(Protocol):
+    """Makes calls of the evaluator for a search: `EvaluationThread`, or `joint_search.SharedCalls`."""
+
+    def submit(self, call: Call) -> Job:
+        """Return the job that will run `call`."""
+        ...
+
+    def wait(self, job: Job, seconds: float | None = None) -> bool:
+        """Return whether a job is done, after waiting for it; raises what it raised."""
+        ...
+
+    def wake(self) -> None:
+        """End the wait of the searching thread, which then checks why."""
+        ...
+
+    def drain(self) -> None:
+        """Drop the jobs that have not begun, and wait for the running one."""
+        ...
+
+    def close(self) -> None:
+        """Free what the calls need."""
+        ...
 
 
 class EvaluationThread:

@@ -6,7 +6,7 @@ from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions
-from gtp_engine.search.puct.evaluation_thread import EvaluationThread, IsDropped, Job
+from gtp_engine.search.puct.evaluation_thread import Calls, IsDropped, Job
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.rollout_players import RolloutPlayer
 
@@ -15,9 +15,9 @@ class LeafEvaluator:
     """Evaluates positions of one search under its conditions; without a `player` no rollouts are played."""
 
     def __init__(
-        self, thread: EvaluationThread, evaluator: Evaluator, player: RolloutPlayer | None, conditions: Conditions
+        self, calls: Calls, evaluator: Evaluator, player: RolloutPlayer | None, conditions: Conditions
     ) -> None:
-        self._thread: Final = thread
+        self._calls: Final = calls
         self._evaluator: Final = evaluator
         self._player: Final = player
         self._conditions: Final = conditions
@@ -46,8 +46,8 @@ class LeafEvaluator:
             if player is not None and results is not None:
                 player.play_out(positions, count, conditions, results, is_dropped)
 
-        return self._thread.submit(evaluate)
+        return self._calls.submit(evaluate)
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
         """Return whether a job is done, after waiting for it; see `EvaluationThread.wait`."""
-        return self._thread.wait(job, seconds)
+        return self._calls.wait(job, seconds)

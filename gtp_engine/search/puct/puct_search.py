@@ -5,7 +5,7 @@ call of `run` moves the tree's root to the position, has it evaluated, and leave
 """
 
 import time
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from gtp_engine.go.constants import EMPTY
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.anti_mirror import mirroring_in
-from gtp_engine.search.puct.evaluation_thread import EvaluationThread
+from gtp_engine.search.puct.anti_mirror import Mirroring, mirroring_in
+from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, Job
 from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.reusable_tree import ReusableTree
@@ -26,7 +26,7 @@ from gtp_engine.search.puct.rollout_players import check_rollout_policy
 from gtp_engine.search.puct.search_run import SearchRun
 from gtp_engine.search.puct.tree import NEW, ROOT
 from gtp_engine.search.puct.tree_report import raw_evaluation
-from gtp_engine.search.report import RawEvaluation, SearchReport
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
 
 _LARGE_BATCH: Final = 16
@@ -36,12 +36,15 @@ _LARGE_BATCH: Final = 16
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
-    `human` is a human-like network beside it, which evaluates the root unless it lacks a profile.
+    `human` is a human-like network beside it, which evaluates the root unless it lacks a profile.  `calls` makes the
+    evaluator's calls; by default a thread of its own does.
 
     One thread at a time uses it.  Raises ConfigError if rollouts should be played by a network that is not loaded.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator, human: Evaluator | None = None) -> None:
+    def __init__(
+        self, config: Config, evaluator: Evaluator, human: Evaluator | None = None, calls: Calls | None = None
+    ) -> None:
         check_rollout_policy(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
@@ -49,7 +52,7 @@ class PuctSearch:
         self._human: Final = None if lacks_profile else human
         self.batch_size: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
-        self._thread: Final = EvaluationThread("evaluator")
+        self._calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
         self._seed = config.search.seed
         self._random = np.random.default_rng(self._seed)
         self._tree: ReusableTree | None = None
@@ -60,17 +63,20 @@ class PuctSearch:
         `to_play` defaults to the side whose turn it is.  The root is always evaluated, even if the search was cancelled
         before, so that there is a move to choose.  Raises what the evaluator raises.
         """
-        start = time.perf_counter()
         cancel = limits.cancel or CancelToken()
-        self._thread.drain()
-        with cancel.calling(self._thread.wake):
-            run = self._begin(game, game.to_play if to_play is None else to_play, limits, cancel, start)
+        self._calls.drain()
+        with cancel.calling(self._calls.wake):
+            run = self.begin(self.prepare(game, limits, to_play=to_play), limits, cancel)
             run.run_to_limits()
+        return self.report(run)
+
+    def report(self, run: SearchRun) -> SearchReport:
+        """Return what a search of this object has found so far; its first move is drawn as configured."""
         return run.final_report(self._random)
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
-        self._thread.drain()
+        self._calls.drain()
         self._random = np.random.default_rng(self._seed)
         if self._tree is not None:
             self._tree.clear(self._seed)
@@ -82,10 +88,12 @@ class PuctSearch:
 
     def close(self) -> None:
         """End the thread after the call it is in; the search cannot be used afterwards."""
-        self._thread.close()
+        self._calls.close()
 
-    def _begin(self, game: Game, color: int, limits: Limits, cancel: CancelToken, start: float) -> SearchRun:
-        """Return the search of a position, whose root has been evaluated and is in the tree."""
+    def prepare(self, game: Game, limits: Limits, *, to_play: int | None = None) -> "PreparedRoot":
+        """Return a position that is the root of the tree, with its evaluation under way."""
+        start = time.perf_counter()
+        color = game.to_play if to_play is None else to_play
         puct, advantage = self.config.puct, limits.advantage_black
         if advantage is None:
             holder = color if limits.behalf_of is None else limits.behalf_of
@@ -101,20 +109,34 @@ class PuctSearch:
             passing_hacks=puct.passing_hacks,
             human_profile=self.config.human.profile.code,
         )
-        leaf_evaluator = LeafEvaluator(self._thread, self.evaluator, tree.player, conditions)
+        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions)
         write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=puct.conservative_pass)
-        raw, is_new = tree.raw, tree.raw is None
-        if raw is None:
-            raw = tree.raw = self._evaluate_root(tree, leaf_evaluator)
+        job = by_people = None
+        if tree.raw is None:
+            job = self._submit_root(tree, leaf_evaluator)
         if tree.human is None and self._human is not None:
-            by_people = LeafEvaluator(self._thread, self._human, None, conditions)
-            tree.human = self._evaluate_position(tree, by_people, new_evaluation(1, game.width, game.height))
-        if puct.conservative_pass and game.consecutive_passes > 0:
-            write_game(tree.buffers.root_positions, 0, game, color)  # with the past of the leaves
+            evaluation = new_evaluation(1, game.width, game.height)
+            people = LeafEvaluator(self._calls, self._human, None, conditions)
+            by_people = (self._submit_position(tree, people, evaluation), evaluation)
+        return PreparedRoot(start, tree, position, mirroring, leaf_evaluator, job, by_people)
+
+    def begin(self, prepared: "PreparedRoot", limits: Limits, cancel: CancelToken) -> SearchRun:
+        """Return the search of a prepared position, once its root has been evaluated and is in the tree."""
+        start, tree, position, mirroring, leaf_evaluator, job, by_people = prepared
+        if job is not None:
+            self._wait(job)
+            tree.raw = raw_evaluation(tree.buffers.root_evaluation, 0)
+        if by_people is not None:
+            self._wait(by_people[0])
+            tree.human = raw_evaluation(by_people[1], 0)
+        game = position.game
+        if self.config.puct.conservative_pass and game.consecutive_passes > 0:
+            write_game(tree.buffers.root_positions, 0, game, position.color)  # with the past of the leaves
         if limits.move_ownership:
             tree.collect_move_ownership()
-        run = SearchRun(self.config, leaf_evaluator, tree, position, raw, mirroring, limits, cancel, start)
-        if is_new:
+        assert tree.raw is not None, "evaluated here or by an earlier search"
+        run = SearchRun(self.config, leaf_evaluator, tree, position, tree.raw, mirroring, limits, cancel, start)
+        if job is not None:
             run.add_root_evaluation()
         run.set_root_priors(self._random)
         return run
@@ -128,24 +150,38 @@ class PuctSearch:
             )
         return self._tree
 
-    def _evaluate_root(self, tree: ReusableTree, leaf_evaluator: LeafEvaluator) -> RawEvaluation:
-        """Return the evaluation of the root in `root_positions`.
+    def _submit_root(self, tree: ReusableTree, leaf_evaluator: LeafEvaluator) -> Job:
+        """Return the job that evaluates the root in `root_positions`.
 
         A root that is new is played out as well; one that was a leaf before has been.
         """
         is_new = tree.store.tree.state[ROOT] == NEW
         results = tree.buffers.batches[0].results if is_new else None
-        return self._evaluate_position(tree, leaf_evaluator, tree.buffers.root_evaluation, results)
+        return self._submit_position(tree, leaf_evaluator, tree.buffers.root_evaluation, results)
 
-    def _evaluate_position(
+    def _submit_position(
         self, tree: ReusableTree, leaf_evaluator: LeafEvaluator, out: Evaluation, results: Results | None = None
-    ) -> RawEvaluation:
-        """Return the evaluation of the root, also written to `out`; waits for it even if the search was cancelled."""
+    ) -> Job:
+        """Return the job that writes the evaluation of the root to `out`."""
         puct = self.config.puct
         options = EvaluationOptions(
             symmetry=ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY, optimism=puct.root_policy_optimism
         )
-        job = leaf_evaluator.submit(tree.buffers.root_positions, 1, out, results, options)
-        while not leaf_evaluator.wait(job):
+        return leaf_evaluator.submit(tree.buffers.root_positions, 1, out, results, options)
+
+    def _wait(self, job: Job) -> None:
+        """Wait for a job, even if the search was cancelled."""
+        while not self._calls.wait(job):
             pass
-        return raw_evaluation(out, 0)
+
+
+class PreparedRoot(NamedTuple):
+    """What `PuctSearch.prepare` returns: the root of a search that is about to begin."""
+
+    start: float  # of `time.perf_counter`
+    tree: ReusableTree
+    position: RootPosition
+    mirroring: Mirroring | None
+    leaf_evaluator: LeafEvaluator
+    job: Job | None  # evaluates the root; None if an earlier search did
+    by_people: tuple[Job, Evaluation] | None  # the same by the human-like network

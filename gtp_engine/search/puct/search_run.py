@@ -177,8 +177,8 @@ class SearchRun:
     def run_to_limits(self) -> None:
         """Do playouts until a limit is reached or the search is cancelled."""
         free, under_way = list(self._tree.buffers.batches), deque[Batch]()
-        if progress_of(self._view(), 0, 0.0).choices == 0:
-            return  # every move was left out
+        if not self._has_choices():
+            return
         try:
             while not (self._cancel.is_cancelled or self._has_all_visits()):
                 self._report_if_due()
@@ -200,6 +200,30 @@ class SearchRun:
         finally:
             for batch in under_way:
                 abandon(self._tree.store.tree, batch.leaves, batch.rows)
+
+    def send(self) -> bool:
+        """Return whether a batch was selected and sent; the search is over if not.  `receive` adds it to the tree.
+
+        For a search that takes turns with others; it has one batch under way at a time.
+        """
+        if self._cancel.is_cancelled or self._has_all_visits() or not self._has_choices() or self._watcher_stops():
+            return False
+        count = self._next_count(0)
+        if count > 0 and self._tree.store.is_full(count):
+            self._tree.store.prune()
+        return count > 0 and self._send(self._tree.buffers.batches[0], count)
+
+    def receive(self) -> None:
+        """Wait for the batch that was sent and add it to the tree."""
+        batch = self._tree.buffers.batches[0]
+        if batch.job is not None:
+            while not self._leaf_evaluator.wait(batch.job):
+                pass
+        self._receive(batch)
+
+    def _has_choices(self) -> bool:
+        """Return whether there is a move that was not left out."""
+        return progress_of(self._view(), 0, 0.0).choices > 0
 
     def _next_count(self, under_way: int) -> int:
         """Return how many playouts the next batch should hold while `under_way` are under way.

@@ -1,0 +1,161 @@
+"""The command `gtp-engine review`."""
+
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
+
+if TYPE_CHECKING:
+    from gtp_engine.review.library import Reviewed, ReviewLibrary, Source
+
+_HELP: Final = """Review games: what each move lost, and what would have been better.
+
+\b
+gtp-engine review GAME.sgf
+gtp-engine review games/ --out reviews/ --csv reviews/table.csv
+
+For GAME.sgf it writes GAME.review.html, a page to step through the game with graphs and the biggest mistakes,
+GAME.review.sgf, the record with comments, variations and winrates that Sabaki and Lizzie show, and GAME.review.json
+for programs. FILES are records, folders of records, or - for stdin.
+
+Ctrl-C keeps what is done; the same command goes on from there. Files that cannot be read are listed at the end, and
+the exit code is then 1.
+"""
+
+_UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+class ReviewCommand(ConfigCommand):
+    """The command's help lists what a review needs first."""
+
+    usual = ("network.model", "search.visits", "game.rules", "game.komi")
+
+
+def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Return the seconds of a time such as "90", "90s", "5min" or "1h"; raises a usage error for anything else."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
+    if match is None or match[2] not in _UNITS or float(match[1]) <= 0:
+        raise click.BadParameter(f"{value!r}: expected a time such as 90s, 5min or 1h", ctx, param)
+    return float(match[1]) * _UNITS[match[2]]
+
+
+@click.command("review", cls=ReviewCommand, help=_HELP)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
+@click.option(
+    "--seconds", callback=_duration, metavar="TIME", help="Search each position this long, instead of --visits."
+)
+@click.option("--total", callback=_duration, metavar="TIME", help="Time for a whole game, such as 5min.")
+@click.option("--game", type=click.IntRange(1), metavar="N", help="Review game N of a file with several games.")
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
+@click.option("--terminal", is_flag=True, help="Also print the graph and the mistakes.")
+@click.option("--territory", is_flag=True, help="Mark the expected territory in the last position of the SGF.")
+@config_options()
+def review_command(
+    files: tuple[Path, ...],
+    out: Path | None,
+    seconds: float | None,
+    total: float | None,
+    game: int | None,
+    table: Path | None,
+    terminal: bool,
+    territory: bool,
+    config_file: str | None,
+    **flags: object,
+) -> None:
+    """Review the games and exit."""
+    config = build_config(config_file, flags)
+    from gtp_engine.engine.starting_board import first_board, playable_board
+    from gtp_engine.engine.warm_up import warm_up
+    from gtp_engine.go.rules import Rules
+    from gtp_engine.review.effort import Effort
+    from gtp_engine.review.game_analysis import GameAnalysis
+    from gtp_engine.review.library import ReviewLibrary, Terms
+    from gtp_engine.streams import write_log
+
+    effort = Effort(visits=config.search.visits or None, seconds=seconds, total=total)
+    sources = _sources(files, out)
+    evaluator = evaluator_of(config)
+    analysis = GameAnalysis(config, evaluator, effort)
+    warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), write_log)
+    terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory)
+    library = ReviewLibrary(analysis, terms)
+    reviewed = _review(library, sources)
+    if terminal:
+        _print_reports(reviewed)
+    if table is not None:
+        _write_table(table, reviewed)
+    for name in library.skipped:
+        click.echo(f"Skipped {name}: it is a review already.", err=True)
+    for failure in library.failures:
+        click.echo(f"Could not review {failure}", err=True)
+    sys.exit(1 if library.failures else 0)
+
+
+def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
+    """Return the records that the arguments name; raises SgfError if there is none."""
+    from gtp_engine.errors import SgfError, problem
+    from gtp_engine.review.library import STDIN_NAME, Source, sources_of
+
+    paths = [path for path in files if str(path) != "-"]
+    sources = sources_of(paths, out)
+    if len(paths) < len(files):
+        data = sys.stdin.buffer.read()
+        sources.append(Source(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
+    if not sources:
+        raise SgfError(
+            problem("no records to review", expected="files that end in .sgf", advice="name others one by one")
+        )
+    return sources
+
+
+def _review(library: "ReviewLibrary", sources: "Sequence[Source]") -> "list[Reviewed]":
+    """Return the reviews of all records that could be read; an interruption ends the program."""
+    from gtp_engine.progress import ProgressBar
+
+    reviewed = []
+    try:
+        with ProgressBar(total=len(sources)) as bar:
+            for number, source in enumerate(sources):
+                label = Path(source.name).name
+
+                def show(share: float, text: str, number: int = number, label: str = label) -> None:
+                    bar.update(number + share, f"{label}: {text}")
+
+                show(0.0, "reading")
+                found = library.review(source, show)
+                if found is not None:
+                    reviewed.append(found)
+                    bar.log(f"{source.target}.review.html")
+            bar.update(len(sources), "done")
+    except KeyboardInterrupt:
+        click.echo("Interrupted. The same command goes on from here.", err=True)
+        sys.exit(INTERRUPTED)
+    return reviewed
+
+
+def _print_reports(reviewed: "Sequence[Reviewed]") -> None:
+    from gtp_engine.review.terminal_report import terminal_report
+
+    width = shutil.get_terminal_size().columns
+    for each in reviewed:
+        click.echo(each.name)
+        click.echo(terminal_report(each.result, width=width, color=sys.stdout.isatty()), nl=False)
+
+
+def _write_table(path: Path, reviewed: "Sequence[Reviewed]") -> None:
+    from gtp_engine.files import replacing
+    from gtp_engine.review.csv_report import csv_of
+
+    with replacing(path) as unfinished:
+        unfinished.write_text(csv_of(reviewed), "utf-8")

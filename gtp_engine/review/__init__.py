@@ -1,0 +1,68 @@
+"""Reviews of games: what each move lost, who played how well, and what would have been better.
+
+    from gtp_engine import review
+
+    bytes --read_game--> GameLine --GameAnalysis.run--> Findings --new_review--> GameReview --> files
+
+game_line        the positions of a record's main line
+effort           how much to search, and where a second time
+game_analysis    searches the positions, and keeps what is done
+findings         what a search found in a position, as plain values
+game_review      what each move lost, accuracy, mistakes; the JSON
+annotations      the annotated SGF
+review_page      the HTML page (`page.html` is its template)
+terminal_report  the review for a terminal
+csv_report       a table of many games
+library          many files: which to review, and where results go
+
+The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
+"""
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.rules import Rules
+from gtp_engine.review.annotations import annotated
+from gtp_engine.review.effort import Effort
+from gtp_engine.review.findings import Candidate, Finding
+from gtp_engine.review.game_analysis import GameAnalysis, SavedWork
+from gtp_engine.review.game_line import GameLine, read_game
+from gtp_engine.review.game_review import GameReview, PlayedMove, Side, new_review
+from gtp_engine.review.review_page import page_of
+
+__all__ = [
+    "review_game",
+    "read_game",
+    "annotated",
+    "page_of",
+    "GameReview",
+    "PlayedMove",
+    "Side",
+    "Finding",
+    "Candidate",
+    "GameLine",
+    "GameAnalysis",
+    "SavedWork",
+    "Effort",
+    "new_review",
+]
+
+
+def review_game(
+    data: bytes,
+    evaluator: Evaluator,
+    *,
+    effort: Effort | None = None,
+    config: Config | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> GameReview:
+    """Return the review of the first game in an SGF file, with the network of `evaluator`, which stays open.
+
+    `rules` (by default those of the configuration) and `komi` are for records that name none.  Raises SgfError for a
+    record that cannot be read.
+    """
+    config = config or Config()
+    line = read_game(data, rules=rules or Rules.parse(config.game.rules), komi=komi)
+    analysis = GameAnalysis(config, evaluator, effort or Effort())
+    findings = analysis.run(line, SavedWork(None, ""), lambda share, text: None)
+    return new_review(line, findings, analysis.network)

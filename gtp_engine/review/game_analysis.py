@@ -1,0 +1,177 @@
+"""Searches the positions of a game in two passes, group by group, and keeps what is done in a file.
+
+A group of positions is searched side by side (`search.puct.joint_search`), from an empty tree and an empty cache.  So
+its result depends on nothing that was searched before, and a review that was interrupted goes on with the first group
+that is missing and ends with the same numbers.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gtp_engine import __version__
+from gtp_engine.config import Config
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.review.effort import FIRST_PASS_TIME, SECOND_FACTOR, Effort, of_interest
+from gtp_engine.review.findings import Finding, finding_of
+from gtp_engine.review.game_line import GameLine
+from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.puct.joint_search import JointSearch
+
+GROUP: Final = 32
+"""Positions searched side by side: with 16 the network's batches are smaller, with 64 an interruption costs more."""
+
+SEED: Final = 1
+"""Seed of the search unless the configuration has one."""
+
+OnProgress = Callable[[float, str], None]
+"""Receives the share that is done, from 0 to 1, and a text."""
+
+
+class SavedWork:
+    """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
+
+    A file with another key, of another record or other settings, is started anew.
+    """
+
+    def __init__(self, path: Path | None, key: str) -> None:
+        self._path: Final = path
+        self._findings: Final[dict[tuple[int, int], Finding]] = {}
+        if path is None:
+            return
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            lines = []
+        if lines and lines[0] == key:
+            for line in lines[1:]:
+                self._read(line)
+        else:
+            path.write_text(key + "\n", "utf-8")
+
+    def get(self, first_pass: bool, number: int) -> Finding | None:
+        """Return what was found in a position, None if it was not searched yet."""
+        return self._findings.get((0 if first_pass else 1, number))
+
+    def add(self, first_pass: bool, findings: Sequence[Finding]) -> None:
+        """Keep the findings of a group; they reach the disk together."""
+        kind = 0 if first_pass else 1
+        self._findings.update({(kind, finding.number): finding for finding in findings})
+        if self._path is not None:
+            lines = [json.dumps([kind, finding.to_json()], separators=(",", ":")) for finding in findings]
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+
+    def remove(self) -> None:
+        """Delete the file."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _read(self, line: str) -> None:
+        """Add a line; the last one may be incomplete if the process was killed."""
+        try:
+            kind, data = json.loads(line)
+            finding = Finding.from_json(data)
+        except (ValueError, KeyError, TypeError):
+            return
+        self._findings[kind, finding.number] = finding
+
+
+class GameAnalysis:
+    """Analyses games with one evaluator, which stays open.
+
+    Raises ConfigError without a network: rollouts have no policy, and their scores are too rough for a review.
+    """
+
+    def __init__(self, config: Config, evaluator: Evaluator | None, effort: Effort) -> None:
+        if evaluator is None:
+            raise ConfigError(problem("a review without a network", advice="name one with --model FILE"))
+        seed = SEED if config.search.seed is None else config.search.seed
+        config = replace(config, search=replace(config.search, seed=seed))
+        self._effort: Final = effort
+        self._settings: Final = [__version__, evaluator.info.name, str(effort), str(config.search), str(config.puct)]
+        self._search: Final = JointSearch(config, evaluator, GROUP)
+        self.network: Final = evaluator.info.name
+
+    def key(self, data: bytes, line: GameLine) -> str:
+        """Return what identifies a review: the record, the settings, the network and the version."""
+        game = [str(line.rules), str(line.komi)]
+        return hashlib.sha256(data + "\0".join([*self._settings, *game]).encode()).hexdigest()
+
+    def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
+        """Return what was found in each position; an exception that `progress` raises ends it between two groups."""
+        run = _Run(self._search, line, saved, progress)
+        visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
+        everything = [position.number for position in line.positions]
+        cost = len(everything) * (2.0 if self._effort.has_second_pass else 1.0)
+        deadline = None if total is None else time.monotonic() + FIRST_PASS_TIME * total
+        findings = run.search(everything, visits, seconds=seconds, deadline=deadline, cost=cost)
+        if not self._effort.has_second_pass:
+            return findings
+        again = of_interest(findings)
+        deadline = None if deadline is None or total is None else deadline + (1.0 - FIRST_PASS_TIME) * total
+        more = None if visits is None else SECOND_FACTOR * visits
+        for finding in run.search(again, more, deadline=deadline, cost=2.0 * len(again), is_first=False):
+            if finding.visits > findings[finding.number].visits:  # a late second pass may have had no time
+                findings[finding.number] = finding
+        return findings
+
+
+class _Run:
+    """The review of one game."""
+
+    def __init__(self, search: JointSearch, line: GameLine, saved: SavedWork, progress: OnProgress) -> None:
+        self._search: Final = search
+        self._line: Final = line
+        self._saved: Final = saved
+        self._progress: Final = progress
+
+    def search(
+        self,
+        numbers: Sequence[int],
+        visits: int | None,
+        *,
+        seconds: float | None = None,
+        deadline: float | None = None,
+        cost: float,
+        is_first: bool = True,
+    ) -> list[Finding]:
+        """Return the findings of these positions, each searched with `visits`, `seconds`, or its share of the time.
+
+        `cost` is the number of positions that make up the whole review, for the progress.
+        """
+        found: list[Finding] = []
+        for start in range(0, len(numbers), GROUP):
+            group = numbers[start : start + GROUP]
+            known = [finding for number in group if (finding := self._saved.get(is_first, number)) is not None]
+            if len(known) < len(group):
+                limit = None if seconds is None else len(group) * seconds
+                if deadline is not None:
+                    left = max(0.0, deadline - time.monotonic())
+                    limit = left * len(group) / (len(numbers) - start)
+                known = self._search_group(group, visits, limit)
+                self._saved.add(is_first, known)
+            found += known
+            share = len(found) / cost if is_first else 1.0 - 0.5 * (1.0 - len(found) / len(numbers))
+            self._progress(share, f"{'position' if is_first else 'second look'} {len(found)}/{len(numbers)}")
+        return found
+
+    def _search_group(self, numbers: Sequence[int], visits: int | None, seconds: float | None) -> list[Finding]:
+        positions = [self._line.positions[number] for number in numbers]
+        end = None if seconds is None else time.monotonic() + seconds
+
+        def is_late(_: Progress) -> bool:
+            return end is not None and time.monotonic() >= end
+
+        limits = Limits(visits=visits, watcher=is_late)
+        reports = self._search.run([(position.game, position.to_play) for position in positions], limits)
+        moves = self._line.moves
+        return [
+            finding_of(position, report, moves[position.number].point if position.number < len(moves) else None)
+            for position, report in zip(positions, reports, strict=True)
+        ]

@@ -1,0 +1,222 @@
+"""GameReview: the moves of a game with what each lost, the accuracy of both players, and the biggest mistakes.
+
+Points lost by a move: the lead of its side under the best move that the search found, less its lead in the position
+after the move, but never less than 0; a move that is the search's own choice loses nothing.  Winrates likewise.
+
+Accuracy: the mean over a player's moves of 100 · 2^(−points lost / HALF_POINTS).  Its interval is that of the mean of a
+sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and 100.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any, Final
+
+from gtp_engine import __version__
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.review.findings import Finding, color_letter
+from gtp_engine.review.game_line import GameLine
+from gtp_engine.sgf.values import format_rules
+
+FORMAT: Final = "tengen-review-1"
+"""The value of `format` in the JSON."""
+
+HALF_POINTS: Final = 3.0
+"""Points lost with which a move counts half in the accuracy: about a stone's worth of a small endgame move."""
+
+CONFIDENCE: Final = 1.96
+"""Standard errors on each side of a mean, for a confidence of 95 %."""
+
+BIGGEST: Final = 5
+"""How many of the biggest mistakes a review lists."""
+
+BLUNDERS: Final = (2, 5, 10)
+"""Points lost from which on moves are counted."""
+
+DOUBTFUL: Final = 2.0
+BAD: Final = 5.0
+"""Points lost from which on a move is marked as doubtful or bad."""
+
+SURPRISING: Final = 0.05
+"""Largest prior of a move that is marked as interesting, or as a fine move, if it loses nothing."""
+
+NOTHING: Final = 0.5
+"""Points lost up to which a surprising move is interesting: within the noise of two searches."""
+
+OPEN_WINRATES: Final = (0.05, 0.95)
+"""Winrates between which a game is open; beyond, an unusual move need not be interesting."""
+
+FINE_GAIN: Final = 2.0
+"""Points by which a fine move is better than every other candidate."""
+
+OPENING_SHARE: Final = 0.14
+MIDDLE_SHARE: Final = 0.42
+"""Moves played, as a share of the board's points, at which the opening and the middle game end: on 19×19 moves 50 and
+151, on 9×9 moves 11 and 34."""
+
+PHASES: Final = ("opening", "middle game", "endgame")
+
+
+@dataclass(frozen=True)
+class PlayedMove:
+    """A move of the game; `number` counts from 1, and winrates and leads are in the findings before and after it.
+
+    `best` is the move that the search would have played, `mark` an SGF property: BM bad, DO doubtful, IT interesting,
+    TE fine; None for most moves.
+    """
+
+    number: int
+    color: str
+    vertex: str
+    points_lost: float
+    winrate_lost: float
+    best: str | None
+    phase: str
+    mark: str | None
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether the move lost enough to be marked."""
+        return self.points_lost >= DOUBTFUL
+
+
+@dataclass(frozen=True)
+class Side:
+    """One player's moves in numbers; `blunders` counts moves by points lost, `by_phase` has means of points lost.
+
+    Accuracies and means are None for a player, or in a phase, without moves.
+    """
+
+    name: str | None
+    rank: str | None
+    moves: int
+    accuracy: float | None
+    accuracy_interval: tuple[float, float] | None
+    mean_points_lost: float | None
+    best_moves: int
+    blunders: dict[str, int]
+    by_phase: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class GameReview:
+    """A reviewed game: `findings[k]` is about the position after k moves, `moves[k]` the move played there."""
+
+    line: GameLine
+    findings: tuple[Finding, ...]
+    moves: tuple[PlayedMove, ...]
+    network: str
+
+    @property
+    def mistakes(self) -> list[PlayedMove]:
+        """The biggest mistakes, the biggest first: up to five that lost DOUBTFUL points or more."""
+        found = [move for move in self.moves if move.is_mistake]
+        return sorted(found, key=lambda move: (-move.points_lost, move.number))[:BIGGEST]
+
+    def side(self, color: str) -> Side:
+        """Return the numbers of a player, "B" or "W"."""
+        record, moves = self.line.record, [move for move in self.moves if move.color == color]
+        is_black = color == "B"
+        accuracy, interval = _accuracy(moves)
+        return Side(
+            name=record.black_name if is_black else record.white_name,
+            rank=record.black_rank if is_black else record.white_rank,
+            moves=len(moves),
+            accuracy=accuracy,
+            accuracy_interval=interval,
+            mean_points_lost=_mean_lost(moves),
+            best_moves=sum(move.vertex == move.best for move in moves),
+            blunders={str(least): sum(move.points_lost >= least for move in moves) for least in BLUNDERS},
+            by_phase={phase: _mean_lost([move for move in moves if move.phase == phase]) for phase in PHASES},
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the review as values of JSON; docs/review.md describes them."""
+        line, game = self.line, self.line.positions[0].game
+        return {
+            "format": FORMAT,
+            "program": f"Tengen {__version__}",
+            "network": self.network,
+            "game": {
+                "width": game.width,
+                "height": game.height,
+                "rules": format_rules(line.rules),
+                "komi": line.komi,
+                "handicap": line.record.handicap,
+                "result": line.record.result,
+                "date": line.record.date,
+                "setup": [
+                    [color_letter(stone.color), format_vertex(stone.point, width=game.width, height=game.height)]
+                    for stone in game.setup_stones
+                ],
+            },
+            "players": {color: asdict(self.side(color)) for color in ("B", "W")},
+            "mistakes": [move.number for move in self.mistakes],
+            "moves": [asdict(move) for move in self.moves],
+            "positions": [finding.to_json() for finding in self.findings],
+            "notes": list(line.record.notes),
+        }
+
+
+def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> GameReview:
+    """Return the review of a game from what was found in each of its positions."""
+    moves = tuple(_played_move(line, findings, number) for number in range(1, len(line.moves) + 1))
+    return GameReview(line, tuple(findings), moves, network)
+
+
+def _played_move(line: GameLine, findings: Sequence[Finding], number: int) -> PlayedMove:
+    move, game = line.moves[number - 1], line.positions[0].game
+    before, after = findings[number - 1], findings[number]
+    color, vertex = color_letter(move.color), format_vertex(move.point, width=game.width, height=game.height)
+    sign = 1.0 if color == "B" else -1.0
+    is_best = before.best is not None and before.best.vertex == vertex
+    lost = 0.0 if is_best else max(0.0, sign * (before.lead - after.lead))
+    winrate_lost = 0.0 if is_best else max(0.0, sign * (before.winrate - after.winrate))
+    return PlayedMove(
+        number=number,
+        color=color,
+        vertex=vertex,
+        points_lost=round(lost, 2),
+        winrate_lost=round(winrate_lost, 4),
+        best=None if before.best is None else before.best.vertex,
+        phase=_phase(number, game.width * game.height),
+        mark=_mark(before, lost, is_best=is_best),
+    )
+
+
+def _mark(before: Finding, lost: float, *, is_best: bool) -> str | None:
+    """Return the property that marks a move, None for a usual one."""
+    if lost >= DOUBTFUL:
+        return "BM" if lost >= BAD else "DO"
+    least, most = OPEN_WINRATES
+    is_surprising = before.played_prior is not None and before.played_prior <= SURPRISING
+    if lost > NOTHING or not is_surprising or not least <= before.winrate <= most:
+        return None
+    return "TE" if is_best and _is_far_better(before) else "IT"
+
+
+def _is_far_better(before: Finding) -> bool:
+    """Return whether the first candidate is better than the others by FINE_GAIN points."""
+    sign = 1.0 if before.to_play == "B" else -1.0
+    first, others = before.candidates[0], before.candidates[1:]
+    return bool(others) and all(sign * (first.lead - other.lead) >= FINE_GAIN for other in others)
+
+
+def _phase(number: int, area: int) -> str:
+    """Return the phase of the game in which a move was played."""
+    return PHASES[(number > OPENING_SHARE * area) + (number > MIDDLE_SHARE * area)]
+
+
+def _mean_lost(moves: Sequence[PlayedMove]) -> float | None:
+    return round(sum(move.points_lost for move in moves) / len(moves), 2) if moves else None
+
+
+def _accuracy(moves: Sequence[PlayedMove]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return accuracy and its interval; without moves there is neither."""
+    if not moves:
+        return None, None
+    scores = [100.0 * 2.0 ** (-move.points_lost / HALF_POINTS) for move in moves]
+    mean = sum(scores) / len(scores)
+    variance = sum((score - mean) ** 2 for score in scores) / max(1, len(scores) - 1)
+    radius = CONFIDENCE * sqrt(variance / len(scores))
+    return round(mean, 1), (round(max(0.0, mean - radius), 1), round(min(100.0, mean + radius), 1))

@@ -1,0 +1,154 @@
+"""Reviews of many files: which to review, where the results go, and what could not be reviewed.
+
+For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json.  While a game is being reviewed,
+GAME.review.part keeps what has been found; a game whose JSON has the right key is finished and is not searched again.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.errors import SgfError, TengenError, problem, shown_path
+from gtp_engine.files import replacing
+from gtp_engine.go.rules import Rules
+from gtp_engine.review.annotations import annotated, is_own_output
+from gtp_engine.review.game_analysis import GameAnalysis, SavedWork
+from gtp_engine.review.game_line import read_game
+from gtp_engine.review.game_review import GameReview, new_review
+from gtp_engine.review.review_page import page_of
+from gtp_engine.sgf import read_sgf_file
+from gtp_engine.sgf.tree_text import games_in
+
+SUFFIX: Final = ".review"
+STDIN_NAME: Final = "stdin"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A record to review: its name for messages, its bytes, and the common beginning of the results' paths."""
+
+    name: str
+    read: Callable[[], bytes]
+    target: Path
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A source that was reviewed: its name, and the content of its JSON file."""
+
+    name: str
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How records are read and written: rules and komi for those that name none, `game` of several in a file."""
+
+    rules: Rules
+    komi: float | None = None
+    game: int | None = None
+    territory: bool = False
+
+
+def sources_of(paths: Sequence[Path], out: Path | None) -> list[Source]:
+    """Return the records of files and folders (with all folders in them), without reviews made earlier.
+
+    Results go beside the record, or below `out`, where those of a folder keep their place in it.  Raises SgfError for a
+    path that does not exist.
+    """
+    found: dict[Path, Source] = {}
+    for path in paths:
+        if not path.exists():
+            raise SgfError(problem(f"cannot open {shown_path(path)}", expected="a file or folder"))
+        root = path if path.is_dir() else path.parent
+        for file in _records_in(path) if path.is_dir() else [path]:
+            beside = root if out is None else out
+            target = beside / file.relative_to(root).with_suffix("")
+            found[file] = Source(str(file), lambda file=file: read_sgf_file(str(file)), target)  # type: ignore[misc]
+    return list(found.values())
+
+
+def _records_in(folder: Path) -> Iterator[Path]:
+    """Yield the records in a folder, sorted by path."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() == ".sgf" and path.is_file() and not path.stem.endswith(SUFFIX):
+            yield path
+
+
+class ReviewLibrary:
+    """Reviews records one after the other; `failures` are messages about those that could not be reviewed.
+
+    `skipped` are the names of records that are reviews themselves.
+    """
+
+    def __init__(self, analysis: GameAnalysis, terms: Terms) -> None:
+        self._analysis: Final = analysis
+        self._terms: Final = terms
+        self.failures: Final[list[str]] = []
+        self.skipped: Final[list[str]] = []
+
+    def review(self, source: Source, progress: Callable[[float, str], None]) -> Reviewed | None:
+        """Return what was found in a record, after writing its files; None if it could not be read."""
+        try:
+            return self._review(source, progress)
+        except (TengenError, OSError) as error:
+            reason = str(error) if isinstance(error, TengenError) else error.strerror or str(error)
+            self.failures.append(f"{source.name}: {reason}")
+            return None
+
+    def _review(self, source: Source, progress: Callable[[float, str], None]) -> Reviewed | None:
+        data = self._one_game(source.read())
+        if is_own_output(data):
+            self.skipped.append(source.name)
+            return None
+        line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
+        key = self._analysis.key(data, line)
+        finished = _finished(source.target, key)
+        if finished is not None:
+            return Reviewed(source.name, finished)
+        source.target.parent.mkdir(parents=True, exist_ok=True)
+        saved = SavedWork(_path(source.target, "part"), key)
+        review = new_review(line, self._analysis.run(line, saved, progress), self._analysis.network)
+        result = {**review.to_json(), "key": key}
+        write_files(source.target, data, review, result, territory=self._terms.territory)
+        saved.remove()
+        return Reviewed(source.name, result)
+
+    def _one_game(self, data: bytes) -> bytes:
+        """Return the game to review; raises SgfError for a file of several of which none was named."""
+        games, number = games_in(data), self._terms.game
+        if number is None:
+            if len(games) > 1:
+                advice = "name one with --game N, or split the file"
+                raise SgfError(problem(f"{len(games):,} games in one file", expected="one", advice=advice))
+            return data
+        if not 1 <= number <= len(games):
+            raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
+        return games[number - 1]
+
+
+def write_files(target: Path, data: bytes, review: GameReview, result: dict[str, Any], *, territory: bool) -> None:
+    """Write the annotated record, the page and, last, the JSON, each whole or not at all."""
+    contents = {
+        "sgf": annotated(data, review, territory=territory),
+        "html": page_of(result, title=target.name).encode("utf-8"),
+        "json": (json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8"),
+    }
+    for kind, content in contents.items():
+        with replacing(_path(target, kind)) as path:
+            path.write_bytes(content)
+
+
+def _path(target: Path, kind: str) -> Path:
+    return target.with_name(f"{target.name}{SUFFIX}.{kind}")
+
+
+def _finished(target: Path, key: str) -> dict[str, Any] | None:
+    """Return the content of a finished review's JSON, None if there is none with this key."""
+    try:
+        result = json.loads(_path(target, "json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if isinstance(result, dict) and result.get("key") == key else None

@@ -1,0 +1,182 @@
+"""JointSearch: searches several positions side by side, so that the network evaluates leaves of all of them at once.
+
+A search of few visits can have few positions under way (`puct.in_flight_share`), so alone it calls the network for one
+or two at a time.  Here each of several searches selects a batch, all batches are evaluated by one call, and each search
+backs its own up:
+
+    select A   select B   select C   evaluate A, B and C   back up A   back up B   back up C   select A ...
+
+Each search builds the tree that it would build alone, apart from the rounding of a network that depends on the number
+of positions in a call.  The order does not depend on time, so joint searches with a seed repeat exactly as well.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size, new_positions, put_row
+from gtp_engine.go.game import Game
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.evaluation_thread import Call, Job
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.report import SearchReport
+
+
+class _Request(NamedTuple):
+    """A call of the evaluator that waits for others."""
+
+    positions: Positions
+    rows: int
+    conditions: Conditions
+    out: Evaluation
+    options: EvaluationOptions
+
+
+class GatheringEvaluator:
+    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them, up to `rows` at once."""
+
+    def __init__(self, evaluator: Evaluator, rows: int) -> None:
+        self.info: Final[EvaluatorInfo] = evaluator.info
+        self._evaluator: Final = evaluator
+        self._rows: Final = rows
+        self._requests: list[_Request] = []
+        self._positions: Positions | None = None
+        self._evaluation: Evaluation | None = None
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        """Collect a request; `out` is written by `evaluate_all`, until when `positions` must not change."""
+        self._requests.append(_Request(positions, count, conditions, out, options))
+
+    def evaluate_all(self) -> None:
+        """Write the evaluations of all requests; requests of the same conditions and options share calls."""
+        requests, self._requests = self._requests, []
+        kinds: dict[tuple[Conditions, EvaluationOptions, tuple[int, int]], list[_Request]] = {}
+        for request in requests:
+            kind = (request.conditions, request.options, board_size(request.positions))
+            kinds.setdefault(kind, []).append(request)
+        for (conditions, options, (width, height)), alike in kinds.items():
+            places = [(request, row) for request in alike for row in range(request.rows)]
+            for start in range(0, len(places), self._rows):
+                self._evaluate(places[start : start + self._rows], conditions, options, width=width, height=height)
+
+    def _evaluate(
+        self,
+        places: Sequence[tuple[_Request, int]],
+        conditions: Conditions,
+        options: EvaluationOptions,
+        *,
+        width: int,
+        height: int,
+    ) -> None:
+        """Evaluate rows of requests by one call."""
+        positions, evaluation = self._arrays(width, height)
+        for place, (request, row) in enumerate(places):
+            put_row(positions, place, request.positions, row)
+        self._evaluator.evaluate(positions, len(places), conditions, evaluation, options)
+        for place, (request, row) in enumerate(places):
+            for array, source in zip(request.out, evaluation, strict=True):
+                array[row] = source[place]
+
+    def _arrays(self, width: int, height: int) -> tuple[Positions, Evaluation]:
+        """Return the arrays for boards of this size."""
+        if self._positions is None or self._evaluation is None or board_size(self._positions) != (width, height):
+            self._positions = new_positions(self._rows, width, height)
+            self._evaluation = new_evaluation(self._rows, width, height)
+        return self._positions, self._evaluation
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Write the rollout policy at once; see `RolloutPolicy`."""
+        self._evaluator.write_rollout_policy(positions, count, conditions, policy)
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get ready for boards of this size; see `Evaluator`."""
+        self._evaluator.prepare(width, height)
+
+    def clear_cache(self) -> None:
+        """Empty the cache of evaluations; see `Evaluator`."""
+        self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Do nothing: `evaluator` belongs to the caller."""
+
+
+class SharedCalls:
+    """The evaluation calls of several searches in one thread: the first wait for any of them makes all of them."""
+
+    def __init__(self, evaluator: GatheringEvaluator) -> None:
+        self._evaluator: Final = evaluator
+        self._jobs: list[Job] = []
+
+    def submit(self, call: Call) -> Job:
+        """Return the job that will run `call`."""
+        job = Job(call)
+        self._jobs.append(job)
+        return job
+
+    def wait(self, job: Job, seconds: float | None = None) -> bool:
+        """Return True, after all jobs were done; raises what the evaluator raises."""
+        if self._jobs:
+            jobs, self._jobs = self._jobs, []
+            for each in jobs:
+                each.run()
+            self._evaluator.evaluate_all()
+        if job.error is not None:
+            raise job.error
+        return True
+
+    def wake(self) -> None:
+        """Do nothing: the searching thread makes the calls itself."""
+
+    def drain(self) -> None:
+        """Drop the jobs, those of the other searches too."""
+        self._jobs = []
+
+    def close(self) -> None:
+        """Do nothing: there is no thread."""
+
+
+class JointSearch:
+    """Searches up to `count` positions at once with one evaluator, which stays open; one thread uses it.
+
+    Raises ConfigError if rollouts should be played by a network that is not loaded.
+    """
+
+    def __init__(self, config: Config, evaluator: Evaluator, count: int) -> None:
+        batch = config.puct.eval_batch or evaluator.info.batch
+        self._evaluator: Final = GatheringEvaluator(evaluator, count * batch)
+        self._calls: Final = SharedCalls(self._evaluator)
+        self._searches: Final = [PuctSearch(config, self._evaluator, calls=self._calls) for _ in range(count)]
+
+    def run(self, positions: Sequence[tuple[Game, int]], limits: Limits) -> list[SearchReport]:
+        """Return the report of each position, a game and the colour to play; there may be `count` of them.
+
+        Every search has these limits and a tree of its own.
+
+        The cache of evaluations is emptied before, so that the result does not depend on what was searched before.
+        Raises what the evaluator raises.
+        """
+        self._calls.drain()
+        self._evaluator.clear_cache()
+        cancel = limits.cancel or CancelToken()
+        searches = self._searches[: len(positions)]
+        for search in searches:
+            search.clear()
+        prepared = [
+            search.prepare(game, limits, to_play=color)
+            for search, (game, color) in zip(searches, positions, strict=True)
+        ]
+        runs = [search.begin(root, limits, cancel) for search, root in zip(searches, prepared, strict=True)]
+        active = runs
+        while active:
+            active = [run for run in active if run.send()]
+            for run in active:
+                run.receive()
+        return [search.report(run) for search, run in zip(searches, runs, strict=True)]

@@ -1,0 +1,165 @@
+"""TreeText: the text of a record, into which properties and variations are inserted without changing the rest.
+
+Other readers turn a record into values and lose how it was written.  This one finds where the nodes of the first game's
+main line lie in the text, so that everything else stays byte for byte as it was: unknown properties, line breaks, other
+variations, other games.  Inserted text is ASCII, and therefore the same in every encoding.
+
+A variation needs parentheses around what follows in the main line: `;a;b` becomes `;a(;b)(;c)`.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from gtp_engine.errors import SgfError
+from gtp_engine.sgf.reader import encoding_of
+
+_START: Final = re.compile(r"\(\s*;")
+_TOKEN: Final = re.compile(
+    r"\s*(?:\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)\]|(?P<name>[A-Za-z]{1,64})|(?P<mark>[;()]))", re.DOTALL
+)
+"""The tokens of sgfmill's grammar, with which records are read."""
+
+_LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
+"""Old records write names such as AddBlack; the capitals count."""
+
+
+@dataclass
+class Node:
+    """A node of the main line: where it begins and ends in the text, and its properties.
+
+    `properties` holds the place of the end of each property's last value, before the bracket, by name; `moves` is the
+    number of moves in the node.
+    """
+
+    start: int
+    end: int
+    tree: int
+    """Which game tree holds the node: 0 is the outermost."""
+    properties: dict[str, int] = field(default_factory=dict)
+    moves: int = 0
+
+
+class TreeText:
+    """The first game of a record, as text; `nodes` are those of its main line.
+
+    Raises SgfError if the record has no well-formed game, or its bytes would not survive being decoded and encoded.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._encoding: Final = encoding_of(data)
+        self._text: Final = data.decode(self._encoding, "surrogateescape")
+        if self._encode(self._text) != data:
+            raise SgfError(f"the SGF record cannot be annotated: it is not valid text in {self._encoding}")
+        self.nodes: Final[list[Node]] = []
+        self._closings: Final[dict[int, int]] = {}
+        self._find_nodes()
+        self._insertions: Final[dict[int, list[str]]] = {}
+
+    def add_property(self, node: Node, name: str, value: str) -> bool:
+        """Return whether a property was added to a node: not if the node has it, since the original's stays."""
+        return self.add_values(node, name, [value])
+
+    def add_values(self, node: Node, name: str, values: list[str]) -> bool:
+        """Return whether a property of several values was added to a node: not if the node has it."""
+        if name in node.properties or not values:
+            return False
+        self._insert(node.end, name + "".join(f"[{escaped(value)}]" for value in values))
+        return True
+
+    def add_comment(self, node: Node, text: str) -> None:
+        """Add a comment to a node, below the one that it has."""
+        if "C" in node.properties:
+            self._insert(node.properties["C"], "\n\n" + escaped(text))
+        else:
+            self._insert(node.end, f"C[{escaped(text)}]")
+
+    def add_variations(self, variations: dict[int, list[str]]) -> None:
+        """Add variations: by the number of the node in the main line after which they begin, each as its nodes' text.
+
+        To be called once.  The last node gets none, because a variation there would continue the main line.
+        """
+        for number in sorted(variations, reverse=True):
+            if number >= len(self.nodes) - 1:
+                continue
+            node, following = self.nodes[number], self.nodes[number + 1]
+            texts = "".join(f"\n({text})" for text in variations[number])
+            closing = self._closings[node.tree]
+            if following.tree == node.tree:
+                self._insert(following.start, "\n(")
+                self._insert(closing, ")" + texts)
+            else:
+                self._insert(closing, texts)
+
+    def to_bytes(self) -> bytes:
+        """Return the record with everything inserted, in its own encoding."""
+        pieces, last = [], 0
+        for place in sorted(self._insertions):
+            pieces += [self._text[last:place], *self._insertions[place]]
+            last = place
+        return self._encode("".join([*pieces, self._text[last:]]))
+
+    def _insert(self, place: int, text: str) -> None:
+        self._insertions.setdefault(place, []).append(text)
+
+    def _encode(self, text: str) -> bytes:
+        return text.encode(self._encoding, "surrogateescape")
+
+    def _find_nodes(self) -> None:
+        """Find the nodes of the main line, and where each of the trees that hold them is closed."""
+        start = _START.search(self._text)
+        if start is None:
+            raise SgfError("not a readable SGF record: no game found")
+        place, depth, branch, name = start.start(), 0, 0, ""
+        # `branch` is the depth of the innermost tree of the main line; deeper trees that come later are variations.
+        is_main, has_ended = True, False
+        while not has_ended:
+            token = _TOKEN.match(self._text, place)
+            if token is None:
+                raise SgfError("not a readable SGF record: the game is not closed")
+            place, mark = token.end(), token["mark"]
+            if mark == "(":
+                depth += 1
+                is_main = is_main and depth == branch + 1
+                branch = depth if is_main else branch
+            elif mark == ")":
+                if depth <= branch and depth - 1 not in self._closings:
+                    self._closings[depth - 1] = place - 1
+                is_main = False
+                depth -= 1
+                has_ended = depth == 0
+            elif is_main and mark == ";":
+                self.nodes.append(Node(place - 1, place, depth - 1))
+            elif is_main and token["name"] is not None:
+                name = token["name"].translate(_LOWER_CASE)
+            elif is_main and token["value"] is not None:
+                node = self.nodes[-1]
+                node.end = place
+                node.properties[name] = place - 1
+                node.moves += name in ("B", "W")
+
+
+def games_in(data: bytes) -> list[bytes]:
+    """Return the games of an SGF collection, each as the bytes it has there; text between games is left out.
+
+    A game that is not closed ends with the file.
+    """
+    encoding = encoding_of(data)
+    text = data.decode(encoding, "surrogateescape")
+    games, place = [], 0
+    while (start := _START.search(text, place)) is not None:
+        place, depth = start.start(), 0
+        while (token := _TOKEN.match(text, place)) is not None:
+            place = token.end()
+            depth += (token["mark"] == "(") - (token["mark"] == ")")
+            if depth == 0:
+                break
+        place = max(place, start.end())
+        games.append(text[start.start() : place].encode(encoding, "surrogateescape"))
+    return games
+
+
+def escaped(text: str) -> str:
+    """Return text as an SGF value: ASCII, with a backslash before what has a meaning in SGF."""
+    plain = text.encode("ascii", "replace").decode("ascii")
+    return re.sub(r"([\\\]])", r"\\\1", plain)

@@ -1,0 +1,36 @@
+"""Shared by the tests of reviews: records, and reviews with an evaluator of a few lines."""
+
+from collections.abc import Callable
+
+from puct_support import AreaEvaluator
+
+from gtp_engine import Config, Rules
+from gtp_engine.review import Effort, GameAnalysis, GameReview, SavedWork, new_review, read_game
+
+RECORD = b"(;GM[1]SZ[5]KM[0.5]RU[Chinese]PB[Ann]PW[Bob]BR[3k]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
+
+
+def review_of(data: bytes = RECORD, visits: int = 8) -> GameReview:
+    """Return a review of a record."""
+    line, analysis = read_game(data, rules=Rules()), analysis_of(visits)
+    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
+
+
+def analysis_of(visits: int = 8, evaluator: AreaEvaluator | None = None) -> GameAnalysis:
+    return GameAnalysis(Config(), evaluator or AreaEvaluator(), Effort(visits=visits))
+
+
+def silent(share: float, text: str) -> None:
+    """Receive the progress."""
+
+
+def stopping_after(calls: int) -> Callable[[float, str], None]:
+    """Return a receiver of progress that is interrupted at a call."""
+    left = [calls]
+
+    def progress(share: float, text: str) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    return progress

@@ -1,0 +1,120 @@
+"""The annotated record: every original property survives, and other programs' readers find ours."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from review.review_support import RECORD, review_of
+from review.test_game_review import reviewed
+from sgfmill import sgf
+
+from gtp_engine.review import annotated
+from gtp_engine.review.annotations import comment_on, is_own_output
+
+TESTS = Path(__file__).parent.parent
+SABAKI = TESTS / "gtp" / "sabaki"
+WHEELS = Path(os.environ.get("TENGEN_KATRAIN_WHEELS", TESTS / "analysis" / "wheels"))
+
+
+def mistaken() -> bytes:
+    """Return a record in which White's move 4 is a mistake of seven points, with a better move at C5."""
+    return annotated(RECORD, reviewed([0, -1, -1, -1, 6, 6, 6], ["C5"] * 7))
+
+
+def nodes_of(data: bytes) -> list[sgf.Tree_node]:
+    return list(sgf.Sgf_game.from_bytes(data).get_main_sequence())
+
+
+def test_original_properties_survive_and_keep_their_order() -> None:
+    original, written = nodes_of(RECORD), nodes_of(mistaken())
+    assert len(original) == len(written)
+    for before, after in zip(original, written, strict=True):
+        names = [name for name in after.properties() if name in before.properties()]
+        assert [after.get_raw_list(name) for name in names] == [before.get_raw_list(name) for name in names]
+        assert set(names) == set(before.properties())
+
+
+def test_without_what_was_inserted_the_bytes_are_the_original() -> None:
+    rest = iter(mistaken())
+    assert all(byte in rest for byte in RECORD), "the original is a subsequence"
+
+
+def test_sabaki_and_lizzie_find_their_properties() -> None:
+    node = nodes_of(mistaken())[4]  # after White's mistake, Black to play
+    assert node.get_raw("SBKV") == b"56.00" and node.get_raw("SBKS") == b"6.00"
+    head, moves = node.get_raw("LZ").decode().split("\n")
+    assert head == "Tengen-test 44.0 50 6.0 0", "the winrate of White, who has just moved; the lead of Black, to play"
+    assert moves == "move C5 visits 50 winrate 5000 prior 3000 scoreMean 6.00 pv C5"
+
+
+def test_a_mistake_has_a_mark_a_comment_and_a_variation() -> None:
+    before, after = nodes_of(mistaken())[3:5]
+    assert after.get_raw("BM") == b"1"
+    assert after.get("C") == (
+        "White A5 is a big mistake: it loses 7.0 points and 7% winrate. White leads by 1.0 before, black leads by 6.0 "
+        "after. Better is C5: C5."
+    )
+    assert len(before) == 2 and before[1].get_move() == ("w", (4, 2))
+    assert before[1].get("N") == "C5: White 50%, White leads by 1.0"
+
+
+def test_an_original_mark_or_comment_is_kept() -> None:
+    record = RECORD.replace(b"W[aa]", b"W[aa]TE[1]C[well]")
+    node = nodes_of(annotated(record, reviewed([0, -1, -1, -1, 6, 6, 6], ["C5"] * 7)))[4]
+    assert not node.has_property("BM") and node.has_property("TE")
+    assert node.get("C").startswith("well\n\nWhite A5 is a big mistake")
+
+
+def test_own_output_is_recognised() -> None:
+    assert is_own_output(mistaken())
+    assert not is_own_output(RECORD) and not is_own_output(b"nothing")
+
+
+def test_territory_is_marked_on_request() -> None:
+    node = nodes_of(annotated(RECORD, review_of(), territory=True))[-1]
+    assert (2, 2) in node.get("TB") and (3, 1) in node.get("TW")
+
+
+def test_usual_moves_have_no_comment() -> None:
+    review = reviewed([0] * 7, ["C5"] * 7)
+    assert [comment_on(move, review) for move in review.moves] == [""] * 6
+
+
+def test_sabakis_own_parser_reads_it() -> None:
+    node = shutil.which("node")
+    if node is None or not (SABAKI / "node_modules" / "@sabaki" / "sgf").is_dir():
+        pytest.skip("@sabaki/sgf is not installed: run npm install --prefix tests/gtp/sabaki")
+    done = subprocess.run(
+        [node, str(SABAKI / "parse.mjs")], input=mistaken(), capture_output=True, timeout=60, check=True
+    )
+    root: Any = json.loads(done.stdout)
+    line, current = [], root
+    while current:
+        line.append(current["data"])
+        current = current["children"][0] if current["children"] else None
+    assert [each.get("B") or each.get("W") for each in line[1:]] == [["cc"], ["bb"], ["dd"], ["aa"], ["bc"], ["ee"]]
+    assert [each["SBKV"] for each in line] == [["50.00"], *[["49.00"]] * 3, *[["56.00"]] * 3]
+
+
+def test_katrains_own_parser_reads_it(tmp_path: Path) -> None:
+    wheels = sorted(WHEELS.glob("pysgf-*.whl"))
+    if not wheels:
+        pytest.skip(f"no wheel of pysgf in {WHEELS}: pip download --no-deps pysgf")
+    with zipfile.ZipFile(wheels[0]) as archive:
+        archive.extractall(tmp_path)
+    (tmp_path / "game.sgf").write_bytes(mistaken())
+    (tmp_path / "chardet.py").write_text("def detect(data): return {'encoding': 'utf-8'}")  # pysgf's only need
+    code = (
+        "from pysgf import GoGame; root = GoGame.parse_file('game.sgf'); "
+        "node = root.children[0].children[0].children[0]; "
+        "print([(move.player, move.gtp()) for move in node.children[0].moves], len(node.children), "
+        "root.get_property('PB'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.stdout.strip() == "[('W', 'A5')] 2 Ann", done.stderr

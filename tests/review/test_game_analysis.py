@@ -1,0 +1,104 @@
+"""The searches of a review: two passes, resumed where they were interrupted, with the same result."""
+
+from pathlib import Path
+
+import pytest
+from puct_support import AreaEvaluator
+from review.review_support import RECORD, analysis_of, review_of, silent, stopping_after
+
+from gtp_engine import Config, Rules
+from gtp_engine.errors import ConfigError, SgfError
+from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
+from gtp_engine.review.effort import SECOND_FACTOR, of_interest
+
+
+def test_every_position_is_searched_and_some_again() -> None:
+    review = review_of(visits=8)
+    visits = [finding.visits for finding in review.findings]
+    assert len(visits) == 7
+    assert sorted(visits) == [8] * 5 + [8 * SECOND_FACTOR] * 2
+    assert [finding.number for finding in review.findings] == list(range(7))
+    assert [finding.to_play for finding in review.findings] == list("BWBWBWB")
+
+
+def test_positions_before_and_after_a_jump_are_of_interest() -> None:
+    leads = [0.0, 0.5, 0.0, -20.0, -20.0, -20.0, -20.0, -20.0]
+    findings = [Finding(number, "B", 8, 0.5, lead, "", (), ()) for number, lead in enumerate(leads)]
+    assert of_interest(findings) == [2, 3]
+
+
+@pytest.mark.parametrize("interruption", [1, 2, 3])
+def test_an_interrupted_review_ends_with_the_same_numbers(
+    interruption: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(game_analysis, "GROUP", 3)
+    line = read_game(RECORD, rules=Rules())
+    whole = analysis_of().run(line, SavedWork(None, ""), silent)
+    part = tmp_path / "part"
+    with pytest.raises(KeyboardInterrupt):
+        analysis_of().run(line, SavedWork(part, "key"), stopping_after(interruption))
+    evaluator = AreaEvaluator()
+    assert analysis_of(evaluator=evaluator).run(line, SavedWork(part, "key"), silent) == whole
+    fresh = AreaEvaluator()
+    analysis_of(evaluator=fresh).run(line, SavedWork(None, ""), silent)
+    assert sum(evaluator.asked) < sum(fresh.asked), "what was done is not searched again"
+
+
+def test_a_line_that_was_cut_off_is_searched_again(tmp_path: Path) -> None:
+    line, part = read_game(RECORD, rules=Rules()), tmp_path / "part"
+    whole = analysis_of().run(line, SavedWork(part, "key"), silent)
+    part.write_text(part.read_text()[:-40])
+    assert analysis_of().run(line, SavedWork(part, "key"), silent) == whole
+
+
+def test_work_of_another_record_is_not_used(tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    SavedWork(part, "one").add(True, review_of().findings)
+    assert SavedWork(part, "one").get(True, 0) is not None
+    assert SavedWork(part, "two").get(True, 0) is None
+    assert SavedWork(part, "one").get(True, 0) is None, "it was started anew"
+
+
+def test_the_key_names_record_settings_and_network() -> None:
+    line = read_game(RECORD, rules=Rules())
+    key = analysis_of(8).key(RECORD, line)
+    assert analysis_of(8).key(RECORD, line) == key
+    assert analysis_of(9).key(RECORD, line) != key
+    assert analysis_of(8).key(RECORD + b" ", line) != key
+
+
+def test_time_for_a_game_is_kept_roughly() -> None:
+    line = read_game(RECORD, rules=Rules())
+    analysis = GameAnalysis(Config(), AreaEvaluator(delay=0.0005), Effort(total=0.2))
+    findings = analysis.run(line, SavedWork(None, ""), silent)
+    assert all(finding.visits >= 1 for finding in findings)
+    assert max(finding.visits for finding in findings) < 2000
+
+
+def test_a_review_needs_a_network() -> None:
+    with pytest.raises(ConfigError, match="without a network"):
+        GameAnalysis(Config(), None, Effort())
+
+
+@pytest.mark.parametrize("values", [{"visits": 8, "total": 60.0}, {"seconds": 0.0}, {"visits": -1}])
+def test_efforts_that_make_no_sense_are_refused(values: dict[str, float]) -> None:
+    with pytest.raises(ConfigError):
+        Effort(**values)  # type: ignore[arg-type]
+
+
+def test_positions_have_the_rules_and_stones_of_the_record() -> None:
+    data = b"(;SZ[9]KM[5.5]RU[Japanese]HA[2]AB[gc][cg];W[ee];B[gg];AE[gc]PL[B];B[ff])"
+    line = read_game(data, rules=Rules())
+    assert line.rules == Rules.parse("japanese")
+    assert [position.to_play for position in line.positions] == [2, 1, 1, 2]
+    stones = [sum(position.game.board.color == 1) for position in line.positions]
+    assert (line.komi, stones) == (5.5, [2, 2, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"(;SZ[9])", "no moves"), (b"(;GM[2];B[aa])", "another game"), (b"(;SZ[9];B[aa];W[aa])", "move 2")],
+)
+def test_what_cannot_be_reviewed_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(SgfError, match=reason):
+        read_game(data, rules=Rules())

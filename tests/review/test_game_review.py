@@ -1,0 +1,80 @@
+"""What a review concludes from the findings: points lost, marks, accuracy, mistakes."""
+
+from dataclasses import replace
+
+import pytest
+from review.review_support import RECORD, review_of
+
+from gtp_engine import Rules
+from gtp_engine.review import Candidate, Finding, GameReview, new_review, read_game
+
+LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
+
+
+def candidate(vertex: str, lead: float = 0.0) -> Candidate:
+    return Candidate(vertex, 50, 0.5, lead, 0.3, (vertex,))
+
+
+def reviewed(leads: list[float], best: list[str], prior: float = 0.3) -> GameReview:
+    """Return a review in which Black's lead in the positions is `leads` and the best moves are `best`."""
+    findings = [
+        Finding(number, "BW"[number % 2], 50, 0.5 + lead / 100, lead, "", (candidate(vertex, lead),), (), prior)
+        for number, (lead, vertex) in enumerate(zip(leads, best, strict=True))
+    ]
+    return new_review(LINE, findings, "test")
+
+
+def test_points_lost_are_those_of_the_side_that_moved() -> None:
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    assert [move.points_lost for move in review.moves] == [3, 2, 0, 7, 2, 0]
+    assert [move.winrate_lost for move in review.moves] == [0.03, 0.02, 0, 0.07, 0.02, 0]
+    assert [move.mark for move in review.moves] == ["DO", "DO", None, "BM", "DO", None]
+
+
+def test_the_engines_own_move_loses_nothing() -> None:
+    review = reviewed([0, -3, -3, -3, -3, -3, -3], ["C3", *["A1"] * 6])
+    assert (review.moves[0].points_lost, review.moves[0].best) == (0, "C3")
+    assert review.side("B").best_moves == 1
+
+
+def test_the_biggest_mistakes_come_first() -> None:
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    assert [move.number for move in review.mistakes] == [4, 1, 2, 5]
+
+
+def test_accuracy_halves_every_three_points() -> None:
+    black = reviewed([0, -3, -3, -3, -3, -6, -6], ["A1"] * 7).side("B")
+    assert black.accuracy == pytest.approx((50 + 100 + 50) / 3, abs=0.05)
+    low, high = black.accuracy_interval or (0, 0)
+    assert (low, high) == (pytest.approx(66.7 - 1.96 * 28.87 / 3**0.5, abs=0.1), pytest.approx(99.3, abs=0.1))
+    assert black.blunders == {"2": 2, "5": 0, "10": 0}
+    assert black.by_phase == {"opening": 1.5, "middle game": 3.0, "endgame": None}
+
+
+def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:
+    assert reviewed([0] * 7, ["A1"] * 7, prior=0.01).moves[0].mark == "IT"
+    assert reviewed([0] * 7, ["A1"] * 7, prior=0.2).moves[0].mark is None
+    assert reviewed([48] * 7, ["A1"] * 7, prior=0.01).moves[0].mark is None
+
+
+def test_a_move_of_small_prior_that_is_far_better_than_all_others_is_fine() -> None:
+    review = reviewed([0] * 7, ["C3", *["A1"] * 6], prior=0.01)
+    first = replace(review.findings[0], candidates=(candidate("C3", 0), candidate("A1", -4)))
+    assert new_review(LINE, [first, *review.findings[1:]], "test").moves[0].mark == "TE"
+
+
+def test_the_json_has_everything() -> None:
+    data = review_of().to_json()
+    assert (
+        data["game"]["komi"] == 0.5 and data["players"]["B"]["name"] == "Ann" and data["players"]["B"]["rank"] == "3k"
+    )
+    assert len(data["positions"]) == len(data["moves"]) + 1 == 7
+    position = data["positions"][3]
+    assert position["stones"] == "......O.....X.....X......"
+    assert len(position["ownership"]) == 25 and position["ownership"][12] == 100
+    assert set(data) == {"format", "program", "network", "game", "players", "mistakes", "moves", "positions", "notes"}
+
+
+def test_findings_survive_json() -> None:
+    for finding in review_of().findings:
+        assert Finding.from_json(finding.to_json()) == finding

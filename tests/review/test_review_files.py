@@ -1,0 +1,156 @@
+"""Files of reviews: the command, what is written where, what is skipped, and what cannot be read."""
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from puct_support import AreaEvaluator
+from review.review_support import RECORD
+
+from gtp_engine.cli import cli
+from gtp_engine.review import page_of
+from gtp_engine.review.terminal_report import terminal_report
+
+
+@pytest.fixture(autouse=True)
+def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
+    """Have the command use an evaluator of a few lines."""
+    found = AreaEvaluator()
+    monkeypatch.setattr(sys.modules["gtp_engine.cli.review_command"], "evaluator_of", lambda config: found)
+    monkeypatch.setattr("gtp_engine.engine.warm_up.warm_up", lambda *_: None)
+    return found
+
+
+def review(*arguments: object, data: bytes = b"") -> Result:
+    words = ["review", *(str(word) for word in arguments), "--visits", "4"]
+    return CliRunner().invoke(cli, words, prog_name="gtp-engine", input=data)
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    path = tmp_path / "game.sgf"
+    path.write_bytes(RECORD)
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_results_lie_beside_the_record(game: Path) -> None:
+    assert review(game).exit_code == 0
+    assert names_in(game.parent) == ["game.review.html", "game.review.json", "game.review.sgf", "game.sgf"]
+
+
+def test_results_of_a_folder_keep_their_place_below_out(game: Path, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "other.SGF").write_bytes(RECORD)
+    out = tmp_path / "out"
+    done = review(tmp_path, "--out", out, "--csv", out / "table.csv")
+    assert done.exit_code == 0, done.output
+    assert names_in(out) == [
+        *(f"deep/other.review.{kind}" for kind in ("html", "json", "sgf")),
+        *(f"game.review.{kind}" for kind in ("html", "json", "sgf")),
+        "table.csv",
+    ]
+    rows = list(csv.DictReader((out / "table.csv").read_text().splitlines()))
+    assert [(row["black"], row["black rank"], row["result"], row["moves"]) for row in rows] == [
+        ("Ann", "3k", "B+2", "6")
+    ] * 2
+    first = json.loads((out / "game.review.json").read_text())
+    assert [float(row["black accuracy"]) for row in rows] == [first["players"]["B"]["accuracy"]] * 2
+
+
+def test_a_second_run_searches_nothing_and_reviews_no_review(game: Path, evaluator: AreaEvaluator) -> None:
+    review(game.parent)
+    before = {path: path.read_bytes() for path in game.parent.iterdir()}
+    evaluator.asked.clear()
+    assert review(game.parent).exit_code == 0
+    assert evaluator.asked == []
+    assert {path: path.read_bytes() for path in game.parent.iterdir()} == before
+    done = review(game.parent / "game.review.sgf")
+    assert done.exit_code == 0 and "it is a review already" in done.output and evaluator.asked == []
+
+
+def test_the_record_may_come_from_stdin(tmp_path: Path) -> None:
+    assert review("-", "--out", tmp_path, data=RECORD).exit_code == 0
+    assert names_in(tmp_path) == ["stdin.review.html", "stdin.review.json", "stdin.review.sgf"]
+
+
+HOSTILE = {
+    "broken.sgf": (b"(;SZ[9];B[aa]", "not a readable SGF record"),
+    "chess.sgf": (b"(;GM[3];B[aa])", "another game"),
+    "collection.sgf": (RECORD * 1000, "1,000 games in one file: expected one; name one with --game N"),
+    "deep.sgf": (b"(;SZ[9]" * 170000, "too large"),
+    "empty.sgf": (b"", "not a readable SGF record"),
+    "huge.sgf": (b"(;C[" + b"x" * 10_000_000 + b"])", "too long"),
+    "illegal.sgf": (b"(;SZ[9];B[aa];W[aa])", "move 2"),
+    "image.sgf": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a readable SGF record"),
+    "utf16.sgf": ("(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff", "no game found|not a readable"),
+}
+
+
+def test_files_that_cannot_be_read_are_named_and_the_rest_is_done(game: Path) -> None:
+    for name, (data, _) in HOSTILE.items():
+        (game.parent / name).write_bytes(data)
+    done = review(game.parent)
+    assert done.exit_code == 1
+    messages = re.findall(r"Could not review (.*)", done.output)
+    assert len(messages) == len(HOSTILE)
+    for (name, (_, reason)), message in zip(sorted(HOSTILE.items()), messages, strict=True):
+        assert re.search(f"/{name}: .*({reason})", message), message
+    assert (game.parent / "game.review.json").exists()
+
+
+def test_one_game_of_several_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "two.sgf"
+    path.write_bytes(RECORD + RECORD.replace(b"Ann", b"Eve"))
+    assert review(path, "--game", 2).exit_code == 0
+    assert json.loads((tmp_path / "two.review.json").read_text())["players"]["B"]["name"] == "Eve"
+    assert "game 3 of 2" in review(path, "--game", 3).output
+
+
+def test_the_page_contains_the_json_and_nothing_can_break_out_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_bytes(RECORD.replace(b"Ann", b"</script><script>alert(1)</script>@DATA@"))
+    review(path)
+    page = (tmp_path / "game.review.html").read_text()
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert data is not None
+    assert json.loads(data[1]) == json.loads((tmp_path / "game.review.json").read_text())
+    assert page.count("<script") == 2 and "alert" not in page.replace(data[1], "").replace("&lt;script&gt;alert", "")
+    assert not re.search(r"(src|href)=|url\(|https?://(?!www\.w3\.org/)", page)
+
+
+def test_what_is_written_in_the_terminal(game: Path) -> None:
+    done = review(game, "--terminal")
+    assert "Lead in points" in done.output and "Black Ann" in done.output
+
+
+def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
+    review(game)
+    result = json.loads((game.parent / "game.review.json").read_text())
+    result["positions"] = result["positions"] * 100
+    text = terminal_report(result, width=60, color=False)
+    assert max(len(line) for line in text.splitlines()) <= 60
+
+
+@pytest.mark.parametrize("words", [["--total", "5 parsecs"], ["--seconds", "0"], ["--total", "1", "--seconds", "1"]])
+def test_wrong_times_are_usage_errors(game: Path, words: list[str]) -> None:
+    done = review(game, *words)
+    assert done.exit_code == 2
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    done = review(tmp_path / "nothing.sgf")
+    assert done.exit_code == 2 and "nothing.sgf" in done.output
+
+
+def test_the_title_of_the_page_names_the_players(game: Path) -> None:
+    review(game)
+    result = json.loads((game.parent / "game.review.json").read_text())
+    assert "<title>Ann – Bob</title>" in page_of(result, title="game")
