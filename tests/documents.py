@@ -3,10 +3,11 @@
 `scripts/update_docs` writes them anew; `test_docs.py` compares them with what is written.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -17,6 +18,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.rules import rules_table
 from gtp_engine.gtp.registry import markdown_table
 from gtp_engine.gtp.server import GtpServer
+from gtp_engine.level.skills import settings_of
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -97,12 +99,52 @@ def _first_sentence(command: click.Command) -> str:
     return " ".join((command.help or "").split("\n\n")[0].split())
 
 
+def levels_tables(_: str) -> str:
+    """Return the levels of the network that ships, and the games by which they were measured."""
+    data = json.loads((ROOT / "models" / "tengen-b6c96.levels.json").read_text(encoding="utf-8"))
+    return "\n\n".join(_levels_of_board(int(size), board) for size, board in data["boards"].items())
+
+
+def _levels_of_board(size: int, board: dict[str, Any]) -> str:
+    checks = {check["level"]: check for check in board["checks"]}
+    lines = [
+        f"**{size}×{size}**: {board['games']['coarse']} games for the curve, {board['games']['checks']} to check it.",
+        "",
+        "| rank | Elo by the curve | visits | temperature | may lose, points | against | games | won (95 % interval) |",
+        "|---|---:|---:|---:|---:|---|---:|---|",
+    ]
+    for level, skill in board["skills"].items():
+        settings = settings_of(skill, size, size)
+        cells = [level, str(board["elo"][level]), str(settings.visits), f"{settings.temperature:.2f}"]
+        cells += [f"{settings.allowed_loss:.1f}", *_check_cells(checks.get(level))]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        *(
+            f"{check['level']} gives {check['weaker']} three stones, no komi: White scores "
+            f"{_share(check)} in {check['games']} games."
+            for check in board["handicap"]
+        ),
+    ]
+    return "\n".join(lines).rstrip()
+
+
+def _check_cells(check: dict[str, Any] | None) -> list[str]:
+    return ["", "", ""] if check is None else [check["weaker"], str(check["games"]), _share(check)]
+
+
+def _share(check: dict[str, Any]) -> str:
+    low, high = check["interval"]
+    return f"{check['points'] / check['games']:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
+
+
 GENERATORS: Final[dict[str, Callable[[str], str]]] = {
     "transcript": transcript,
     "rules": lambda _: rules_table(),
     "commands": lambda _: markdown_table(),
     "options": options_table,
     "cli": commands_table,
+    "levels": levels_tables,
 }
 """What fills the space between the marks of this name, given what stood there before."""
 

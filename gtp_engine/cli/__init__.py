@@ -9,6 +9,7 @@
     connect_command     `gtp-engine connect`
     review_command      `gtp-engine review`
     match_command       `gtp-engine match`
+    levels_command      `gtp-engine calibrate-levels`
     tournament_command  `gtp-engine tournament`
     models_command      `gtp-engine models`
     quantize_command    `gtp-engine models quantize`
@@ -38,6 +39,7 @@ from gtp_engine.cli.config_options import ConfigCommand, build_config, config_op
 from gtp_engine.cli.connect_command import connect_command
 from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.cli.generate_command import generate_command
+from gtp_engine.cli.levels_command import calibrate_levels_command
 from gtp_engine.cli.match_command import match_command
 from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
@@ -126,6 +128,7 @@ for _command in (
     connect_command,
     review_command,
     match_command,
+    calibrate_levels_command,
     tournament_command,
     models_command,
     generate_command,

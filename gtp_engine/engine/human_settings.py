@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 
@@ -27,13 +28,16 @@ def human_settings_at_start(
 ) -> tuple[Config, str | None]:
     """Return the configuration and perhaps a warning; a profile that no network uses is left out.
 
-    Raises ConfigError for other mistakes.
+    Where a level is set, the main network may need a profile, which is then that of the level.  Raises ConfigError for
+    other mistakes.
     """
-    warning = None
+    warning, level = None, config.play.level
+    if _uses_profile(evaluator) and not config.human.human_profile and level != MAX_LEVEL:
+        config = config.with_values({"human.human_profile": f"rank_{level}"})
     if _is_profile_unused(config, evaluator, human):
         warning = f"No network uses the profile {config.human.human_profile}, which is ignored: {_LOAD_NETWORK}."
         config = replace(config, human=replace(config.human, human_profile=""))
-    elif _uses_profile(human) and not config.human.human_profile:
+    elif _uses_profile(human) and not config.human.human_profile and level == MAX_LEVEL:
         warning = f"The human-like network is not used without a profile: {_SET_PROFILE}."
     check_human_settings(config, evaluator, human)
     return config, warning

@@ -132,9 +132,9 @@ class LevelPlay:
 
     @property
     def _human(self) -> Evaluator | None:
-        """The network that imitates people: the one beside the main network, or that itself."""
-        main = self._thinker.evaluator
-        return self._thinker.human or (main if main is not None and main.info.needs_profile else None)
+        """The network that imitates people of a rank: the one beside the main network, or that itself."""
+        networks = (self._thinker.human, self._thinker.evaluator)
+        return next((each for each in networks if each is not None and each.info.needs_profile), None)
 
     @property
     def _profile(self) -> str:

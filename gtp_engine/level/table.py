@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import replacing
 from gtp_engine.level.skills import TOP_SKILL
 
 FORMAT: Final = 1
@@ -95,3 +96,15 @@ def read_table_file(path: Path) -> dict[str, Any]:
             )
         ) from error
     return data
+
+
+def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -> None:
+    """Put the measurement of one board into a table's file, which is created if it does not exist; raises ModelError.
+
+    `board` has the key "skills"; the others are for people.
+    """
+    boards: dict[str, Any] = read_table_file(path)["boards"] if path.exists() else {}
+    boards[str(size)] = dict(board)
+    data = {"format": FORMAT, "network": network, "boards": {key: boards[key] for key in sorted(boards, key=int)}}
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

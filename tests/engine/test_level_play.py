@@ -4,6 +4,7 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
+from gtp_engine.config.human_profile import profile_of
 from gtp_engine.engine import Engine
 from gtp_engine.engine.delay import Delays
 from gtp_engine.errors import ConfigError
@@ -82,3 +83,36 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
     capped = Config().with_values({"play.delay": 2.0, "play.delay_max": 0.25}).play
     assert max(Delays(seed).seconds(choice, capped) for seed in range(20)) == 0.25
     assert Delays(1).seconds(choice, Config().play) == 0.0
+
+
+class ProfilesAsked(FakeEvaluator):
+    """A human-like network that keeps the profiles it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(seed=1, needs_profile=True)
+        self.profiles: list[str] = []
+
+    def evaluate(self, positions, count, conditions, out, options) -> None:  # type: ignore[no-untyped-def]
+        """Write the evaluation."""
+        super().evaluate(positions, count, conditions, out, options)
+        self.profiles.append(str(profile_of(conditions.human_profile)))
+
+
+def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
+    log: list[str] = []
+    human = ProfilesAsked()
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
+    engine = Engine(config, log.append, FakeEvaluator(), human)
+    assert "profile rank_8k" in log[-1]
+    assert not any("without a profile" in line for line in log)
+    engine.genmove(BLACK)
+    engine.configure({"play.level": "2d"})
+    engine.genmove(WHITE)
+    assert human.profiles == ["rank_8k", "rank_2d"]
+
+
+def test_a_human_like_network_alone_plays_at_a_level():
+    network = ProfilesAsked()
+    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
+    engine.genmove(BLACK)
+    assert set(network.profiles) == {"rank_8k"}

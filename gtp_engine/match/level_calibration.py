@@ -1,0 +1,284 @@
+"""The measurement of levels: games between skills, their ratings, and from these the skill of each rank.
+
+1. Games between neighbouring skills of a coarse scale show what a skill is worth.
+2. A curve that rises everywhere is fitted to them and inverted: ranks get skills such that they are evenly spaced.
+3. Games between neighbouring ranks, of every other or every fourth one, check that, and games with a handicap that a
+   stone makes up for a rank.
+
+Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config.level import LEVELS
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.level.skills import BOTTOM_SKILL, TOP_SKILL
+from gtp_engine.match.level_games import LevelGames, Outcome, Pairing
+from gtp_engine.match.sprt import ELO_SCALE
+from gtp_engine.match.statistics import elo_difference, wilson_interval
+
+Floats = NDArray[np.float64]
+
+KNOTS: Final = (BOTTOM_SKILL, 0.0, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
+"""Skills between which the rating is taken to rise evenly."""
+
+_PRIOR_SLOPE: Final = 0.8
+_PRIOR_WEIGHT: Final = 0.25
+_LEAST_SLOPE: Final = 0.05
+"""Expected rise of the rating with a unit of skill, in nats (0.8 is 140 points), its weight in games, and the least."""
+
+_LONGEST_STEP: Final = 0.5
+_STEPS: Final = 200
+
+COARSE_SKILLS: Final = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.5, 10.0, TOP_SKILL)
+"""Skills between which the first games are played."""
+
+LARGE_SIZE: Final = 17
+"""Side of the board from which skills below 0 are far weaker than 20k and are left out."""
+
+SPACING: Final[Mapping[int, float]] = {9: 60.0, 13: 80.0, 19: 100.0}
+"""Elo points from rank to rank, if the range of skills is wide enough.  On 19×19 a stone is worth about as much; on
+smaller boards there is less room for mistakes."""
+
+HANDICAP_STONES: Final = 3
+HANDICAP_PAIRS: Final = (("15k", "12k"), ("8k", "5k"), ("2k", "2d"))
+"""Ranks three apart, which play handicap games of three stones without komi."""
+
+_NEAREST_SIZE: Final = 13
+"""The board whose spacing holds for sizes that `SPACING` lacks."""
+
+CHECKED_STEP: Final[Mapping[int, int]] = {9: 4, 13: 4, 19: 2}
+"""Every so many ranks one is checked against the next."""
+
+
+class GameRow(NamedTuple):
+    """A game that was played, as it is kept in the file."""
+
+    size: int
+    handicap: int
+    black: float  # skill
+    white: float
+    opening: int
+    points: float  # Black's
+    lead: float  # Black's
+    moves: int
+
+
+def read_games(path: Path) -> list[GameRow]:
+    """Return the games in a file, none if it does not exist."""
+    if not path.exists():
+        return []
+    return [GameRow(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def pairings_of(skills: Sequence[float], games: int) -> list[Pairing]:
+    """Return `games` games, an even number, between each skill and the next one, with both colours in turn."""
+    found = []
+    for low, high in pairwise(skills):
+        for opening in range(games // 2):
+            found += [Pairing(low, high, opening), Pairing(high, low, opening)]
+    return found
+
+
+class Measurement:
+    """The games on boards of `size` points a side, kept in the file `path`; `log` receives a line for each game."""
+
+    def __init__(self, evaluator: Evaluator, size: int, path: Path, *, batch: int, log: Callable[[str], None]) -> None:
+        self._evaluator: Final = evaluator
+        self.size: Final = size
+        self._path: Final = path
+        self._batch: Final = batch
+        self._log: Final = log
+
+    def games(self, handicap: int = 0) -> list[GameRow]:
+        """Return the games played so far on this board with this handicap."""
+        return [row for row in read_games(self._path) if (row.size, row.handicap) == (self.size, handicap)]
+
+    def play(self, pairings: Iterable[Pairing], *, handicap: int = 0) -> None:
+        """Play those games that are not in the file yet."""
+        played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
+        missing = [game for game in pairings if (game.black_skill, game.white_skill, game.opening) not in played]
+        if not missing:
+            return
+        seed = len(played)
+        match = LevelGames(self._evaluator, self.size, batch=self._batch, seed=seed, handicap=handicap)
+        try:
+            for number, outcome in enumerate(match.play(missing), start=1):
+                self._keep(outcome, handicap)
+                self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_told(outcome)}")
+        finally:
+            match.close()
+
+    def _keep(self, outcome: Outcome, handicap: int) -> None:
+        pairing = outcome.pairing
+        row = GameRow(
+            self.size,
+            handicap,
+            pairing.black_skill,
+            pairing.white_skill,
+            pairing.opening,
+            outcome.black_points,
+            round(outcome.lead_black, 1),
+            outcome.moves,
+        )
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row._asdict()) + "\n")
+
+
+def _told(outcome: Outcome) -> str:
+    pairing = outcome.pairing
+    return (
+        f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {outcome.lead_black:+.1f} after "
+        f"{outcome.moves} moves"
+    )
+
+
+class Curve(NamedTuple):
+    """Elo points at the skills `KNOTS`, 0 at the first; linear in between."""
+
+    elo: Floats
+
+    def at(self, skill: float) -> float:
+        """Return the rating of a skill."""
+        return float(np.interp(skill, KNOTS, self.elo))
+
+
+def fit_curve(games: Sequence[GameRow]) -> Curve:
+    """Return the most likely ratings of skills, from even games, as a curve that rises everywhere.
+
+    A curve of few parameters needs fewer games than a rating for each skill.  Newton's method, for the model of
+    Bradley and Terry, with a drawn game's worth of pull towards `_PRIOR_SLOPE`.
+    """
+    black = np.array([_heights(row.black) for row in games])
+    white = np.array([_heights(row.white) for row in games])
+    points = np.array([row.points for row in games])
+    difference = black - white
+    slopes = np.full(len(KNOTS) - 1, _PRIOR_SLOPE)
+    for _ in range(_STEPS):
+        expected = 1.0 / (1.0 + np.exp(-difference @ slopes))
+        gradient = difference.T @ (points - expected) + _PRIOR_WEIGHT * (_PRIOR_SLOPE - slopes)
+        curvature = (difference.T * (expected * (1.0 - expected))) @ difference + _PRIOR_WEIGHT * np.eye(slopes.size)
+        step = np.clip(np.linalg.solve(curvature, gradient), -_LONGEST_STEP, _LONGEST_STEP)
+        slopes = np.maximum(slopes + step, _LEAST_SLOPE)
+    return Curve(np.append(0.0, np.cumsum(slopes * np.diff(KNOTS))) * ELO_SCALE / math.log(10))
+
+
+def _heights(skill: float) -> Floats:
+    """Return how far a skill reaches into each interval between knots, so that slopes times this is its rating."""
+    knots = np.array(KNOTS)
+    return np.clip(skill - knots[:-1], 0.0, np.diff(knots))
+
+
+def skills_of_levels(curve: Curve, spacing: float) -> dict[str, float]:
+    """Return the skill of each rank: the strongest one's is the largest, and each below is `spacing` points weaker.
+
+    If the weakest skill is too strong for that, the ranks share the range evenly.
+    """
+    top = float(curve.elo[-1])
+    spacing = min(spacing, top / (len(LEVELS) - 1))
+    ranks = [top - spacing * (len(LEVELS) - 1 - number) for number in range(len(LEVELS))]
+    return {
+        level: round(float(np.interp(rank, curve.elo, KNOTS)), 3) for level, rank in zip(LEVELS, ranks, strict=True)
+    }
+
+
+def checked_levels(size: int) -> list[str]:
+    """Return the ranks that are checked against each other on this board."""
+    return list(LEVELS[:: CHECKED_STEP.get(size, 4)])
+
+
+class Check(NamedTuple):
+    """The games between a rank and a weaker one: the stronger one's points."""
+
+    level: str
+    weaker: str
+    games: int
+    points: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of points."""
+        return wilson_interval(self.points, self.games)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values for the file."""
+        low, high = self.interval
+        rate = self.points / self.games if self.games else 0.5
+        elo = elo_difference(min(max(rate, 1e-3), 1 - 1e-3))
+        return {
+            "level": self.level,
+            "weaker": self.weaker,
+            "games": self.games,
+            "points": self.points,
+            "interval": [round(low, 3), round(high, 3)],
+            "elo": round(elo),
+        }
+
+
+def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[Check]:
+    """Return the results of the games between each of these ranks and the next."""
+    results: dict[tuple[float, float], list[float]] = defaultdict(list)
+    for row in games:
+        results[row.black, row.white].append(row.points)
+        results[row.white, row.black].append(1.0 - row.points)
+    found = []
+    for weaker, level in pairwise(levels):
+        points = results[skills[level], skills[weaker]]
+        found.append(Check(level, weaker, len(points), sum(points)))
+    return found
+
+
+def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[Pairing]]:
+    """Return the games of each of HANDICAP_PAIRS, the weaker rank with Black and `HANDICAP_STONES` stones."""
+    return {
+        (weaker, level): [Pairing(skills[weaker], skills[level], opening) for opening in range(games)]
+        for weaker, level in HANDICAP_PAIRS
+    }
+
+
+def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[Check]:
+    """Return the results of the handicap games, White's points."""
+    found = []
+    for weaker, level in HANDICAP_PAIRS:
+        points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
+        found.append(Check(level, weaker, len(points), sum(points)))
+    return found
+
+
+def calibrate(
+    measurement: Measurement, *, coarse_games: int, games: int, handicap_games: int, spacing: float | None
+) -> dict[str, Any]:
+    """Play the games that are missing, and return the board's part of the level table.
+
+    `coarse_games` are played between neighbours of COARSE_SKILLS, then `games` between neighbouring ranks, and on large
+    boards `handicap_games` of each of HANDICAP_PAIRS.  `spacing` None is that of `SPACING`.
+    """
+    size = measurement.size
+    coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
+    measurement.play(pairings_of(coarse_skills, coarse_games))
+    coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
+    curve = fit_curve(coarse)
+    skills = skills_of_levels(curve, SPACING.get(size, SPACING[_NEAREST_SIZE]) if spacing is None else spacing)
+    levels = checked_levels(size)
+    measurement.play(pairings_of([skills[level] for level in levels], games))
+    checks = checks_of(measurement.games(), skills, levels)
+    if size >= LARGE_SIZE:
+        for pairings in handicap_pairings(skills, handicap_games).values():
+            measurement.play(pairings, handicap=HANDICAP_STONES)
+    with_handicap = handicap_checks(measurement.games(HANDICAP_STONES), skills)
+    return {
+        "skills": skills,
+        "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
+        "games": {"coarse": len(coarse), "checks": sum(check.games for check in checks)},
+        "checks": [check.as_dict() for check in checks if check.games],
+        "handicap": [check.as_dict() for check in with_handicap if check.games],
+    }

@@ -1,0 +1,108 @@
+"""Fitting levels to games, and the games themselves."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.config.level import LEVELS
+from gtp_engine.level.skills import TOP_SKILL
+from gtp_engine.level.table import read_table, write_board
+from gtp_engine.match.level_calibration import (
+    COARSE_SKILLS,
+    KNOTS,
+    Curve,
+    GameRow,
+    Measurement,
+    checked_levels,
+    checks_of,
+    fit_curve,
+    pairings_of,
+    read_games,
+    skills_of_levels,
+)
+
+
+def games_between(low: float, high: float, *, won: int, games: int) -> list[GameRow]:
+    """Return games of which the second skill wins some, with both colours."""
+    return [
+        GameRow(9, 0, low, high, n, float(n >= won), 0.0, 60)
+        if n % 2
+        else GameRow(9, 0, high, low, n, float(n < won), 0.0, 60)
+        for n in range(games)
+    ]
+
+
+def test_a_curve_finds_the_differences_of_ratings():
+    """Three of four games won are 191 points."""
+    pairs = pairwise(KNOTS)
+    games = [row for low, high in pairs for row in games_between(low, high, won=300, games=400)]
+    curve = fit_curve(games)
+    assert np.diff(curve.elo) == pytest.approx(np.full(len(KNOTS) - 1, 191.0), abs=8.0)
+
+
+def test_a_curve_rises_even_where_the_weaker_side_won():
+    pairs = pairwise(KNOTS)
+    games = [row for low, high in pairs for row in games_between(low, high, won=5, games=40)]
+    assert (np.diff(fit_curve(games).elo) > 0.0).all()
+
+
+def test_levels_are_evenly_spaced_from_the_top():
+    curve = Curve(np.linspace(0.0, 4000.0, len(KNOTS)))
+    skills = skills_of_levels(curve, 100.0)
+    elo = [curve.at(skills[level]) for level in LEVELS]
+    assert skills["9d"] == TOP_SKILL
+    assert np.diff(elo) == pytest.approx(np.full(len(LEVELS) - 1, 100.0), abs=1.0)
+
+
+def test_levels_share_a_range_that_is_too_small():
+    curve = Curve(np.linspace(0.0, 1400.0, len(KNOTS)))
+    skills = skills_of_levels(curve, 100.0)
+    assert skills["20k"] == KNOTS[0]
+    assert curve.at(skills["19k"]) == pytest.approx(50.0, abs=1.0)
+
+
+def test_checks_count_the_games_between_neighbouring_ranks():
+    levels = checked_levels(9)
+    skills = {level: float(number) for number, level in enumerate(LEVELS)}
+    games = games_between(skills[levels[0]], skills[levels[1]], won=7, games=10)
+    check = checks_of(games, skills, levels)[0]
+    assert (check.level, check.weaker, check.games, check.points) == ("16k", "20k", 10, 7.0)
+
+
+def test_both_colours_are_played_with_each_opening():
+    pairings = pairings_of([1.0, 2.0], 4)
+    assert [(game.black_skill, game.white_skill, game.opening) for game in pairings] == [
+        (1.0, 2.0, 0),
+        (2.0, 1.0, 0),
+        (1.0, 2.0, 1),
+        (2.0, 1.0, 1),
+    ]
+
+
+def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
+    path = tmp_path / "games.jsonl"
+    log: list[str] = []
+    evaluator = FakeEvaluator(batch=4)
+    Measurement(evaluator, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0], 2))
+    assert len(read_games(path)) == len(log) == 2
+    Measurement(evaluator, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0, 7.0], 2))
+    assert len(read_games(path)) == len(log) == 4
+    assert {frozenset((row.black, row.white)) for row in read_games(path)} == {
+        frozenset((0.0, 6.0)),
+        frozenset((6.0, 7.0)),
+    }
+
+
+def test_the_table_keeps_the_other_boards(tmp_path: Path):
+    skills = {level: float(number) for number, level in enumerate(LEVELS)}
+    path = tmp_path / "x.levels.json"
+    write_board(path, "net", 9, {"skills": skills, "checks": []})
+    write_board(path, "net", 19, {"skills": skills})
+    assert sorted(read_table(tmp_path / "x.onnx", "net").skills) == [9, 19]
+
+
+def test_coarse_skills_reach_from_end_to_end():
+    assert (COARSE_SKILLS[0], COARSE_SKILLS[-1]) == (KNOTS[0], KNOTS[-1])
