@@ -160,10 +160,11 @@ def match_command(
     **settings: Any,
 ) -> None:
     """Play the match that the flags describe, or resume it, and print its result."""
+    from gtp_engine.go.handicap import HANDICAP_KOMI
     from gtp_engine.go.rules import Rules
     from gtp_engine.match.plot import check_plot, write_plot
     from gtp_engine.match.records import MatchFolder
-    from gtp_engine.match.settings import HANDICAP_KOMI, MatchSettings
+    from gtp_engine.match.settings import MatchSettings
     from gtp_engine.match.statistics import format_table, summarize
 
     usual_komi = HANDICAP_KOMI if handicap else Rules.parse(rules).default_komi()

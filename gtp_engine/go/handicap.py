@@ -32,6 +32,9 @@ from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 MIN_HANDICAP: Final = 2
 """One stone is not a handicap but Black's ordinary first move."""
 
+HANDICAP_KOMI: Final = 0.5
+"""Komi of a handicap game without one of its own, as on OGS and KGS: it only excludes a draw."""
+
 _FOURTH_LINE_SIZE: Final = 13
 """Smallest side whose stars stand on the fourth line (GTP 2 draft, section 4.1.1)."""
 _SMALLEST_FIXED_SIZE: Final = 7

@@ -31,9 +31,6 @@ DEFAULT_MAX_MOVES: Final = 1000
 DEFAULT_ERROR: Final = 0.05
 """Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
 
-HANDICAP_KOMI: Final = 0.5
-"""Usual komi of a handicap game: it only excludes a draw."""
-
 MAX_ELO: Final = 4000.0
 """Largest Elo difference in a test: more than between a beginner and the best engine."""
 

@@ -7,6 +7,7 @@ from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import InvalidColorError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord
 
@@ -15,9 +16,6 @@ ENGINE_NAME: Final = "Tengen"
 
 HUMAN_NAME: Final = "Human"
 """The person's name where none is given."""
-
-HANDICAP_KOMI: Final = 0.5
-"""Komi of a handicap game without one of its own, as on OGS and KGS: it only decides a draw."""
 
 
 @dataclass(frozen=True)

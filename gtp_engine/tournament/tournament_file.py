@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules
-from gtp_engine.match.settings import HANDICAP_KOMI, MatchError, MatchSettings
+from gtp_engine.match.settings import MatchError, MatchSettings
 
 FORMATS: Final = ("round-robin", "gauntlet")
 """Who meets whom: everyone everyone else, or the first engine all others."""
