@@ -8,6 +8,7 @@
     serve_command       `gtp-engine serve`
     connect_command     `gtp-engine connect`
     review_command      `gtp-engine review`
+    score_command       `gtp-engine score`
     match_command       `gtp-engine match`
     levels_command      `gtp-engine calibrate-levels`
     tournament_command  `gtp-engine tournament`
@@ -45,6 +46,7 @@ from gtp_engine.cli.models_command import models_command
 from gtp_engine.cli.parameters import INTERRUPTED
 from gtp_engine.cli.play_command import play_command
 from gtp_engine.cli.review_command import review_command
+from gtp_engine.cli.score_command import score_command
 from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.tournament_command import tournament_command
@@ -127,6 +129,7 @@ for _command in (
     serve_command,
     connect_command,
     review_command,
+    score_command,
     match_command,
     calibrate_levels_command,
     tournament_command,

@@ -1,0 +1,51 @@
+"""The command `gtp-engine score`."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.parameters import FILE
+
+
+class ScoreCommand(ConfigCommand):
+    """The command's help lists what scoring needs first."""
+
+    usual = ("network.model", "game.rules", "game.komi")
+
+
+@click.command("score", cls=ScoreCommand)
+@click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--move", type=click.IntRange(1), metavar="N", help="Score the position before move N.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Also write the record with marks at its end.")
+@config_options()
+def score_command(
+    record: Path, move: int | None, as_json: bool, target: Path | None, config_file: str | None, **flags: object
+) -> None:
+    """Score a finished or nearly finished game.
+
+    FILE is a record, or - for stdin. Prints the result under the record's rules, with the dead stones it rests on.
+    """
+    config = build_config(config_file, flags)
+    from gtp_engine.engine import Engine
+    from gtp_engine.files import replacing
+    from gtp_engine.review.score_report import score_record
+    from gtp_engine.sgf import read_sgf_file
+    from gtp_engine.streams import write_log
+
+    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
+    engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
+    engine.load_kernels()
+    try:
+        report = score_record(engine, data, move_number=move)
+    finally:
+        engine.close()
+    if target is not None:
+        content = report.marked(data)
+        with replacing(target) as path:
+            path.write_bytes(content)
+    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())

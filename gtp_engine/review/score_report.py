@@ -1,0 +1,97 @@
+"""The score of a finished or nearly finished position with its dead stones: as text, SGF marks and JSON."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gtp_engine import __version__
+from gtp_engine.engine.dead_stones import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.constants import BLACK
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import Score
+from gtp_engine.sgf.tree_text import TreeText
+from gtp_engine.sgf.values import format_point, format_rules
+
+FORMAT: Final = "tengen-score-1"
+"""The value of `format` in the JSON."""
+
+_STATUSES: Final = (ALIVE, DEAD, SEKI, BLACK_TERRITORY, WHITE_TERRITORY, DAME)
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """The score of a position: `statuses` has the status of every point, as in GTP's final_status_list.
+
+    `is_counted` is False where something is still open: then the score is the lead that the network expects.
+    """
+
+    game: Game
+    score: Score
+    statuses: dict[int, str]
+    is_counted: bool
+
+    @property
+    def result(self) -> str:
+        """The result as SGF writes it: "B+3.5", "0" for a draw."""
+        return str(self.score)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as values of JSON; docs/review.md describes them."""
+        return {
+            "format": FORMAT,
+            "program": f"Tengen {__version__}",
+            "result": self.result,
+            "is_counted": self.is_counted,
+            "black": self.score.black,
+            "white": self.score.white,
+            "rules": format_rules(self.game.rules),
+            "komi": self.game.komi,
+            "points": {status: self._vertices(status) for status in _STATUSES},
+        }
+
+    def to_text(self) -> str:
+        """Return the result in one line, and what it rests on in the next ones."""
+        how = "counted" if self.is_counted else "estimated, the game is not over"
+        lines = [
+            f"{self.result} ({how})",
+            f"Black {self.score.black:g}, White {self.score.white:g} with komi {self.game.komi:g}, "
+            f"rules {format_rules(self.game.rules)}",
+        ]
+        dead = self._vertices(DEAD)
+        lines.append(f"Dead: {' '.join(dead)}" if dead else "No dead stones")
+        return "\n".join(lines)
+
+    def marked(self, data: bytes) -> bytes:
+        """Return the record with marks in the last node of its main line: territory (TB, TW), dead stones crossed (MA).
+
+        Dead stones lie in the territory of the other side.  Raises SgfError if the record's bytes cannot be kept.
+        """
+        text = TreeText(data)
+        dead = self._points(DEAD)
+        for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, 3 - BLACK)):
+            owned = [*self._points(status), *(point for point in dead if self.game.color_at(point) != color)]
+            text.add_values(text.nodes[-1], name, self._letters(owned))
+        text.add_values(text.nodes[-1], "MA", self._letters(dead))
+        return text.to_bytes()
+
+    def _points(self, status: str) -> list[int]:
+        return [point for point, found in self.statuses.items() if found == status]
+
+    def _vertices(self, status: str) -> list[str]:
+        width, height = self.game.width, self.game.height
+        return [format_vertex(point, width=width, height=height) for point in self._points(status)]
+
+    def _letters(self, points: list[int]) -> list[str]:
+        return [format_point(point, width=self.game.width) for point in points]
+
+
+def score_record(engine: Engine, data: bytes, *, move_number: int | None = None) -> ScoreReport:
+    """Return the score of the last position of a record, or of the one before move `move_number`.
+
+    The engine's rules and komi are for records that name none.  Raises SgfError for a record that cannot be read.
+    """
+    engine.load_sgf(data, move_number)
+    _, status = engine.estimate()
+    score = engine.score()
+    return ScoreReport(engine.game.copy(), score, engine.final_status(), engine.game.is_over or status.is_decided)

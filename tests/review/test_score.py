@@ -1,0 +1,44 @@
+"""`gtp-engine score`: the result of a record with its dead stones, as text, JSON and marks."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sgfmill import sgf
+
+from gtp_engine.cli import cli
+
+DEAD_STONE = "(;GM[1]SZ[5]KM[0.5]RU[{rules}]AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]AB[ec]AW[ac]PL[B];B[];W[])"
+"""Black owns the three columns on the left, White the others; each has a dead stone in its area."""
+
+
+def score(*words: object, data: str) -> Result:
+    flags = ["--search", "rave", "--seed", "1"]
+    return CliRunner().invoke(cli, ["score", *(str(word) for word in words), *flags], input=data.encode())
+
+
+@pytest.mark.parametrize(("rules", "result"), [("Chinese", "B+4.5"), ("Japanese", "B+4.5"), ("Tromp-Taylor", "W+0.5")])
+def test_the_score_follows_the_rules_of_the_record(rules: str, result: str) -> None:
+    done = score("-", data=DEAD_STONE.format(rules=rules))
+    assert done.exit_code == 0, done.output
+    assert f"{result} (counted)" in done.stdout
+    assert ("Dead: A3 E3" in done.stdout) == (rules != "Tromp-Taylor")
+
+
+def test_json_and_marks(tmp_path: Path) -> None:
+    target = tmp_path / "marked.sgf"
+    record = DEAD_STONE.format(rules="Chinese")
+    done = score("-", "--json", "--sgf", target, data=record)
+    found = json.loads(done.stdout)
+    assert (found["result"], found["black"], found["white"], found["is_counted"]) == ("B+4.5", 15, 10.5, True)
+    assert found["points"]["dead"] == ["A3", "E3"] and len(found["points"]["alive"]) == 10
+    last = sgf.Sgf_game.from_bytes(target.read_bytes()).get_last_node()
+    assert last.get("MA") == {(2, 0), (2, 4)}
+    assert len(last.get("TB")) == 10 and len(last.get("TW")) == 5
+    assert target.read_bytes().startswith(record[:-1].encode())
+
+
+def test_a_record_that_cannot_be_read_is_an_error() -> None:
+    done = score("-", data="hello")
+    assert done.exit_code == 2 and "not a readable SGF record" in done.stderr
