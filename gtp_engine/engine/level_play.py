@@ -20,7 +20,7 @@ from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
-from gtp_engine.go.constants import EMPTY, opponent
+from gtp_engine.go.constants import EMPTY
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.level.drawing import Found, choose_move
@@ -122,7 +122,7 @@ class LevelPlay:
                 after = next(question) if lead is None else question.send(lead)
             except StopIteration as ended:
                 return int(ended.value)
-            lead = self._lead(after, opponent(color))
+            lead = self._lead(after)
 
     def gives_up(self, game: Game, report: SearchReport) -> bool:
         """Return whether a player of the level may see that the game is lost: weak ones must be far behind."""
@@ -149,9 +149,9 @@ class LevelPlay:
         )
         return found_by_network(game, report.to_play, evaluation, 0)
 
-    def _lead(self, game: Game, color: int) -> float:
+    def _lead(self, game: Game) -> float:
         """Return Black's lead in a position by the network."""
-        return float(self._thinker.evaluate(game, color, (ANY_SYMMETRY,), 0.0).lead_black[0])
+        return float(self._thinker.evaluate(game, game.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
 
     def _table(self) -> LevelTable:
         """Return the level table of the network, which is read once."""

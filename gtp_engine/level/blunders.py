@@ -5,13 +5,14 @@
     ladder_run         extends a chain that a ladder captures all the same
     unanswered_atari   leaves a chain of three stones or more in atari that could be saved
 
-The network knows of exceptions (a sacrifice, a nakade, a ko threat): the caller lets its best move pass.
+The network knows of exceptions (a sacrifice, a nakade, a ko threat), and does not see every atari: the caller asks what
+its best move loses once the opponent has captured (`refuted`).
 """
 
 from typing import Final
 
-from gtp_engine.go.board import clone
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.board import STRIDE, clone
+from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.eyes import is_real_eye
 from gtp_engine.go.game import Game
@@ -58,6 +59,36 @@ class Blunders:
         if captured < MANY_STONES and any(len(after.liberties(stone)) == 1 for stone in self._savable):
             return UNANSWERED_ATARI
         return None
+
+    def rescues(self) -> list[int]:
+        """Return moves that save a chain of `savable` by extending it or by capturing beside it."""
+        points = {self._game.liberties(stone)[0] for stone in self._savable}
+        for stone in self._savable:
+            points |= self._captures_beside(stone)
+        return sorted(point for point in points if self._game.is_legal(point, self._color) and self.kind(point) is None)
+
+    def refuted(self, point: int) -> Game | None:
+        """Return the game after a move and the capture of the largest chain that it leaves in atari, None if none."""
+        after = self._game.copy()
+        after.play(point, self._color)
+        stones = [*self._savable, *([] if point == PASS else [point])]
+        exposed = [stone for stone in stones if len(after.liberties(stone)) == 1]
+        for stone in sorted(exposed, key=lambda stone: -len(after.chain(stone))):
+            liberty = after.liberties(stone)[0]
+            if after.is_legal(liberty, opponent(self._color)):
+                after.play(liberty, opponent(self._color))
+                return after
+        return None
+
+    def _captures_beside(self, stone: int) -> set[int]:
+        """Return the last liberties of enemy chains in atari that touch a chain."""
+        game, found = self._game, set()
+        stride = int(game.board.info[STRIDE])
+        for own in game.chain(stone):
+            for neighbor in (own - 1, own + 1, own - stride, own + stride):
+                if game.board.color[neighbor] == opponent(self._color) and len(game.liberties(neighbor)) == 1:
+                    found.add(game.liberties(neighbor)[0])
+        return found
 
     def _chains_in_atari(self) -> tuple[tuple[int, ...], dict[int, int]]:
         """Return a stone of each large chain that can be saved, and of each lost one by its last liberty."""

@@ -3,7 +3,7 @@
 Moves are drawn with probabilities p^(1/T), p being the share of a move in the visits, in which the policy counts as one
 visit.  A move that is drawn is refused if it is a blunder that the rank does not make, if it changes nothing late in
 the game, or if the network expects it to lose more points than the skill allows; then another one is drawn.  The best
-move is never refused.
+move is refused only if the opponent captures three stones or more after it and another move is clearly better.
 """
 
 from collections.abc import Generator, Mapping
@@ -14,16 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.level.blunders import Blunders
 from gtp_engine.level.skills import LevelSettings
+from gtp_engine.search.report import for_color
 
 _DRAWS: Final = 12
 """Moves drawn at most, before the best one is played."""
 
 _CHECKS: Final = 3
 """Moves at most whose loss the network is asked for; where so many lose too much, the best move is played."""
+
+_CLEARLY_BETTER: Final = 2.0
+"""Points by which another move must be better than the best one after the capture that refutes it: more than the
+network's evaluations differ by chance from one move to the next."""
+
+_LIKELY_MOVES: Final = 5
+"""Moves of the policy that are compared with those that save stones in atari."""
 
 _LEAST_SHARE: Final = 0.001
 """Share of the best move's probability below which a move is not drawn, however soft the policy."""
@@ -32,7 +40,7 @@ _GREEDY: Final = 0.01
 """Temperature up to which the best move is played."""
 
 Question = Generator[Game, float, int]
-"""Yields positions after moves that have to be evaluated and receives Black's lead in each; returns the move."""
+"""Yields games, one or two moves on, that have to be evaluated, and receives Black's lead in each; returns the move."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +63,20 @@ class Found:
 
 def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, random: np.random.Generator) -> Question:
     """Return the move of `color` (a generator's result); a pass only if that is the best move."""
-    if found.best == PASS or settings.temperature <= _GREEDY:
+    if settings.temperature <= _GREEDY:
         return found.best
-    points, shares = _shares(game, color, found, settings.temperature)
     blunders = Blunders(game, color)
+    best = yield from _best_unless_refuted(game, color, found, blunders)
+    if best == PASS or best != found.best:
+        return best
+    points, shares = _shares(game, color, found, settings.temperature)
     checks = 0
     for _ in range(_DRAWS):
         if checks == _CHECKS or not shares.any():
             break
         drawn = int(random.choice(points.size, p=shares / shares.sum()))
         point = int(points[drawn])
-        if point == found.best:
+        if point == best:
             break
         shares[drawn] = 0.0
         if blunders.kind(point) is not None:
@@ -74,10 +85,31 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
         if lead is None:
             lead = yield _after(game, point, color)
             checks += 1
-        gain = lead - found.lead_black if color == BLACK else found.lead_black - lead
-        if gain >= -settings.allowed_loss:
+        if for_color(lead - found.lead_black, color) >= -settings.allowed_loss:
             return point
-    return found.best
+    return best
+
+
+def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunders) -> Question:
+    """Return the best move, or another one if the opponent captures after it and that leaves it clearly worse.
+
+    The network often does not see that stones are in atari.
+    """
+    if blunders.kind(found.best) is None:
+        return found.best
+    refuted = blunders.refuted(found.best)
+    if refuted is None:
+        return found.best
+    least = for_color((yield refuted), color) + _CLEARLY_BETTER
+    best = found.best
+    likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
+    likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
+    for point in dict.fromkeys([*blunders.rescues(), *likely]):
+        if blunders.kind(point) is None:
+            lead = for_color((yield _after(game, point, color)), color)
+            if lead > least:
+                best, least = point, lead
+    return best
 
 
 def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -14,7 +14,7 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
-from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import GOES_ON, Positions, new_positions, put_row
 from gtp_engine.evaluation.row_kernels import advance_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -153,6 +153,7 @@ class LevelGames:
             else:
                 questions[row] = self._choice(row, seat)
         answers: dict[int, float] = {}
+        lengths = [len(seat.game.moves) for seat in seats]
         while questions:
             asked: dict[int, Game] = {}
             for row, question in list(questions.items()):
@@ -161,7 +162,7 @@ class LevelGames:
                 except StopIteration as ended:
                     seats[row].game.play(int(ended.value))
                     del questions[row]
-            answers = dict(zip(asked, self._leads(asked), strict=True)) if asked else {}
+            answers = dict(zip(asked, self._leads(asked, lengths), strict=True)) if asked else {}
 
     def _choice(self, row: int, seat: _Seat) -> Question:
         """Return the choice of a move in a game."""
@@ -180,9 +181,12 @@ class LevelGames:
         policy[PASS] = 0.0
         return int(seat.opening.choice(policy.size, p=policy / policy.sum()))
 
-    def _leads(self, asked: Mapping[int, Game]) -> list[float]:
-        """Return Black's lead in games that are a move further than the ones in their rows."""
+    def _leads(self, asked: Mapping[int, Game], lengths: Sequence[int]) -> list[float]:
+        """Return Black's lead in games that are a move or two further than the ones in their rows."""
         for place, (row, game) in enumerate(asked.items()):
+            if len(game.moves) > lengths[row] + 1:
+                write_game(self._positions_after, place, game)
+                continue
             put_row(self._positions_after, place, self._positions, row)
             last, rules = game.moves[-1], game.rules
             advance_row(

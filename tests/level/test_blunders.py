@@ -2,7 +2,7 @@
 
 import pytest
 
-from gtp_engine.go.constants import BLACK, PASS, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
@@ -58,6 +58,17 @@ ATARI = """
 """Three black stones are in atari; E5 saves them."""
 
 
+CAPTURE_BESIDE = """
+    . . . . . . .
+    . O O O X . .
+    . X X X O X .
+    . O O O . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""A5 saves the three black stones, and so does E4, which captures a white one."""
+
+
 def game_of(text: str) -> Game:
     diagram = parse_diagram(text)
     game = Game(diagram.width, diagram.height)
@@ -84,3 +95,26 @@ def test_kinds_of_blunders(text: str, vertex: str, kind: str | None):
     game = game_of(text)
     point = PASS if vertex == "pass" else parse_vertex(vertex, width=7, height=7)
     assert Blunders(game, BLACK).kind(point) == kind
+
+
+def test_a_chain_in_atari_is_saved_by_extending_it():
+    assert Blunders(game_of(ATARI), BLACK).rescues() == [parse_vertex("E5", width=7, height=7)]
+
+
+def test_a_chain_in_atari_is_saved_by_capturing_beside_it():
+    game = game_of(CAPTURE_BESIDE)
+    saved = Blunders(game, BLACK).rescues()
+    assert set(saved) == {parse_vertex(vertex, width=7, height=7) for vertex in ("A5", "E4")}
+
+
+def test_the_refutation_captures_the_stones():
+    game = game_of(ATARI)
+    refuted = Blunders(game, BLACK).refuted(parse_vertex("G1", width=7, height=7))
+    assert refuted is not None
+    assert refuted.last_move == Move(WHITE, parse_vertex("E5", width=7, height=7))
+    assert refuted.captures[WHITE] == 3
+
+
+def test_a_move_that_leaves_nothing_in_atari_has_no_refutation():
+    game = game_of(ATARI)
+    assert Blunders(game, BLACK).refuted(parse_vertex("E5", width=7, height=7)) is None

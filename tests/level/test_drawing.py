@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.level.drawing import Found, choose_move
 from gtp_engine.level.skills import LevelSettings
 
 BEST, GOOD, BAD = (parse_vertex(vertex, width=7, height=7) for vertex in ("D4", "C3", "A1"))
+
+
+ELSEWHERE, EXTENSION = (parse_vertex(vertex, width=7, height=7) for vertex in ("G1", "E5"))
 
 
 def found(**changes: object) -> Found:
@@ -57,3 +61,40 @@ def test_useless_moves_are_not_drawn():
 
 def test_a_pass_is_played_only_where_it_is_best():
     assert drawn(LevelSettings(1, 1.0, 30.0), {}, best=PASS) == {PASS}
+
+
+ATARI = """
+    . . . . . . .
+    . O O O . . .
+    O X X X . . .
+    . O O O . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""Three black stones are in atari."""
+
+
+def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
+    """Return the move drawn where the best one, G1, leaves the stones in atari."""
+    diagram = parse_diagram(ATARI)
+    game = Game(7, 7)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()])
+    policy = np.zeros(game.board.color.size, dtype=np.float32)
+    policy[ELSEWHERE] = 1.0
+    best = found(best=ELSEWHERE, policy=policy)
+    question = choose_move(game, BLACK, best, LevelSettings(1, 0.1, 5.0), np.random.default_rng(1))
+    try:
+        asked = next(question)
+        while True:
+            is_capture = asked.last_move == Move(WHITE, EXTENSION)
+            asked = question.send(after_capture if is_capture else after_extension)
+    except StopIteration as ended:
+        return int(ended.value)
+
+
+def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_worth_more():
+    assert answer_to_atari(after_capture=-10.0, after_extension=5.0) == EXTENSION
+
+
+def test_stones_in_atari_are_given_up_for_something_larger():
+    assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE
