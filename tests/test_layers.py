@@ -19,7 +19,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("training", "tournament", "web", "terminal"),
-    ("match", "benchmark", "doctor", "review"),
+    ("match", "benchmark", "doctor", "review", "front_ends"),
     ("gtp", "analysis"),
     ("play",),
     ("engine",),

@@ -4,6 +4,7 @@
     settings_options    flags generated from other settings, those of training
     evaluator_setup     the evaluator that a configuration selects
     play_command        `gtp-engine play`
+    setup_command       `gtp-engine setup`
     analysis_command    `gtp-engine analysis`
     serve_command       `gtp-engine serve`
     connect_command     `gtp-engine connect`
@@ -48,6 +49,7 @@ from gtp_engine.cli.play_command import play_command
 from gtp_engine.cli.review_command import review_command
 from gtp_engine.cli.score_command import score_command
 from gtp_engine.cli.serve_command import serve_command
+from gtp_engine.cli.setup_command import setup_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.tournament_command import tournament_command
 from gtp_engine.cli.train_command import train_command
@@ -125,6 +127,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
 
 for _command in (
     play_command,
+    setup_command,
     analysis_command,
     serve_command,
     connect_command,

@@ -1,0 +1,95 @@
+"""The command `gtp-engine setup`: configurations of the programs and servers that start the engine."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options, parameter_name, value_text
+from gtp_engine.cli.parameters import FILE
+from gtp_engine.config import Config
+
+_NAMES: Final = ("sabaki", "gogui", "katrain", "lizzie", "ogs", "kgs", "cgos")
+_PATHS: Final = ("network.model", "network.human_model", "gtp.log")
+"""Options whose value is a file: programs start the engine in other folders, so it is given in full."""
+
+
+class SetupCommand(ConfigCommand):
+    """A command whose help lists the engine options that a front end does not send."""
+
+    usual = ("network.model", "play.level", "game.rules", "time.time_per_move", "search.visits")
+
+
+@click.command("setup", cls=SetupCommand)
+@click.argument("front_end", metavar="PROGRAM", type=click.Choice(_NAMES, case_sensitive=False))
+@click.option("--print", "only_print", is_flag=True, help="Print what to enter, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
+@click.option("--yes", is_flag=True, help="Change an existing file without asking.")
+@click.option("--label", default="Tengen", show_default=True, help="The engine's name in the program.")
+@click.option("--file", "file", metavar="FILE", type=FILE, help="The file to write, if it is not the usual one.")
+@click.option("--command", "program", metavar="PATH", help="The command to start. [default: this installation's]")
+@config_options()
+def setup_command(
+    front_end: str,
+    only_print: bool,
+    dry_run: bool,
+    yes: bool,
+    label: str,
+    file: Path | None,
+    program: str | None,
+    config_file: str | None,
+    **flags: object,
+) -> None:
+    """Set up PROGRAM to use this engine: sabaki, gogui, katrain, lizzie, ogs, kgs or cgos.
+
+    Adds the engine to the program's settings, keeping everything else and a backup; for the servers OGS, KGS and CGOS
+    writes the configuration of the client that runs a bot. The engine's options after it (--model, --level and others)
+    become those of the command.
+    """
+    from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Place, apply, difference, engine_program
+
+    chosen = FRONT_ENDS[front_end.lower()]
+    build_config(config_file, flags)  # a mistake is reported now, not when the program starts the engine
+    arguments = _engine_arguments(config_file, {**chosen.engine_options, **_given(flags)})
+    command = EngineCommand(program or engine_program(), arguments, label)
+    if only_print:
+        click.echo(chosen.printed(command))
+        return
+    place = Place(file=None if file is None else file.absolute())
+    changes = [change for change in chosen.changes(command, place) if change.is_needed]
+    if not changes:
+        click.echo(f"{chosen.title} is set up already.")
+        return
+    click.echo(difference(changes))
+    if dry_run:
+        return
+    replaced = [change for change in changes if change.old is not None]
+    if replaced and not yes:
+        click.confirm(f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True)
+    for backup in apply(changes):
+        click.echo(f"Backup: {backup}")
+    click.echo(f"{chosen.title} is set up. {chosen.next_steps(place)}")
+
+
+def _given(flags: dict[str, object]) -> dict[str, str]:
+    """Return the engine options that the user has given, by full name."""
+    pairs = ((option.key, flags.get(parameter_name(option))) for option in Config.options())
+    return {key: value_text(value) for key, value in pairs if value is not None}
+
+
+def _engine_arguments(config_file: str | None, values: dict[str, str]) -> tuple[str, ...]:
+    """Return the command line arguments that set these options, with full paths."""
+    arguments = [] if config_file is None else ["--config", _full_path(config_file)]
+    options: dict[str, Any] = {option.key: option for option in Config.options()}
+    for key, value in values.items():
+        option = options[key]
+        if option.kind is bool:
+            arguments.append(option.flag if value == "true" else f"--no-{option.flag[2:]}")
+        else:
+            arguments += [option.flag, _full_path(value) if key in _PATHS and Path(value).exists() else value]
+    return tuple(arguments)
+
+
+def _full_path(text: str) -> str:
+    """Return a path in full, with slashes, which Windows takes too and no program reads as escapes."""
+    return Path(text).absolute().as_posix()

@@ -1,0 +1,60 @@
+"""What a module about a program has to say."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from gtp_engine.front_ends.changes import Change
+from gtp_engine.front_ends.engine_command import EngineCommand
+
+
+@dataclass(frozen=True)
+class Place:
+    """This machine, as far as it decides where programs keep their settings; `file` is the one that the user names."""
+
+    platform: str = sys.platform
+    home: Path = field(default_factory=Path.home)
+    current: Path = field(default_factory=Path.cwd)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    file: Path | None = None
+
+    @property
+    def application_data(self) -> Path:
+        """The folder in which programs made with Electron have theirs."""
+        if self.platform == "win32":
+            return Path(self.variables.get("APPDATA") or self.home / "AppData" / "Roaming")
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        return Path(self.variables.get("XDG_CONFIG_HOME") or self.home / ".config")
+
+
+class FrontEnd(Protocol):
+    """A program or a server's client.
+
+    `title` is its name; `engine_options` are options by full name that it needs, unless the user gives others.
+    """
+
+    @property
+    def title(self) -> str:
+        """The program's name."""
+        ...
+
+    @property
+    def engine_options(self) -> Mapping[str, str]:
+        """Options of the engine that this program needs."""
+        ...
+
+    def printed(self, command: EngineCommand) -> str:
+        """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
+        ...
+
+    def changes(self, command: EngineCommand, place: Place) -> list[Change]:
+        """Return the files to write; raises ConfigError for files that cannot be merged, and where there is none."""
+        ...
+
+    def next_steps(self, place: Place) -> str:
+        """Return what the user has to do afterwards."""
+        ...

@@ -1,0 +1,55 @@
+"""KGS: properties of kgsGtp.
+
+Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties, in which
+a backslash is written twice.  How kgsGtp splits the engine's command is not documented: at blanks, without quotes.
+"""
+
+from collections.abc import Mapping
+
+from gtp_engine.front_ends.changes import Change, read_settings
+from gtp_engine.front_ends.engine_command import EngineCommand
+from gtp_engine.front_ends.front_end import Place
+
+_FILE = "kgs.properties"
+
+
+class Kgs:
+    """The server KGS, through kgsGtp."""
+
+    title = "KGS (kgsGtp)"
+    engine_options: Mapping[str, str] = {}
+
+    def printed(self, command: EngineCommand) -> str:
+        """Return the properties; raises ConfigError for a blank in the command."""
+        line = command.plain_line("kgsGtp").replace("\\", "\\\\")
+        return f"""\
+# The bot's account; ask the administrators of KGS to mark it as a robot.
+name=FILL ME IN
+password=FILL ME IN
+room=Computer Go
+
+engine={line}
+
+# Open a game for any opponent; auto pairs by rank, both does either.
+mode=custom
+rules=chinese
+rules.boardSize=19
+rules.time=10:00+5x0:20
+
+reconnect=true
+undo=false
+gameNotes=Tengen
+talk=I am the Go engine Tengen."""
+
+    def changes(self, command: EngineCommand, place: Place) -> list[Change]:
+        """Return the file to write."""
+        path = place.file or place.current / _FILE
+        return [Change(path, read_settings(path), self.printed(command) + "\n")]
+
+    def next_steps(self, place: Place) -> str:
+        """Return how to start the bot."""
+        path = place.file or place.current / _FILE
+        return (
+            "Enter name and password of the bot, run gtp-engine warmup once, and start kgsGtp: "
+            f"java -jar kgsGtp.jar {path}"
+        )

@@ -1,0 +1,257 @@
+"""What `gtp-engine setup` writes for each program: everything else is kept, damaged files are left alone."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine.errors import ConfigError
+from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Place, apply, difference
+
+COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
+SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
+
+
+def place(home: Path, **values: Any) -> Place:
+    return Place(**{"platform": "linux", "home": home, "current": home, "variables": {}, **values})
+
+
+def set_up(name: str, home: Path, command: EngineCommand = COMMAND, **values: Any) -> list[Path]:
+    """Write a program's configuration and return the backups."""
+    return apply(FRONT_ENDS[name].changes(command, place(home, **values)))
+
+
+def write(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+SABAKI_ENTRY = {"name": "Tengen", "path": COMMAND.program, "args": '--model "/nets/a b.onnx" --level 5k'}
+SABAKI_OTHERS = [{"name": "GNU Go", "path": "/usr/games/gnugo", "args": "--mode gtp", "commands": "komi 7"}]
+
+
+class TestSabaki:
+    def test_an_entry_is_added_and_everything_else_is_kept(self, tmp_path: Path) -> None:
+        path = write(tmp_path / ".config/Sabaki/settings.json", {"a": "ü", "engines.list": SABAKI_OTHERS, "z": [1.5]})
+        (backup,) = set_up("sabaki", tmp_path)
+        expected = {"a": "ü", "engines.list": [{**SABAKI_ENTRY, "commands": ""}, *SABAKI_OTHERS], "z": [1.5]}
+        assert json.loads(path.read_text(encoding="utf-8")) == expected
+        assert list(json.loads(path.read_text(encoding="utf-8"))) == ["a", "engines.list", "z"]
+        assert json.loads(backup.read_text(encoding="utf-8"))["engines.list"] == SABAKI_OTHERS
+
+    def test_an_older_entry_is_replaced_in_its_place(self, tmp_path: Path) -> None:
+        older = {"name": "Tengen", "path": "/old", "args": "", "commands": "x", "id": 7}
+        path = write(tmp_path / ".config/Sabaki/settings.json", {"engines.list": [*SABAKI_OTHERS, older]})
+        set_up("sabaki", tmp_path)
+        assert json.loads(path.read_text())["engines.list"][1] == {**SABAKI_ENTRY, "commands": "x", "id": 7}
+        assert not FRONT_ENDS["sabaki"].changes(COMMAND, place(tmp_path))[0].is_needed, "a second time changes nothing"
+
+    @pytest.mark.parametrize(
+        ("values", "folder"),
+        [
+            ({}, ".config/Sabaki"),
+            ({"variables": {"XDG_CONFIG_HOME": "{home}/xdg"}}, "xdg/Sabaki"),
+            ({"platform": "darwin"}, "Library/Application Support/Sabaki"),
+            ({"platform": "win32"}, "AppData/Roaming/Sabaki"),
+            ({"platform": "win32", "variables": {"APPDATA": "{home}/app"}}, "app/Sabaki"),
+        ],
+    )
+    def test_the_folder_is_the_platforms(self, tmp_path: Path, values: dict[str, Any], folder: str) -> None:
+        variables = {name: text.format(home=tmp_path) for name, text in values.pop("variables", {}).items()}
+        assert set_up("sabaki", tmp_path, variables=variables, **values) == []
+        assert (tmp_path / folder / "settings.json").is_file()
+
+
+KATRAIN = {"general": {"version": "1.20.0"}, "engine": {"backend": "", "katago": "x", "altcommand": ""}, "ai": {}}
+
+
+class TestKaTrain:
+    def test_the_engine_is_the_custom_command(self, tmp_path: Path) -> None:
+        path = write(tmp_path / ".katrain/config.json", KATRAIN)
+        set_up("katrain", tmp_path)
+        engine = json.loads(path.read_text())["engine"]
+        assert (engine["backend"], engine["katago"]) == ("custom", "x")
+        words = shlex.split(engine["altcommand"])
+        assert words == ["exec", COMMAND.program, "analysis", *COMMAND.arguments]
+        assert {**json.loads(path.read_text()), "engine": 0} == {**KATRAIN, "engine": 0}
+
+    def test_windows_has_no_exec(self, tmp_path: Path) -> None:
+        write(tmp_path / ".katrain/config.json", KATRAIN)
+        command = EngineCommand("C:\\my engine\\gtp-engine.exe", platform="win32")
+        set_up("katrain", tmp_path, command, platform="win32")
+        engine = json.loads((tmp_path / ".katrain/config.json").read_text())["engine"]
+        assert engine["altcommand"] == '"C:\\my engine\\gtp-engine.exe" analysis'
+
+    def test_without_its_settings_katrain_has_to_be_started_first(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match="start KaTrain once"):
+            set_up("katrain", tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestLizzie:
+    def settings(self, *commands: str) -> dict[str, Any]:
+        return {"leelaz": {"engine-command": "./leelaz", "engine-command-list": list(commands)}, "ui": {"x": 1}}
+
+    def commands(self, home: Path) -> list[str]:
+        found = json.loads((home / "config.txt").read_text())
+        assert (found["leelaz"]["engine-command"], found["ui"]) == ("./leelaz", {"x": 1})
+        return list(found["leelaz"]["engine-command-list"])
+
+    @pytest.mark.parametrize(
+        ("before", "number"), [((), 0), (("a",), 1), (("a", "", "c"), 1), (("a", "/opt/gtp-engine --x"), 1)]
+    )
+    def test_the_command_gets_a_place_of_its_own(self, tmp_path: Path, before: tuple[str, ...], number: int) -> None:
+        write(tmp_path / "config.txt", self.settings(*before))
+        set_up("lizzie", tmp_path, SIMPLE)
+        after = self.commands(tmp_path)
+        assert after[number] == "/opt/gtp-engine --level 5k"
+        assert after[:number] + after[number + 1 :] == [*before[:number], *before[number + 1 :]]
+
+    def test_nine_engines_are_the_most(self, tmp_path: Path) -> None:
+        write(tmp_path / "config.txt", self.settings(*"abcdefghi"))
+        with pytest.raises(ConfigError, match="has 9 engines"):
+            set_up("lizzie", tmp_path)
+
+    def test_blanks_are_quoted(self) -> None:
+        line = '"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k'
+        assert FRONT_ENDS["lizzie"].printed(COMMAND) == f"Engine command: {line}"
+
+    def test_the_folder_must_be_named(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match="name the file: --file"):
+            set_up("lizzie", tmp_path)
+
+
+class TestGoGui:
+    FOLDER = ".java/.userPrefs/net/sf/gogui/gui/program"
+
+    def node(self, home: Path, name: str = "") -> str:
+        return (home / self.FOLDER / name / "prefs.xml").read_text(encoding="utf-8")
+
+    def test_a_program_is_added_as_java_writes_it(self, tmp_path: Path) -> None:
+        set_up("gogui", tmp_path)
+        assert '  <entry key="size" value="1"/>' in self.node(tmp_path)
+        assert self.node(tmp_path, "0") == (
+            '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n'
+            '<!DOCTYPE map SYSTEM "http://java.sun.com/dtd/preferences.dtd">\n'
+            '<map MAP_XML_VERSION="1.0">\n'
+            '  <entry key="command" value=\'"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k\'/>\n'
+            '  <entry key="label" value="Tengen"/>\n'
+            '  <entry key="name" value="Tengen"/>\n'
+            '  <entry key="version" value=""/>\n'
+            '  <entry key="working-directory" value=""/>\n'
+            "</map>\n"
+        )
+
+    def test_other_programs_are_kept_and_an_older_one_of_ours_is_replaced(self, tmp_path: Path) -> None:
+        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go <&>"))
+        other = self.node(tmp_path, "0")
+        set_up("gogui", tmp_path)
+        set_up("gogui", tmp_path, SIMPLE)
+        assert self.node(tmp_path, "0") == other
+        assert 'value="2"' in self.node(tmp_path)
+        assert 'value="/opt/gtp-engine --level 5k"' in self.node(tmp_path, "1")
+
+    @pytest.mark.parametrize("platform", ["win32", "darwin"])
+    def test_elsewhere_it_is_entered_by_hand(self, tmp_path: Path, platform: str) -> None:
+        with pytest.raises(ConfigError, match="Program, New Program"):
+            set_up("gogui", tmp_path, platform=platform)
+
+
+class TestServers:
+    def test_ogs_names_every_word_of_the_command(self, tmp_path: Path) -> None:
+        set_up("ogs", tmp_path)
+        text = (tmp_path / "gtp2ogs.json5").read_text()
+        assert '"/opt/my engine/gtp-engine",\n            "--model",\n            "/nets/a b.onnx"' in text
+        assert 'apikey: "FILL ME IN"' in text
+
+    @pytest.mark.parametrize(
+        ("name", "file", "line"),
+        [
+            ("kgs", "kgs.properties", "engine=/opt/gtp-engine --level 5k"),
+            ("cgos", "cgos.cfg", "  CommandLine = /opt/gtp-engine --level 5k"),
+        ],
+    )
+    def test_kgs_and_cgos(self, tmp_path: Path, name: str, file: str, line: str) -> None:
+        set_up(name, tmp_path, SIMPLE)
+        assert line in (tmp_path / file).read_text().splitlines()
+        with pytest.raises(ConfigError, match="cannot pass on '/opt/my engine/gtp-engine'"):
+            set_up(name, tmp_path)
+
+    def test_a_backslash_is_doubled_in_properties(self) -> None:
+        assert "engine=C:\\\\go\\\\gtp-engine.exe\n" in FRONT_ENDS["kgs"].printed(
+            EngineCommand("C:\\go\\gtp-engine.exe")
+        )
+
+    def test_rules_and_chat_come_with_the_server(self) -> None:
+        assert FRONT_ENDS["ogs"].engine_options == {"game.rules": "chinese-ogs", "gtp.ogs_chat": "true"}
+        assert FRONT_ENDS["cgos"].engine_options == {"game.rules": "cgos"}
+
+
+FILES = {
+    "sabaki": ".config/Sabaki/settings.json",
+    "katrain": ".katrain/config.json",
+    "lizzie": "config.txt",
+    "gogui": f"{TestGoGui.FOLDER}/prefs.xml",
+}
+BAD = {
+    "empty": "",
+    "cut off": '{"engines.list": [',
+    "another kind": "[1, 2]",
+    "a key twice": '{"leelaz": {}, "leelaz": {}, "engine": {}, "general": {}}',
+    "wrong parts": '{"engines.list": {}, "leelaz": 1, "engine": [], "general": {}}',
+    "wrong entries": '{"engines.list": [1], "leelaz": {"engine-command-list": [1]}, "engine": 1, "general": 1}',
+    "deep": "[" * 100_000,
+    "entities": '<!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">]><map><entry key="size" value="&a;"/></map>',
+    "a huge number": '<map><entry key="size" value="999999999"/></map>',
+    "no key": "<map><entry/></map>",
+    "bytes": b"\xff\xfe\x00",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", BAD)
+def test_damaged_files_are_reported_and_left_alone(tmp_path: Path, name: str, kind: str) -> None:
+    path, content = tmp_path / FILES[name], BAD[kind]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ConfigError) as error:
+        set_up(name, tmp_path)
+    assert path.name in str(error.value)
+    assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+    real = write(tmp_path / "dotfiles/sabaki.json", {})
+    real.chmod(0o600)
+    link = tmp_path / ".config/Sabaki/settings.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(real)
+    set_up("sabaki", tmp_path)
+    assert link.is_symlink() and "Tengen" in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o600
+
+
+def test_backups_replace_no_other_file(tmp_path: Path) -> None:
+    write(tmp_path / ".config/Sabaki/settings.json", {"first": 1})
+    set_up("sabaki", tmp_path)
+    (second,) = set_up("sabaki", tmp_path, SIMPLE)
+    assert second.name == "settings.json.backup2"
+    assert "first" in second.with_name("settings.json.backup").read_text()
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS.values(), ids=FRONT_ENDS)
+def test_every_front_end_has_something_to_say(front_end: FrontEnd, tmp_path: Path) -> None:
+    assert "/opt/gtp-engine" in front_end.printed(SIMPLE)
+    assert front_end.title and front_end.next_steps(place(tmp_path)).endswith((".", "json5", "properties", "cfg"))
+
+
+def test_the_difference_is_a_diff(tmp_path: Path) -> None:
+    path = write(tmp_path / ".config/Sabaki/settings.json", '{\n  "a": 1\n}\n')
+    text = difference(FRONT_ENDS["sabaki"].changes(SIMPLE, place(tmp_path)))
+    assert text.startswith(f"--- {path}\n+++ {path}\n")
+    assert '+      "path": "/opt/gtp-engine",' in text

@@ -1,0 +1,80 @@
+"""The command `gtp-engine setup`: asking, dry runs, the engine's options."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gtp_engine.cli import cli
+from gtp_engine.front_ends import engine_program
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "settings.json"
+    path.write_text('{"engines.list": []}')
+    return path
+
+
+def run(*arguments: str, answer: str = "") -> Result:
+    return CliRunner().invoke(cli, ["setup", *arguments], input=answer, prog_name="gtp-engine")
+
+
+def sabaki(settings: Path, *arguments: str, answer: str = "") -> Result:
+    return run("sabaki", "--file", str(settings), "--command", "/opt/gtp-engine", *arguments, answer=answer)
+
+
+def engines(settings: Path) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(settings.read_text())["engines.list"]
+    return found
+
+
+def test_an_existing_file_is_changed_only_after_a_yes(settings: Path) -> None:
+    for answer, count in (("", 0), ("n\n", 0), ("y\n", 1)):
+        result = sabaki(settings, answer=answer)
+        assert (result.exit_code != 0, len(engines(settings))) == (count == 0, count)
+    assert "Backup: " in result.stdout and "Sabaki is set up." in result.stdout
+    assert sabaki(settings).stdout == "Sabaki is set up already.\n"
+
+
+def test_yes_and_dry_run_do_not_ask(settings: Path) -> None:
+    result = sabaki(settings, "--dry-run")
+    assert (result.exit_code, engines(settings)) == (0, [])
+    assert '+      "name": "Tengen",' in result.stdout
+    assert sabaki(settings, "--yes", "--label", "My engine").exit_code == 0
+    assert engines(settings)[0]["name"] == "My engine"
+
+
+def test_the_engines_options_become_arguments(settings: Path) -> None:
+    (settings.parent / "net.onnx").touch()
+    flags = ["--model", "net.onnx", "--level", "5k", "--no-resign", "--rules", "japanese"]
+    sabaki(settings, "--yes", *flags)
+    model = (settings.parent / "net.onnx").as_posix()
+    words = engines(settings)[0]["args"].split()
+    assert sorted(words) == sorted(["--model", model, "--rules", "japanese", "--level", "5k", "--no-resign"])
+    assert words[words.index("--model") + 1] == model
+
+
+def test_a_wrong_option_is_reported_now(settings: Path) -> None:
+    result = sabaki(settings, "--yes", "--level", "99k")
+    assert (result.exit_code, engines(settings)) == (2, [])
+    assert "'99k'" in result.stderr
+
+
+def test_print_writes_nothing(settings: Path) -> None:
+    result = run("cgos", "--print", "--command", "/opt/gtp-engine", "--visits", "100")
+    assert "  CommandLine = /opt/gtp-engine --rules cgos --visits 100\n" in result.stdout
+    assert run("ogs", "--print", "--rules", "japanese", "--command", "/x").stdout.count("japanese") == 1
+    assert list(settings.parent.iterdir()) == [settings]
+
+
+def test_new_files_need_no_question(settings: Path) -> None:
+    assert run("kgs", "--command", "/opt/gtp-engine").exit_code == 0
+    assert "engine=/opt/gtp-engine\n" in (settings.parent / "kgs.properties").read_text()
+
+
+def test_the_command_is_the_full_path_of_this_installation() -> None:
+    program = Path(engine_program())
+    assert program.is_absolute() and program.is_file() and program.stem == "gtp-engine"
