@@ -38,6 +38,7 @@ PLAIN_COMMANDS: Final = (
     "get_random_seed", "gogui-analyze_commands", "gogui-interrupt", "kata-list_time_settings", "kgs-game_over",
     "printsgf", "gg-undo", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time",
     "tengen-ladders", "tengen-eyes", "tengen-pass_alive", "known_command", "set_position", "stop", "kata-get-models",
+    "tengen-param",
     "kata-list-params", "kata-get-params", "kata-get-param maxVisits", "kata-set-param maxTime x", "kata-raw-nn 0",
 )  # fmt: skip
 READING_COMMANDS: Final = frozenset({

@@ -246,10 +246,37 @@ def test_the_analyze_menu_holds_commands_that_exist() -> None:
     server = make_server(no_engine)
     for entry in (*NETWORK_COMMANDS, *ANALYZE_COMMANDS):
         kind, label, text = entry.split("/")
-        known = {"plist", "pspairs", "string", "hstring", "hpstring", "pstring", "cboard", "dboard", "varc", "none"}
+        known = {
+            "plist",
+            "pspairs",
+            "string",
+            "hstring",
+            "hpstring",
+            "pstring",
+            "cboard",
+            "dboard",
+            "varc",
+            "none",
+            "param",
+        }
         assert kind in known, entry
         assert label
         assert server.find(text.split()[0]), entry
+
+
+def test_gogui_shows_and_changes_settings() -> None:
+    config = Config().with_values({"search.search": "rave"})
+    engine = Engine(config)
+    server = make_server(lambda: engine, config)
+    shown = server.handle_line("tengen-param")
+    assert "[list/max/20k/19k/" in shown
+    assert "/9d] level max\n" in shown
+    assert "[bool] resign 1\n" in shown
+    assert server.handle_line("tengen-param resign 0") == "= \n\n"
+    assert "[bool] resign 0\n" in server.handle_line("tengen-param")
+    assert "expected one of level," in server.handle_line("tengen-param komi 7")
+    assert "expected one of level," in server.handle_line("tengen-param level")
+    assert "in a search without a network" in server.handle_line("tengen-param level 8k")
 
 
 def test_the_analyze_menu_shows_the_policy_where_there_is_one() -> None:

@@ -1,8 +1,13 @@
-"""Commands for GoGui: interrupts and its menu of analyze commands."""
+"""Commands for GoGui: interrupts, its menu of analyze commands and its dialog of settings."""
 
 from typing import TYPE_CHECKING, Final
 
+from gtp_engine.config.level import LEVELS, MAX_LEVEL
+from gtp_engine.config.option import Value
+from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.param_table import format_value
+from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 from gtp_engine.gtp.server import GOGUI
 
@@ -28,9 +33,20 @@ ANALYZE_COMMANDS: Final = (
     "hpstring/Last search/gomill-explain_last_move",
     "hstring/Rules/kata-get-rules",
     "string/Set rules/kata-set-rules %s",
+    "param/Settings/tengen-param",
     "none/Clear cache/clear_cache",
 )
 """Type, label and command of each entry; the types are defined in GoGui's manual."""
+
+PARAMETERS: Final = (
+    ("level", "play.level", f"[list/{'/'.join((MAX_LEVEL, *LEVELS))}]"),
+    ("delay", "play.delay", "[string]"),
+    ("resign", "play.resign", "[bool]"),
+    ("visits", "search.visits", "[string]"),
+    ("time_per_move", "time.time_per_move", "[string]"),
+    ("ponder", "time.ponder", "[bool]"),
+)
+"""Name, option and GoGui's type of each setting in its dialog."""
 
 NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 """Entries that need a network."""
@@ -41,6 +57,25 @@ def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
     server.watching = GOGUI
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
+
+
+@command("tengen-param", "[NAME VALUE]", "The settings of GoGui's dialog, a line each; or change one.", exact=True)
+def tengen_param(server: "GtpServer", args: Args) -> str:
+    """Return lines `[TYPE] NAME VALUE`, or set one of these parameters."""
+    engine = server.engine
+    if not args:
+        return "\n".join(f"{kind} {name} {_shown(engine.config.value(key))}" for name, key, kind in PARAMETERS)
+    keys = {name: key for name, key, _ in PARAMETERS}
+    if len(args) == 1 or args[0] not in keys:
+        expected = f"one of {', '.join(keys)}, and a value"
+        raise GtpError(problem(f"syntax error: {shown(' '.join(args))}", expected=expected))
+    engine.configure({keys[args[0]]: args[1]})
+    return ""
+
+
+def _shown(value: Value) -> str:
+    """Return a value as GoGui's dialog shows it."""
+    return str(int(value)) if isinstance(value, bool) else format_value(value)
 
 
 @command(
