@@ -10,6 +10,7 @@
     connect_command     `gtp-engine connect`
     review_command      `gtp-engine review`
     score_command       `gtp-engine score`
+    solve_command       `gtp-engine solve`
     match_command       `gtp-engine match`
     levels_command      `gtp-engine calibrate-levels`
     tournament_command  `gtp-engine tournament`
@@ -50,6 +51,7 @@ from gtp_engine.cli.review_command import review_command
 from gtp_engine.cli.score_command import score_command
 from gtp_engine.cli.serve_command import serve_command
 from gtp_engine.cli.setup_command import setup_command
+from gtp_engine.cli.solve_command import solve_command
 from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
 from gtp_engine.cli.tournament_command import tournament_command
 from gtp_engine.cli.train_command import train_command
@@ -133,6 +135,7 @@ for _command in (
     connect_command,
     review_command,
     score_command,
+    solve_command,
     match_command,
     calibrate_levels_command,
     tournament_command,

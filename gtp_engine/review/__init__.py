@@ -14,6 +14,7 @@ review_page      the HTML page (`page.html` is its template)
 terminal_report  the review for a terminal
 csv_report       a table of many games
 score_report     the score of a position with its dead stones
+life_and_death   problems in a region of the board
 library          many files: which to review, and where results go
 
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.

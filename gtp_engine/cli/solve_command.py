@@ -1,0 +1,62 @@
+"""The command `gtp-engine solve`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.parameters import FILE
+
+
+class SolveCommand(ConfigCommand):
+    """The command's help lists what a problem needs first."""
+
+    usual = ("network.model", "search.visits")
+
+
+@click.command("solve", cls=SolveCommand)
+@click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
+@click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
+@click.option("--move", type=click.IntRange(1), metavar="N", help="Take the position before move N.")
+@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the answer tree.")
+@config_options()
+def solve_command(
+    record: Path,
+    region: str,
+    first: str | None,
+    move: int | None,
+    target: Path | None,
+    config_file: str | None,
+    **flags: object,
+) -> None:
+    """Solve a problem of life and death in a region of the board.
+
+    FILE is a record, or - for stdin; its last position is searched, with moves in the region only. Prints the best
+    first move with its line, and how other first moves are answered.
+    """
+    config = build_config(config_file, flags)
+    from gtp_engine.engine.warm_up import warm_up
+    from gtp_engine.errors import ConfigError, problem
+    from gtp_engine.files import replacing
+    from gtp_engine.go.coords import parse_color
+    from gtp_engine.go.rules import Rules
+    from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
+    from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+    from gtp_engine.streams import write_log
+
+    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
+    game, color = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
+    points = parse_region(region, width=game.width, height=game.height)
+    evaluator = evaluator_of(config)
+    if evaluator is None:
+        raise ConfigError(problem("a problem without a network", advice="name one with --model FILE"))
+    warm_up(config, evaluator, (game.width, game.height), write_log)
+    solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
+    solution = solver.solve(game, color if first is None else parse_color(first), points)
+    if target is not None:
+        with replacing(target) as path:
+            path.write_text(solution.to_sgf() + "\n", "utf-8")
+    click.echo(solution.to_text())

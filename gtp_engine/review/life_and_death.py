@@ -1,0 +1,191 @@
+"""Life and death in a region: the best first move, and why other first moves fail.
+
+Only moves in the region and passes are searched.  The komi is moved to where the network expects an even game, so that
+winning means to get more out of the region than expected, which is what decides a problem of life and death.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.config import Config
+from gtp_engine.errors import InvalidVertexError, problem, shown
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.review.findings import color_letter
+from gtp_engine.review.game_analysis import SEED
+from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.puct.joint_search import JointSearch
+from gtp_engine.search.report import SearchReport, winrate_of
+from gtp_engine.sgf import format_sgf
+from gtp_engine.sgf.tree_text import escaped
+from gtp_engine.sgf.values import format_point
+
+DEFAULT_VISITS: Final = 500
+
+WRONG_MOVES: Final = 4
+"""Wrong first moves that are refuted: those the search tried most."""
+
+_ALL_DEPTHS: Final = 10_000
+"""More than a search ever looks ahead."""
+
+_LINE: Final = 12
+"""Moves shown of each line."""
+
+
+@dataclass(frozen=True)
+class FirstMove:
+    """A first move with the continuation, itself first; `winrate` is that of the side that moves first."""
+
+    point: int
+    winrate: float
+    line: tuple[int, ...]
+    has_ko: bool
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What was found in `game`, with `color` to move first: `moves[0]` is the best first move, the others are worse."""
+
+    game: Game
+    color: int
+    moves: tuple[FirstMove, ...]
+
+    @property
+    def answer(self) -> str:
+        """The vertex of the best first move."""
+        return self._vertex(self.moves[0].point)
+
+    def to_text(self) -> str:
+        """Return the answer and the refutations, one line each."""
+        lines = [f"{self._described(self.moves[0])}: best"]
+        lines += [f"{self._described(move)}: worse" for move in self.moves[1:]]
+        return "\n".join(lines)
+
+    def to_sgf(self) -> str:
+        """Return the position as a record: the best line first, then the other first moves with their refutations."""
+        root = format_sgf(self.game).rstrip().removesuffix(")")
+        comments = ["best", *["worse"] * (len(self.moves) - 1)]
+        lines = [self._sgf_line(move, comment) for move, comment in zip(self.moves, comments, strict=True)]
+        return "\n".join([root, *lines]) + ")"
+
+    def _sgf_line(self, move: FirstMove, comment: str) -> str:
+        color, nodes = self.color, []
+        for point in move.line:
+            nodes.append(f";{color_letter(color)}[{format_point(point, width=self.game.width)}]")
+            color = opponent(color)
+        mark = "TE[1]" if comment == "best" else "BM[1]"
+        nodes[0] += f"{mark}C[{escaped(f'{self._described(move)}: {comment}')}]"
+        return f"({''.join(nodes)})"
+
+    def _described(self, move: FirstMove) -> str:
+        line = " ".join(self._vertex(point) for point in move.line)
+        return f"{line} ({move.winrate:.0%}{', ko' if move.has_ko else ''})"
+
+    def _vertex(self, point: int) -> str:
+        return format_vertex(point, width=self.game.width, height=self.game.height)
+
+
+def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
+    """Return the points of a region: vertices and rectangles such as "A1:F5", with commas between.
+
+    Raises InvalidVertexError.
+    """
+    points: set[int] = set()
+    for part in text.split(","):
+        corners = [parse_vertex(corner, width=width, height=height) for corner in part.split(":")]
+        if len(corners) > 2 or PASS in corners:
+            raise InvalidVertexError(problem(f"region {shown(text)}", expected="vertices and rectangles, as in A1:F5"))
+        (x1, y1), (x2, y2) = point_to_xy(corners[0], width=width), point_to_xy(corners[-1], width=width)
+        for y in range(min(y1, y2), max(y1, y2) + 1):
+            points.update(xy_to_point(x, y, width=width) for x in range(min(x1, x2), max(x1, x2) + 1))
+    return frozenset(points)
+
+
+class LifeAndDeath:
+    """Solves problems with one evaluator, which stays open.
+
+    Each position is searched with `visits`; `wrong_moves` is how many other first moves are refuted at most.
+    """
+
+    def __init__(
+        self, config: Config, evaluator: Evaluator, visits: int = DEFAULT_VISITS, *, wrong_moves: int = WRONG_MOVES
+    ) -> None:
+        config = config.with_values({"search.seed": SEED if config.search.seed is None else config.search.seed})
+        self._wrong_moves: Final = wrong_moves
+        self._search: Final = JointSearch(config, evaluator, max(1, wrong_moves))
+        self._visits: Final = visits
+
+    def solve(self, game: Game, color: int, region: frozenset[int]) -> Solution:
+        """Return the best first move of `color` in a region of a position, and why others are worse.
+
+        The position becomes the start of a new game: bans by ko are forgotten.
+        """
+        start = _afresh(game, color)
+        (raw,) = self._search.run([(start, color)], Limits(1))
+        start.komi = _half_points(start.komi + raw.lead_black)
+        outside = frozenset(board_points(game.width, game.height)) - region
+        restrictions = tuple(Restriction(each, outside, _ALL_DEPTHS) for each in (BLACK, WHITE))
+        limits = Limits(self._visits, restrictions=restrictions)
+        (report,) = self._search.run([(start, color)], limits)
+        best = report.moves[0]
+        wrong = _other_moves(start, report, region)[: self._wrong_moves]
+        refuted = [_after(start, point, color) for point in wrong]
+        reports = self._search.run([(position, opponent(color)) for position in refuted], limits) if refuted else []
+        moves = [_first_move(start, color, best.point, winrate_of(best.value_black, color), best.pv)]
+        for point, found in zip(wrong, reports, strict=True):
+            reply = found.best
+            line = (point, *(reply.pv if reply is not None else ()))
+            moves.append(_first_move(start, color, point, _winrate(found, color), line))
+        return Solution(start, color, tuple(moves))
+
+
+def _afresh(game: Game, color: int) -> Game:
+    """Return a new game that begins with the position of `game`."""
+    stones = [
+        Move(game.color_at(point), point)
+        for point in board_points(game.width, game.height)
+        if game.color_at(point) != EMPTY
+    ]
+    start = Game(game.width, game.height, game.rules, game.komi)
+    start.set_up(stones, color)
+    return start
+
+
+def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> list[int]:
+    """Return the first moves to refute: those with the most visits, then those with the largest priors."""
+    visits = {move.point: move.visits for move in report.moves}
+    policy = report.raw.policy if report.raw is not None else None
+    legal = [point for point in game.legal_points() if point in region and point != report.moves[0].point]
+    priors = {point: 0.0 if policy is None else float(policy[point]) for point in legal}
+    return sorted(legal, key=lambda point: (-visits.get(point, 0), -priors[point], point))
+
+
+def _after(game: Game, point: int, color: int) -> Game:
+    played = game.copy()
+    played.play(Move(color, point))
+    return played
+
+
+def _half_points(komi: float) -> float:
+    """Return the nearest number of points and a half, so that nothing is drawn."""
+    return round(komi - 0.5) + 0.5
+
+
+def _winrate(report: SearchReport, color: int) -> float:
+    return report.winrate if report.to_play == color else 1.0 - report.winrate
+
+
+def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequence[int]) -> FirstMove:
+    """Return a first move; its line is cut where it cannot be played, and before the second pass in a row."""
+    played, shown_line, has_ko = game.copy(), [point], False
+    for number, each in enumerate(line[:_LINE]):
+        if played.is_over or not played.is_legal(Move(color, each)):
+            break
+        played.play(Move(color, each))
+        has_ko = has_ko or played.ko_point != NULL_POINT
+        shown_line = [*shown_line, each] if number else shown_line
+        color = opponent(color)
+    return FirstMove(point, round(winrate, 4), tuple(shown_line), has_ko)

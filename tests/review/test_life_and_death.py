@@ -1,0 +1,86 @@
+"""Life and death in a region: what is searched, the answer tree, and 30 problems with an imported network.
+
+The problems need a strong network: TENGEN_PROBLEM_MODEL names an imported b15c192.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from puct_support import AreaEvaluator
+from sgfmill import sgf
+
+from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
+from gtp_engine.errors import InvalidVertexError
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import parse_color
+from gtp_engine.go.diagram import parse_diagram
+from gtp_engine.review.life_and_death import LifeAndDeath, Solution, parse_region
+
+PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
+MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
+
+
+def position(diagram: str) -> Game:
+    parsed = parse_diagram(diagram)
+    game = Game(parsed.width, parsed.height, rules=Rules.parse("chinese"))
+    game.set_up(Move(color, point) for point, color in parsed.stones.items())
+    return game
+
+
+def solved(region: str = "A1:C2", visits: int = 30) -> Solution:
+    game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
+    return LifeAndDeath(Config(), AreaEvaluator(), visits).solve(game, 2, parse_region(region, width=5, height=5))
+
+
+def test_only_moves_in_the_region_and_passes_are_searched() -> None:
+    solution = solved()
+    region = parse_region("A1:C2", width=5, height=5) | {PASS}
+    assert {point for move in solution.moves for point in move.line} <= region
+    assert len(solution.moves) == 5, "the best and four others"
+
+
+def test_the_answer_tree_is_a_record() -> None:
+    solution = solved()
+    game = sgf.Sgf_game.from_bytes(solution.to_sgf().encode())
+    first = list(game.get_root())
+    assert len(first) == len(solution.moves)
+    assert all(node.get_move()[0] == "w" for node in first)
+    assert first[0].has_property("TE") and all(node.has_property("BM") for node in first[1:])
+    assert first[0].get("C").startswith(solution.answer) and first[0].get("C").endswith("best")
+    assert solution.to_text().count("\n") == len(solution.moves) - 1
+
+
+@pytest.mark.parametrize(("text", "count"), [("A1", 1), ("A1:C2", 6), ("C2:A1,E5", 7)])
+def test_regions(text: str, count: int) -> None:
+    assert len(parse_region(text, width=5, height=5)) == count
+
+
+@pytest.mark.parametrize("text", ["", "Z9", "A1:B2:C3", "pass", "A1:J9"])
+def test_regions_that_are_none(text: str) -> None:
+    with pytest.raises(InvalidVertexError):
+        parse_region(text, width=5, height=5)
+
+
+def test_there_are_thirty_problems_whose_answer_is_a_free_point_of_the_region() -> None:
+    assert len(PROBLEMS) == 30
+    for problem in PROBLEMS:
+        head, board = problem.split("\n", 1)
+        region, answer = head.split("; ")[2:]
+        point = parse_vertex(answer, width=9, height=9)
+        assert point in parse_region(region, width=9, height=9) and position(board).color_at(point) == 0
+
+
+@pytest.mark.skipif(MODEL is None, reason="TENGEN_PROBLEM_MODEL does not name an imported b15c192")
+def test_most_problems_are_solved_by_a_strong_network() -> None:
+    evaluator = load_evaluator(Config().with_values({"network.model": str(MODEL)}).network, log=print)
+    solver, wrong = LifeAndDeath(Config(), evaluator, visits=500, wrong_moves=0), []
+    for problem in PROBLEMS:
+        head, board = problem.split("\n", 1)
+        title, first, region, answer = head.split("; ")
+        points = parse_region(region, width=9, height=9)
+        found = solver.solve(position(board), parse_color(first), points).answer
+        print(title, answer, found, flush=True)
+        wrong += [title] if found != answer else []
+    evaluator.close()
+    assert len(wrong) <= 3, wrong
