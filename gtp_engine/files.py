@@ -1,7 +1,8 @@
-"""Files that are written whole or not at all, and their hashes."""
+"""Files that are written whole or not at all, their hashes, and the folder for what belongs to the user."""
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,17 @@ from typing import Final
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
+
+
+def data_folder() -> Path:
+    """Return the folder for the user's networks and games, which need not exist: TENGEN_DATA_DIR, or the usual one."""
+    if named := os.environ.get("TENGEN_DATA_DIR"):
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "tengen"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "tengen"
+    return Path(os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")) / "tengen"
 
 
 @contextmanager

@@ -73,6 +73,7 @@ THREADS = (
     "web/engine_host.py",
     "web/gtp_socket.py",
     "web/bridge.py",
+    "web/web_process.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the

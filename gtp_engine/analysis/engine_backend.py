@@ -13,7 +13,6 @@ from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
-from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.searcher import Searcher
 
 
@@ -69,13 +68,10 @@ class EngineBackend:
         return new_searcher(config, self._shared, self._human)
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
-        """Return a new engine that plays with the same networks; closing it leaves them open.
-
-        Waits until all kernels are compiled.
-        """
-        if self._kernels is not None:
-            self._kernels.wait(CancelToken())
-        return Engine(config, log, _lent(self._shared), _lent(self._human))
+        """Return a new engine with the same networks and kernels; closing it leaves the networks open."""
+        engine = Engine(config, log, _lent(self._shared), _lent(self._human))
+        engine.share_kernels(self._kernels)
+        return engine
 
     def models(self) -> list[dict[str, Any]]:
         """Return an entry for each network, with the keys of KataGo's `query_models`."""

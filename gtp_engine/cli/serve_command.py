@@ -11,13 +11,13 @@ from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.web.installed import check_aiohttp
 from gtp_engine.web.server_settings import ServerSettings
 
-_HELP: Final = """Let other programs and machines use this engine.
+_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
 \b
 gtp-engine serve                             for this machine
 gtp-engine serve --host 0.0.0.0              for others too, who need the token that is printed
 
-KaTrain uses the engine as its remote engine, every other Go program through `gtp-engine connect`. Needs aiohttp:
+KaTrain can use it as its remote engine, every other Go program through `gtp-engine connect`. Needs aiohttp:
 pip install "gtp-engine[web]".
 """
 

@@ -4,13 +4,11 @@ The user's folder also holds the name of the network to play with when none is g
 that, it is the network that ships.
 """
 
-import os
-import sys
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import data_folder, replacing
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
@@ -21,16 +19,8 @@ _DEFAULT_FILE: Final = "default.txt"
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's networks, which need not exist: TENGEN_DATA_DIR, or this platform's place."""
-    if named := os.environ.get("TENGEN_DATA_DIR"):
-        base = Path(named).expanduser()
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "tengen"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support" / "tengen"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")) / "tengen"
-    return base / "networks"
+    """Return the folder of the user's networks, which need not exist."""
+    return data_folder() / "networks"
 
 
 def named_networks() -> dict[str, Path]:

@@ -11,6 +11,11 @@
     outbox            what is on its way to a client, within limits
     analysis_socket   KataGo's analysis protocol for KaTrain and others
     gtp_socket        GTP, with an engine for each client
+    static_pages      the page: `static/` holds its HTML, CSS and JavaScript, which need nothing from elsewhere
+    play_socket       what a page says and hears
+    game_tables       all games: those that pages show have an engine
+    game_table        one game and the pages that show it
+    saved_games       games on disk
     bridge            `gtp-engine connect`: the other end, a GTP engine on stdin and stdout
 
 The event loop waits for nothing but the network: engines, searches and the replay of games are in threads.

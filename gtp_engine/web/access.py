@@ -25,6 +25,7 @@ HEADERS: Final[Mapping[str, str]] = {
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Server": "Tengen",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -57,7 +58,10 @@ class Access:
             if problem is not None:
                 status, text = problem
                 return web.Response(status=status, text=text + "\n")
-            response = await handler(request)
+            try:
+                response = await handler(request)
+            except web.HTTPSeeOther as redirection:
+                response = redirection
             if self._token is not None and "token" in request.query and not response.prepared:
                 response.set_cookie(
                     cookie_name(request),

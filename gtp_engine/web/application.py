@@ -1,6 +1,7 @@
 """The addresses of the server and what answers them."""
 
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from aiohttp import web
@@ -9,7 +10,11 @@ from gtp_engine.web.access import Access
 from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats
 from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.gtp_socket import serve_gtp
+from gtp_engine.web.play_socket import serve_page
+from gtp_engine.web.saved_games import SavedGames
+from gtp_engine.web.static_pages import static_pages
 
 MAX_BODY: Final = 1 << 20
 """Longest body of a request, bytes: a game record has about 10 kB."""
@@ -18,11 +23,20 @@ MAX_ENGINES: Final = 8
 """GTP clients at once: each has an engine with search trees of its own."""
 
 
-def new_application(host: EngineHost, access: Access) -> web.Application:
-    """Return the application; requests that `access` refuses reach no handler."""
+def new_application(host: EngineHost, access: Access, games: Path) -> web.Application:
+    """Return the application, with saved games in the folder `games`; what `access` refuses reaches no handler."""
     application = web.Application(middlewares=[access.middleware()], client_max_size=MAX_BODY)
     application.on_response_prepare.append(access.on_prepare)
     sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
+    tables = GameTables(host, SavedGames(games))
+    application.router.add_get("/play", partial(serve_page, tables=tables, seats=sockets))
+    for path, handler in static_pages():
+        application.router.add_get(path, handler)
+
+    async def close_tables(_: web.Application) -> None:
+        await tables.close()
+
+    application.on_cleanup.append(close_tables)
     return application

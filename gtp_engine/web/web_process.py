@@ -4,17 +4,22 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from aiohttp import web
 
 from gtp_engine.config import Config
+from gtp_engine.files import data_folder
 from gtp_engine.streams import write_log
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
 from gtp_engine.web.engine_host import EngineHost, EngineSource
 from gtp_engine.web.listener import encryption_of, listen
 from gtp_engine.web.server_settings import ServerSettings, new_token
+
+MOST_THREADS: Final = 64
+"""Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
 
 END_WAIT: Final = 1.0
 """Seconds that clients get to finish at the end."""
@@ -28,11 +33,13 @@ async def serve(
     `load` returns the networks and may take long.  Raises ConfigError if the server cannot listen, and the error that
     made loading fail.
     """
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MOST_THREADS, "web"))
     host = EngineHost(config, load, log)
     encryption = encryption_of(settings.certificate, settings.key)
     token = settings.token or (None if settings.is_local else new_token())
     access = Access(token, settings.names | {settings.host.lower()}, is_encrypted=encryption is not None)
-    runner = web.AppRunner(new_application(host, access), access_log=None, shutdown_timeout=END_WAIT)
+    application = new_application(host, access, data_folder() / "games")
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=END_WAIT)
     await runner.setup()
     assert runner.server is not None
     try:

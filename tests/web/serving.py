@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from aiohttp.test_utils import TestClient, TestServer
@@ -11,6 +12,7 @@ from analysis.fake_search import FakeBackend
 from busy_machine import bound
 from gtp.fake_engine import FakeEngine
 
+from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
@@ -23,6 +25,8 @@ Client = TestClient[Any, Any]
 
 class FakeSource(FakeBackend):
     """A backend with fake searches, whose engines are fake too and are recorded."""
+
+    config = Config()
 
     def __init__(self, seconds_per_visit: float = 0.0) -> None:
         super().__init__(seconds_per_visit)
@@ -37,20 +41,34 @@ class FakeSource(FakeBackend):
         return self.engines[-1]
 
 
+class RolloutSource(FakeSource):
+    """The real searches, without a network, small and the same in every run."""
+
+    config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
+
+    def load(self) -> Any:
+        return EngineBackend(self.config, None, lambda line: None)
+
+
 @contextlib.asynccontextmanager
 async def serving(
-    source: FakeSource | None = None, *, token: str | None = None, names: tuple[str, ...] = ()
+    source: FakeSource | None = None,
+    *,
+    token: str | None = None,
+    names: tuple[str, ...] = (),
+    games: Path = Path("no-such-folder"),
 ) -> AsyncIterator[Client]:
     """Run a server in this process and yield a client of it."""
     log: list[str] = []
-    load: Any = (source or FakeSource()).load
-    host = EngineHost(Config(), load, log.append)
+    source = source or FakeSource()
+    load: Any = source.load
+    host = EngineHost(source.config, load, log.append)
     host.start()
-    server = TestServer(new_application(host, Access(token, frozenset(names), is_encrypted=False)))
+    server = TestServer(new_application(host, Access(token, frozenset(names), is_encrypted=False), games))
     async with TestClient(server) as client:
         yield client
     assert await asyncio.to_thread(host.close)
-    assert log == []
+    assert [line for line in log if "rror" in line] == []
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:

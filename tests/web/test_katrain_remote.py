@@ -12,25 +12,11 @@ from typing import Any
 
 import pytest
 from analysis.test_katrain import FOLDER, check_positions, unpacked
-from web.serving import TOKEN, FakeSource, run, serving
-
-from gtp_engine.analysis.engine_backend import EngineBackend
-from gtp_engine.config import Config
+from web.serving import TOKEN, RolloutSource, run, serving
 
 __all__ = ["unpacked"]
 
 
-class RolloutSource(FakeSource):
-    """The real searches, without a network."""
-
-    def load(self) -> Any:
-        config = Config().with_values({"search.search": "rave", "search.threads": 1})
-        return EngineBackend(config, None, lambda line: None)
-
-
-@pytest.mark.skipif(
-    not (find_spec("websocket") and find_spec("certifi")), reason="pip install websocket-client certifi"
-)
 def test_katrain_uses_the_engine_of_another_machine(unpacked: Path) -> None:
     if not (unpacked / "katrain" / "core" / "remote_engine.py").exists():
         pytest.skip("this version of KaTrain has no remote engine")

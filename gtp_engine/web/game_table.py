@@ -1,0 +1,169 @@
+"""A game between a person and the engine, and the pages that show it.
+
+The methods of the session run in threads, one at a time.  A request of the person's first ends the search of the
+engine, which begins again afterwards if it is still its turn.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from gtp_engine.clock import TimeKind, TimeSettings
+from gtp_engine.errors import TengenError
+from gtp_engine.go.coords import format_color
+from gtp_engine.play import GameSession, Phase, hints_of, state_of
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.web.saved_games import SavedGame, SavedGames
+
+HINTS: Final = 5
+"""Moves of a hint."""
+
+Message = dict[str, Any]
+"""A message for pages, as JSON has it."""
+
+
+class GameTable:
+    """The game `name`, which is saved after every change; `viewers` receive messages about it.
+
+    `level` is that of the engine, None if it has no levels.  Coroutines and methods are for the event loop.
+    """
+
+    def __init__(self, name: str, session: GameSession, level: str | None, saved: SavedGames) -> None:
+        self.name: Final = name
+        self.viewers: Final[set[Callable[[Message], None]]] = set()
+        self._session: Final = session
+        self._level: Final = level
+        self._saved: Final = saved
+        self._lock: Final = asyncio.Lock()
+        self._cancel = CancelToken()
+        self._thinking: asyncio.Task[None] | None = None
+        self._state = _state_of(session)
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the engine is choosing a move."""
+        return self._thinking is not None and not self._thinking.done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no page shows the game and nothing is going on."""
+        return not (self.viewers or self.is_thinking or self._lock.locked())
+
+    def message(self) -> Message:
+        """Return the game as a message."""
+        return {"type": "game", "id": self.name, "level": self._level, "thinking": self.is_thinking, **self._state}
+
+    async def begin(self) -> None:
+        """Save the game, and let the engine move if it is its turn."""
+        async with self._lock:
+            self._save()
+        self._let_engine_move()
+
+    async def change(self, method: Callable[[GameSession], object]) -> None:
+        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError."""
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                await self._call(method)
+        finally:
+            self._let_engine_move()
+
+    async def hint(self) -> Message:
+        """Return the best moves of a search as a message; raises TengenError."""
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                self._cancel = cancel = CancelToken()
+                report = await asyncio.to_thread(self._session.hint, cancel=cancel)
+                moves = [asdict(move) for move in hints_of(self._session.game, report, HINTS)]
+        finally:
+            self._let_engine_move()
+        return {"type": "hint", "id": self.name, "moves": moves}
+
+    async def close(self) -> None:
+        """End the engine's search, and free the engine."""
+        self._cancel.cancel()
+        if self._thinking is not None:
+            await asyncio.wait((self._thinking,))
+        async with self._lock:
+            await asyncio.to_thread(self._session.engine.close)
+
+    def _let_engine_move(self) -> None:
+        """Let the engine move if it is its turn, in a task of its own."""
+        if self._session.is_engine_turn and not self.is_thinking:
+            self._cancel = CancelToken()
+            self._thinking = asyncio.create_task(self._think(self._cancel))
+            self._publish(self.message())
+
+    async def _think(self, cancel: CancelToken) -> None:
+        """Let the engine move."""
+        try:
+            async with self._lock:
+                await self._call(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
+        except TengenError as error:
+            self._publish({"type": "error", "message": str(error)})
+        finally:
+            self._thinking = None
+            self._publish(self.message())
+
+    async def _call(self, method: Callable[[GameSession], object]) -> None:
+        """Call a method of the session in a thread; then save the game and show it to all pages."""
+        session, before = self._session, self._session.phase
+        try:
+            await asyncio.to_thread(method, session)
+            if session.phase is Phase.SCORING and before is not Phase.SCORING:
+                self._show()
+                await asyncio.to_thread(session.propose_dead)
+        finally:
+            self._show()
+            self._save()
+
+    def _show(self) -> None:
+        self._state = _state_of(self._session)
+        self._publish(self.message())
+
+    def _publish(self, message: Message) -> None:
+        for viewer in self.viewers:
+            viewer(message)
+
+    def _save(self) -> None:
+        """Write the game to its file."""
+        session = self._session
+        clocks = {} if not session.clock.is_limited else session.clock.at_last_move()
+        self._saved.save(
+            self.name,
+            SavedGame(
+                sgf=session.to_sgf(),
+                human=format_color(session.settings.human),
+                level=self._level,
+                time=words_of(session.settings.time),
+                clocks={format_color(color): tuple(left) for color, left in clocks.items()},
+                dead=tuple(map(session.game.vertex, sorted(session.dead))),
+            ),
+        )
+
+
+def words_of(time: TimeSettings) -> tuple[str, ...]:
+    """Return time settings as `TimeSettings.parse` takes them."""
+    values = {
+        TimeKind.NONE: (),
+        TimeKind.ABSOLUTE: (time.main_time,),
+        TimeKind.CANADIAN: (time.main_time, time.overtime, time.stones),
+        TimeKind.BYOYOMI: (time.main_time, time.overtime, time.periods),
+        TimeKind.FISCHER: (time.main_time, time.increment),
+        TimeKind.FISCHER_CAPPED: (time.main_time, time.increment, time.main_time_limit, time.move_time_limit),
+    }[time.kind]
+    return (time.kind.value, *(f"{value:g}" for value in values))
+
+
+def _state_of(session: GameSession) -> Message:
+    """Return the state of a session with what an analysis of it needs, and its record."""
+    game, time = session.game, session.settings.time
+    return {
+        **asdict(state_of(session)),
+        "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
+        "first": format_color(game.first_player),
+        "time": words_of(time),
+        "sgf": session.to_sgf(),
+    }

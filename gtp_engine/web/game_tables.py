@@ -1,0 +1,115 @@
+"""All games of the server: those that pages show have an engine, the others lie on disk."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from gtp_engine.clock import TimeLeft, TimeSettings
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.errors import TengenError, counted
+from gtp_engine.go.coords import parse_color
+from gtp_engine.play import GameSession, GameSettings, Phase
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.game_table import GameTable
+from gtp_engine.web.saved_games import SavedGame, SavedGames
+
+MOST_TABLES: Final = 16
+"""Games with an engine at once: each has search trees of its own."""
+
+LEVEL: Final = "play.level"
+"""The option that sets how strongly the engine plays."""
+
+
+class TooManyGamesError(TengenError):
+    """Every game that may have an engine is being played."""
+
+
+class GameTables:
+    """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
+
+    def __init__(self, host: EngineHost, saved: SavedGames) -> None:
+        self._host: Final = host
+        self._saved: Final = saved
+        self._tables: Final[dict[str, GameTable]] = {}  # the one used last is the last
+        self._lock: Final = asyncio.Lock()
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether the engine has levels."""
+        return any(option.key == LEVEL for option in Config.options())
+
+    async def start(self, settings: GameSettings, level: str | None) -> GameTable:
+        """Return a new game; raises TengenError."""
+        async with self._lock:
+            return await self._open(self._saved.new_id(), level, lambda engine: GameSession.start(engine, settings))
+
+    async def load(self, sgf: str, human: int | None, level: str | None) -> GameTable:
+        """Return a new game that continues a record; raises TengenError."""
+        async with self._lock:
+            name = self._saved.new_id()
+            return await self._open(name, level, lambda engine: GameSession.load(engine, sgf, human=human))
+
+    async def find(self, name: str) -> GameTable:
+        """Return a game by its id; raises TengenError."""
+        async with self._lock:
+            table = self._tables.pop(name, None)
+            if table is not None:
+                self._tables[name] = table
+                return table
+            game = self._saved.load(name)
+            return await self._open(name, game.level, lambda engine: _continued(engine, game))
+
+    async def close(self) -> None:
+        """Free the engines of all games."""
+        await asyncio.gather(*(table.close() for table in self._tables.values()))
+        self._tables.clear()
+
+    async def _open(self, name: str, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameTable:
+        """Return a game with a new engine, after making room for it; raises TengenError."""
+        await self._make_room()
+        table = GameTable(name, await asyncio.to_thread(self._session, level, set_up), level, self._saved)
+        self._tables[name] = table
+        await table.begin()
+        return table
+
+    def _session(self, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameSession:
+        """Return a session with a new engine."""
+        config = self._host.config
+        if level is not None and self.has_levels:
+            config = config.with_values({LEVEL: level})
+        engine = self._host.open_engine(config, self._host.log)
+        try:
+            return set_up(engine)
+        except TengenError:
+            engine.close()
+            raise
+
+    async def _make_room(self) -> None:
+        """Close the game that has been idle longest if there are too many; raises TooManyGamesError."""
+        if len(self._tables) < MOST_TABLES:
+            return
+        for name, table in self._tables.items():
+            if table.is_idle:
+                del self._tables[name]
+                await table.close()
+                return
+        raise TooManyGamesError(f"{counted(MOST_TABLES, 'game')} are being played; close one of their pages first")
+
+
+def _continued(engine: Engine, game: SavedGame) -> GameSession:
+    """Return the session of a saved game."""
+    session = GameSession.load(
+        engine, game.sgf, human=parse_color(game.human), time=TimeSettings.parse(list(game.time))
+    )
+    if game.clocks:
+        session.clock.set_back({parse_color(color): _time_left(*left) for color, left in game.clocks.items()})
+    if session.phase is Phase.PLAYING and not session.is_engine_turn:
+        session.clock.start(session.settings.human)
+    session.dead = frozenset(map(session.point, game.dead))
+    return session
+
+
+def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
+    """Return a clock from the numbers in a file; raises TypeError for another number of them."""
+    return TimeLeft(bool(has_time), main, int(periods), period, int(stones))

@@ -1,0 +1,176 @@
+"""What a page says to the server and hears from it, over a WebSocket, in JSON.
+
+A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
+
+    hello     the engine: its network, whether it has levels, rule sets with their komi
+    game      a game: `play.GameState`, and whether the engine thinks
+    hint      the best moves
+    error     why something could not be done
+
+Analyses are no business of this socket: pages ask for them at `/analysis`, as KaTrain does.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from aiohttp import web
+
+from gtp_engine import __version__
+from gtp_engine.analysis.fields import Fields
+from gtp_engine.clock import TimeSettings
+from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
+from gtp_engine.web.game_table import GameTable, Message
+from gtp_engine.web.game_tables import GameTables
+
+MAX_KOMI: Final = 400
+"""Points for either side; KataGo's bound, since networks are not trained beyond it."""
+
+MAX_HANDICAP: Final = 9
+
+Command = Callable[[Fields], Awaitable[None]]
+
+
+class PageError(TengenError):
+    """A message of a page that the server does not understand, or cannot follow now."""
+
+
+async def serve_page(request: web.Request, tables: GameTables, seats: Seats) -> web.StreamResponse:
+    """Follow the requests of a page until it goes."""
+    async with accepted(request, seats) as client:
+        page = _Page(client, tables)
+        try:
+            await page.run()
+        finally:
+            page.leave()
+    return client.response
+
+
+class _Page:
+    """A page: it shows one game at a time."""
+
+    def __init__(self, client: ClientSocket, tables: GameTables) -> None:
+        self._client: Final = client
+        self._tables: Final = tables
+        self._table: GameTable | None = None
+        self._commands: Final[dict[str, Command]] = {
+            "new": self._start,
+            "load": self._load,
+            "open": self._open,
+            "hint": self._hint,
+            "play": self._play,
+            "toggle_dead": self._toggle_dead,
+            **{name: self._calling(method) for name, method in _PLAIN.items()},
+        }
+
+    async def run(self) -> None:
+        """Follow messages one after the other."""
+        self._send({"type": "hello", "version": __version__, "levels": self._tables.has_levels, "rules": _rules()})
+        async for message in self._client.messages():
+            try:
+                await self._follow(message)
+            except TengenError as error:
+                self._send({"type": "error", "message": str(error)})
+
+    def leave(self) -> None:
+        """Stop showing the game."""
+        if self._table is not None:
+            self._table.viewers.discard(self._send)
+        self._table = None
+
+    async def _follow(self, message: bytes) -> None:
+        """Do what a message asks for; raises TengenError."""
+        try:
+            data = json.loads(message)
+        except (ValueError, RecursionError):
+            data = None
+        name = data.get("do") if isinstance(data, dict) else None
+        command = self._commands.get(name) if isinstance(name, str) else None
+        if command is None:
+            given = f"message {shown(message.decode(errors='replace'))}"
+            raise PageError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
+        await command(Fields(data))
+
+    async def _start(self, fields: Fields) -> None:
+        settings = GameSettings(
+            human=fields.color("human"),
+            width=fields.integer("size", MIN_SIZE, MAX_SIZE),
+            rules=_text(fields, "rules"),
+            komi=None if fields.value("komi") is None else fields.number("komi", -MAX_KOMI, MAX_KOMI),
+            handicap=fields.integer("handicap", 0, MAX_HANDICAP),
+            time=TimeSettings.parse(_text(fields, "time").split()),
+        )
+        self._show(await self._tables.start(settings, _level(fields)))
+
+    async def _load(self, fields: Fields) -> None:
+        human = fields.color("human") if "human" in fields else None
+        self._show(await self._tables.load(_text(fields, "sgf"), human, _level(fields)))
+
+    async def _open(self, fields: Fields) -> None:
+        self._show(await self._tables.find(_text(fields, "id")))
+
+    async def _hint(self, fields: Fields) -> None:
+        self._send(await self._game().hint())
+
+    async def _play(self, fields: Fields) -> None:
+        vertex = _text(fields, "vertex")
+        await self._game().change(lambda session: session.play(vertex))
+
+    async def _toggle_dead(self, fields: Fields) -> None:
+        vertex = _text(fields, "vertex")
+        await self._game().change(lambda session: session.toggle_dead(vertex))
+
+    def _calling(self, method: Callable[[GameSession], object]) -> Command:
+        """Return a command that calls a method of the session."""
+
+        async def call(fields: Fields) -> None:
+            await self._game().change(method)
+
+        return call
+
+    def _game(self) -> GameTable:
+        """Return the game that is shown; raises PageError."""
+        if self._table is None:
+            raise PageError("no game is open: start one")
+        return self._table
+
+    def _show(self, table: GameTable) -> None:
+        """Show another game."""
+        self.leave()
+        self._table = table
+        table.viewers.add(self._send)
+        self._send(table.message())
+
+    def _send(self, message: Message) -> None:
+        self._client.outbox.put(json.dumps(message, separators=(",", ":"), allow_nan=False))
+
+
+_PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
+    "undo": GameSession.undo,
+    "resign": GameSession.resign,
+    "accept": GameSession.accept_score,
+    "resume": GameSession.resume,
+    "check_time": GameSession.check_time,
+}
+"""Requests without arguments."""
+
+
+def _text(fields: Fields, name: str) -> str:
+    """Return a text; raises QueryError."""
+    value = fields.value(name)
+    if not isinstance(value, str):
+        raise fields.error(name, "a text")
+    return value
+
+
+def _level(fields: Fields) -> str | None:
+    return _text(fields, "level") if fields.value("level") is not None else None
+
+
+def _rules() -> list[dict[str, Any]]:
+    """Return every rule set with its usual komi."""
+    return [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]

@@ -1,0 +1,113 @@
+// Live analysis of the position that is shown, and a short one of every other position for the graph. It speaks KataGo's
+// analysis protocol; numbers are Black's (the server's setting is overridden).
+
+import { Connection } from "./connection.js";
+import { pointOf } from "./position.js";
+
+const ENDLESS = 1000000; // visits of the position that is shown
+const BRIEF = 40; // visits of each other position
+const INTERVAL = 0.4; // seconds between two reports
+
+export class Analysis {
+  /** `onChange()` is called when there is something new to show. */
+  constructor(onChange) {
+    this.onChange = onChange;
+    this.connection = null;
+    this.game = null;
+    this.shown = 0;
+    this.live = null; // the last report about the position that is shown
+    this.values = []; // {winrate, lead, visits} by number of moves
+    this.round = 0; // names the queries: answers to old ones are ignored
+    this.asked = "";
+  }
+
+  get isOn() {
+    return this.connection !== null;
+  }
+
+  turnOn() {
+    this.connection ??= new Connection("analysis", {
+      onOpen: () => {
+        this.asked = "";
+        this.ask();
+      },
+      onMessage: (answer) => this.receive(answer),
+    });
+  }
+
+  turnOff() {
+    this.connection?.close();
+    this.connection = null;
+    this.live = null;
+    this.asked = "";
+  }
+
+  /** Analyse the position after `shown` moves of a game. */
+  follow(game, shown) {
+    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi;
+    if (!isSame) this.values = [];
+    this.values.length = Math.min(this.values.length, game.moves.length + 1);
+    [this.game, this.shown] = [game, shown];
+    this.ask();
+  }
+
+  ask() {
+    const wanted = this.game && JSON.stringify([this.game.id, this.game.moves, this.shown]);
+    if (!this.isOn || !this.game || wanted === this.asked) return;
+    if (!this.connection.send({ id: "stop", action: "terminate_all" })) return;
+    this.asked = wanted;
+    this.live = null;
+    this.round += 1;
+    const moves = this.game.moves.map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]);
+    const query = {
+      rules: this.game.rules.startsWith("{") ? JSON.parse(this.game.rules) : this.game.rules,
+      komi: this.game.komi, boardXSize: this.game.width, boardYSize: this.game.height,
+      initialStones: this.game.setup.map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]),
+      initialPlayer: this.game.first === "black" ? "B" : "W",
+      overrideSettings: { reportAnalysisWinratesAs: "BLACK" },
+    };
+    this.connection.send({
+      ...query, id: `live ${this.round}`, moves: moves.slice(0, this.shown), maxVisits: ENDLESS,
+      includeOwnership: true, reportDuringSearchEvery: INTERVAL, firstReportDuringSearchAfter: 0.15, priority: 1,
+    });
+    const unknown = moves.map((_, number) => number).concat(moves.length)
+      .filter((number) => number !== this.shown && !this.values[number]);
+    if (unknown.length) {
+      this.connection.send({ ...query, id: `graph ${this.round}`, moves, analyzeTurns: unknown, maxVisits: BRIEF });
+    }
+  }
+
+  receive(answer) {
+    const [kind, round] = (answer.id ?? "").split(" ");
+    if (Number(round) !== this.round || !answer.rootInfo) return;
+    const value = { winrate: answer.rootInfo.winrate, lead: answer.rootInfo.scoreLead, visits: answer.rootInfo.visits };
+    const known = this.values[answer.turnNumber];
+    if (!known || known.visits < value.visits) this.values[answer.turnNumber] = value;
+    if (kind === "live") this.live = answer;
+    this.onChange();
+  }
+
+  /** Return the candidates as the board draws them, the best ones first. */
+  candidates(count) {
+    const moves = this.live?.moveInfos ?? [];
+    const most = Math.max(1, ...moves.map((move) => move.visits));
+    const isBlack = this.live?.rootInfo.currentPlayer === "B";
+    return moves.filter((move) => move.visits > 0).slice(0, count).map((move) => {
+      const point = pointOf(move.move, this.game.height);
+      const winrate = isBlack ? move.winrate : 1 - move.winrate;
+      return {
+        vertex: move.move, winrate, lead: isBlack ? move.scoreLead : -move.scoreLead, visits: move.visits, pv: move.pv,
+        x: point?.[0], y: point?.[1], isBest: move.order === 0, share: move.visits / most,
+        text: (100 * winrate).toFixed(0), small: short(move.visits),
+      };
+    });
+  }
+}
+
+function sameStart(one, other) {
+  return one.slice(0, other.length).every(([color, vertex], number) => other[number] === undefined || (color === other[number][0] && vertex === other[number][1]));
+}
+
+function short(count) {
+  return count < 1000 ? String(count) : count < 100000 ? `${(count / 1000).toFixed(1)}k` : `${Math.round(count / 1000)}k`;
+}

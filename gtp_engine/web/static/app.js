@@ -1,0 +1,321 @@
+// The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
+
+import { Analysis } from "./analysis.js";
+import { Board } from "./board.js";
+import { Connection } from "./connection.js";
+import { Graph } from "./graph.js";
+import { pointOf, positionsOf } from "./position.js";
+import { Setup } from "./setup.js";
+
+const CANDIDATES = 8; // on the board and in the table
+const PV_LENGTH = 8;
+const ERROR_TIME = 6000; // milliseconds
+
+const element = (id) => document.getElementById(id);
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+let game = null;
+let positions = [];
+let shown = 0; // the number of moves of the position on the board
+let received = 0; // when the clocks of `game` were right
+let hints = null;
+let announced = "";
+
+const board = new Board(element("board"), choose);
+const graph = new Graph(element("graph"), showMove);
+const analysis = new Analysis(drawAnalysis);
+const setup = new Setup(element("setup"), (message) => send(message));
+board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
+const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
+
+// --- the server ---
+
+function send(message) {
+  if (!server.send(message)) showError("There is no connection to the server at the moment.");
+}
+
+function opened() {
+  const id = new URLSearchParams(location.hash.slice(1)).get("game") ?? localStorage.getItem("game");
+  if (game) server.send({ do: "open", id: game.id });
+  else if (id) server.send({ do: "open", id });
+  else setup.open();
+}
+
+function lost() {
+  say("The connection to the server is lost; trying again …");
+}
+
+function receive(message) {
+  const handlers = {
+    hello: (hello) => {
+      setup.offer(hello);
+      element("about").textContent = `Tengen ${hello.version}`;
+      if (!game) element("status").textContent = "Start a new game, or open a record.";
+    },
+    game: showGame,
+    hint: ({ moves }) => {
+      hints = moves;
+      draw();
+      const [best] = moves;
+      if (best) say(`Hint: ${best.vertex}, winrate ${(100 * best.winrate).toFixed(0)} %.`);
+    },
+    error: ({ message: text }) => {
+      if (!game && text.startsWith("there is no game")) {
+        localStorage.removeItem("game");
+        history.replaceState(null, "", location.pathname);
+        setup.open();
+      } else {
+        showError(text);
+      }
+    },
+  };
+  handlers[message.type]?.(message);
+}
+
+function showGame(message) {
+  const isFollowed = !game || game.id !== message.id || shown === game.moves.length || shown > message.moves.length;
+  const isNew = game?.id !== message.id;
+  if (isNew || game.moves.length !== message.moves.length) hints = null;
+  game = message;
+  received = performance.now();
+  positions = positionsOf(game);
+  if (isFollowed) shown = game.moves.length;
+  if (isNew) {
+    localStorage.setItem("game", game.id);
+    history.replaceState(null, "", `#game=${game.id}`);
+  }
+  draw();
+  if (analysis.isOn) analysis.follow(game, shown);
+}
+
+// --- what the person does ---
+
+function choose(vertex) {
+  if (!game) return;
+  if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
+  else if (shown !== game.moves.length) showMove(game.moves.length);
+  else if (game.phase !== "finished") send({ do: "play", vertex });
+}
+
+function showMove(number) {
+  if (!game) return;
+  shown = Math.min(game.moves.length, Math.max(0, number));
+  hints = null;
+  draw();
+  if (analysis.isOn) analysis.follow(game, shown);
+}
+
+function turnAnalysis(isOn) {
+  element("analysed").hidden = !isOn;
+  if (isOn) {
+    analysis.turnOn();
+    if (game) analysis.follow(game, shown);
+  } else {
+    analysis.turnOff();
+  }
+  drawAnalysis();
+}
+
+async function loadRecord(file) {
+  send({ do: "load", sgf: await file.text() });
+}
+
+function saveRecord() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([game.sgf], { type: "application/x-go-sgf" }));
+  link.download = `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+element("new").onclick = () => setup.open();
+element("load").onclick = () => element("file").click();
+element("file").onchange = ({ target }) => {
+  if (target.files[0]) loadRecord(target.files[0]);
+  target.value = "";
+};
+element("save").onclick = saveRecord;
+element("pass").onclick = () => send({ do: "play", vertex: "pass" });
+element("undo").onclick = () => send({ do: "undo" });
+element("hint").onclick = () => {
+  say("Looking for a good move …");
+  send({ do: "hint" });
+};
+element("resign").onclick = () => confirm("Resign this game?") && send({ do: "resign" });
+element("accept").onclick = () => send({ do: "accept" });
+element("resume").onclick = () => send({ do: "resume" });
+element("first").onclick = () => showMove(0);
+element("back").onclick = () => showMove(shown - 1);
+element("forward").onclick = () => showMove(shown + 1);
+element("last").onclick = () => showMove(Infinity);
+element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
+element("ownership").onchange = drawAnalysis;
+element("confirm").onclick = () => board.pending && board.choose(board.pending);
+element("board").addEventListener("pending", ({ detail }) => {
+  element("confirm").hidden = !detail;
+  element("confirm").textContent = detail ? `Play ${detail}` : "";
+});
+
+// --- drawing ---
+
+function draw() {
+  const isLast = shown === game.moves.length;
+  const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
+  board.show({
+    width: game.width, height: game.height,
+    rows: isLast ? game.rows : positions[shown].rows,
+    last: positions[shown].last,
+    dead: isScored ? game.dead : [],
+    ko: isLast && game.ko ? pointOf(game.ko, game.height) : null,
+  });
+  const isMyTurn = isLast && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
+  board.placing(isMyTurn ? game.human : null);
+  drawPlayers();
+  drawButtons(isMyTurn);
+  const text = statusText();
+  if (text !== announced) say(text);
+  drawAnalysis();
+}
+
+function drawPlayers() {
+  for (const color of ["black", "white"]) {
+    const box = element(color);
+    const isEngine = color !== game.human;
+    box.classList.toggle("turn", game.phase === "playing" && game.to_play === color);
+    box.querySelector(".name").textContent = isEngine ? `Tengen${game.level && game.level !== "max" ? ` (${game.level})` : ""}` : "You";
+    box.querySelector(".captures").textContent = `${game.captures[color]} captured`;
+  }
+  drawClocks();
+}
+
+function drawButtons(isMyTurn) {
+  const isOver = game.phase === "finished";
+  const isScoring = game.phase === "scoring";
+  for (const name of ["pass", "hint", "resign"]) element(name).hidden = isOver || isScoring;
+  element("resign").disabled = game.phase !== "playing";
+  element("pass").disabled = !isMyTurn || game.phase === "placing";
+  element("hint").disabled = game.phase !== "playing";
+  element("undo").disabled = !game.moves.some(([color]) => color === game.human) && game.phase !== "placing";
+  element("accept").hidden = !isScoring;
+  element("resume").hidden = !isScoring && !isOver;
+  element("save").disabled = false;
+  element("number").textContent = `${shown} / ${game.moves.length}`;
+  element("first").disabled = element("back").disabled = shown === 0;
+  element("forward").disabled = element("last").disabled = shown === game.moves.length;
+}
+
+function statusText() {
+  const [color, vertex] = game.moves.at(-1) ?? [];
+  const last = vertex ? `${capital(color)} ${vertex === "pass" ? "passes" : vertex}. ` : "";
+  if (game.phase === "finished") return `${last}${resultText(game.result)}`;
+  if (game.phase === "scoring") return game.score ? `${resultText(game.score)} Click stones that are wrongly alive or dead.` : "Counting …";
+  if (game.phase === "placing") return `Place ${game.stones_to_place} handicap stones.`;
+  if (game.thinking) return `${last}Tengen is thinking …`;
+  return `${last}${game.is_engine_turn ? "Tengen is to move." : "Your move."}`;
+}
+
+function resultText(result) {
+  const [winner, margin] = result.split("+");
+  if (!margin) return "The game is a draw.";
+  const how = { R: "by resignation", T: "on time" }[margin] ?? `by ${margin} point${margin === "1" ? "" : "s"}`;
+  return `${winner === "B" ? "Black" : "White"} wins ${how}.`;
+}
+
+function drawAnalysis() {
+  const moves = analysis.live ? analysis.candidates(CANDIDATES) : [];
+  const onBoard = hints && !analysis.isOn
+    ? hints.map((move, index) => {
+      const point = pointOf(move.vertex, game.height);
+      return { x: point?.[0], y: point?.[1], text: (100 * move.winrate).toFixed(0), small: String(move.visits), share: 1 - index / 8, isBest: index === 0 };
+    })
+    : moves;
+  board.layers && board.overlay({
+    candidates: onBoard.filter(({ x }) => x !== undefined),
+    ownership: element("ownership").checked ? analysis.live?.ownership : null,
+  });
+  if (!analysis.isOn || !game) return;
+  const root = analysis.live?.rootInfo;
+  const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
+  element("verdict").textContent = root ? `Black ${(100 * root.winrate).toFixed(1)} % · ${lead} · ${root.visits} visits` : "Analysing …";
+  graph.show(analysis.values, game.moves.length, shown);
+  element("moves").tBodies[0].replaceChildren(...moves.map((move) => {
+    const row = document.createElement("tr");
+    const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
+    row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+    return row;
+  }));
+}
+
+function signed(number) {
+  return `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(1)}`;
+}
+
+// --- clocks ---
+
+function drawClocks() {
+  for (const color of ["black", "white"]) {
+    const output = element(color).querySelector(".clock");
+    output.hidden = !game?.clocks;
+    if (!game?.clocks) continue;
+    const clock = timeLeft(color);
+    output.textContent = clockText(clock);
+    output.classList.toggle("low", clock.main <= 0 && clock.period < 10);
+  }
+}
+
+function timeLeft(color) {
+  const clock = { ...game.clocks[color] };
+  if (game.running !== color) return clock;
+  let spent = (performance.now() - received) / 1000;
+  const fromMain = Math.min(clock.main, spent);
+  clock.main -= fromMain;
+  spent -= fromMain;
+  const full = Number(game.time[2] ?? 0);
+  while (spent > clock.period && clock.periods > 1) {
+    spent -= clock.period;
+    clock.periods -= 1;
+    clock.period = full;
+  }
+  clock.isOver = spent > 0 && spent >= clock.period && clock.periods <= 1;
+  clock.period = Math.max(0, clock.period - spent);
+  return clock;
+}
+
+function clockText({ main, periods, period, stones }) {
+  if (main > 0 || !period) return minutes(main) + (periods ? ` + ${periods} × ${minutes(period)}` : "");
+  return minutes(period) + (periods ? ` (${periods})` : "") + (stones ? ` / ${stones}` : "");
+}
+
+function minutes(seconds) {
+  const whole = Math.max(0, Math.ceil(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+setInterval(() => {
+  if (!game?.clocks || !game.running) return;
+  drawClocks();
+  if (game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
+}, 500);
+
+// --- words ---
+
+function say(text) {
+  announced = text;
+  element("status").textContent = text;
+}
+
+function showError(text) {
+  const box = element("error");
+  box.textContent = text;
+  box.hidden = false;
+  clearTimeout(showError.timer);
+  showError.timer = setTimeout(() => (box.hidden = true), ERROR_TIME);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("dialog, input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const step = { PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity }[event.key];
+  if (step === undefined) return;
+  showMove(shown + step);
+  event.preventDefault();
+});

@@ -1,0 +1,224 @@
+// The board as SVG: a grid of cells for mouse, touch and keyboard, and layers for what is on it.
+
+import { LETTERS, vertexOf } from "./position.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
+const MARGIN = 1.05;
+
+/** Return a new SVG element. */
+export function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+export class Board {
+  /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered. */
+  constructor(parent, onChoose) {
+    this.parent = parent;
+    this.onChoose = onChoose;
+    this.width = this.height = 0;
+    this.rows = [];
+    this.cells = [];
+    this.focus = [0, 0];
+    this.ghostColor = null; // of the stone that a move would place; null where none can be placed
+    this.pending = null; // on touch screens: the vertex that waits for its confirmation
+  }
+
+  /** Show a position: {width, height, rows, last, dead, ko}. */
+  show(position) {
+    if (position.width !== this.width || position.height !== this.height) this.build(position.width, position.height);
+    const before = this.rows;
+    this.rows = position.rows;
+    const dead = new Set(position.dead);
+    const stones = [];
+    for (let y = 0; y < this.height; y++) {
+      for (let x = 0; x < this.width; x++) {
+        const stone = this.rows[y][x];
+        const vertex = vertexOf(x, y, this.height);
+        const isDead = dead.has(vertex);
+        const isLast = position.last && position.last[0] === x && position.last[1] === y;
+        this.cells[y][x].setAttribute("aria-label", `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${isLast ? ", last move" : ""}`);
+        if (stone === ".") continue;
+        const isNew = before.length && before[y]?.[x] === ".";
+        stones.push(this.stone(x, y, stone, isDead ? "dead" : isNew ? "new-stone" : ""));
+        if (isDead) stones.push(svg("path", { class: "cross", d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
+      }
+    }
+    if (position.last && this.rows[position.last[1]][position.last[0]] !== ".") {
+      const [x, y] = position.last;
+      stones.push(svg("circle", { class: `last on-${this.rows[y][x] === "X" ? "black" : "white"}`, cx: x, cy: y, r: 0.24 }));
+    }
+    if (position.ko) stones.push(svg("rect", { class: "ko", x: position.ko[0] - 0.2, y: position.ko[1] - 0.2, width: 0.4, height: 0.4 }));
+    this.layers.stones.replaceChildren(...stones);
+    this.hover(null);
+  }
+
+  /** Draw an analysis: {candidates: [{x, y, text, small, share, isBest}], ownership: numbers by row, Black's positive}. */
+  overlay({ candidates = [], ownership = null } = {}) {
+    const owned = [];
+    for (let index = 0; ownership && index < ownership.length; index++) {
+      const size = 0.42 * Math.sqrt(Math.abs(ownership[index]));
+      if (Math.abs(ownership[index]) < 0.1) continue;
+      const [x, y] = [index % this.width, Math.floor(index / this.width)];
+      if (candidates.some((each) => each.x === x && each.y === y)) continue;
+      owned.push(svg("rect", {
+        class: ownership[index] > 0 ? "owner-black" : "owner-white", opacity: 0.65,
+        x: x - size / 2, y: y - size / 2, width: size, height: size,
+      }));
+    }
+    this.layers.ownership.replaceChildren(...owned);
+    this.layers.candidates.replaceChildren(...candidates.map(({ x, y, text, small, share, isBest }) => svg(
+      "g", {},
+      svg("circle", { class: isBest ? "candidate best" : "candidate", "fill-opacity": 0.75 + 0.25 * share, cx: x, cy: y, r: 0.46 }),
+      text_("candidate-text", x, y + (small ? 0.01 : 0.11), text),
+      text_("candidate-text small", x, y + 0.27, small),
+    )));
+  }
+
+  /** Let the next stone be placed by this colour, "black" or "white"; null if none can be placed. */
+  placing(color) {
+    this.ghostColor = color;
+    this.hover(null);
+  }
+
+  build(width, height) {
+    [this.width, this.height] = [width, height];
+    this.rows = [];
+    this.focus = [Math.floor(width / 2), Math.floor(height / 2)];
+    this.pending = null;
+    const grid = svg("svg", {
+      viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
+      role: "grid", "aria-label": `Board of ${width} by ${height}. Arrow keys move, Enter plays.`,
+      "aria-rowcount": height, "aria-colcount": width,
+    });
+    this.layers = {};
+    for (const name of ["stones", "ownership", "candidates", "ghost"]) this.layers[name] = svg("g", { class: "overlay", "aria-hidden": true });
+    this.cells = Array.from({ length: height }, (_, y) => Array.from({ length: width }, (_, x) => svg("rect", {
+      class: "point", role: "gridcell", tabindex: -1, x: x - 0.5, y: y - 0.5, width: 1, height: 1,
+      "data-x": x, "data-y": y,
+    })));
+    grid.append(
+      definitions(), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
+      this.layers.stones, this.layers.ownership, this.layers.candidates, this.layers.ghost,
+      ...this.cells.map((row, y) => svg("g", { role: "row", "aria-rowindex": y + 1 }, ...row)),
+    );
+    grid.addEventListener("click", (event) => this.clicked(event));
+    grid.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.hover(placeOf(event.target)));
+    grid.addEventListener("pointerleave", () => this.hover(null));
+    grid.addEventListener("keydown", (event) => this.key(event));
+    grid.addEventListener("focusin", (event) => this.hover(placeOf(event.target)));
+    this.setFocus(...this.focus);
+    this.parent.replaceChildren(grid);
+    grid.style.setProperty("--ratio", (width - 1 + 2 * MARGIN) / (height - 1 + 2 * MARGIN));
+  }
+
+  clicked(event) {
+    const place = placeOf(event.target);
+    if (!place) return;
+    this.setFocus(...place);
+    const vertex = vertexOf(...place, this.height);
+    // A finger covers several points of a large board: the first tap shows the stone, the second one places it.
+    const isCoarse = event.pointerType === "touch" && this.width > 9 && this.ghostColor && this.pending !== vertex;
+    if (isCoarse) {
+      this.pending = vertex;
+      this.hover(place);
+      this.parent.dispatchEvent(new CustomEvent("pending", { detail: vertex }));
+      return;
+    }
+    this.choose(vertex);
+  }
+
+  choose(vertex) {
+    this.pending = null;
+    this.parent.dispatchEvent(new CustomEvent("pending", { detail: null }));
+    this.onChoose(vertex);
+  }
+
+  key(event) {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (step) {
+      const x = Math.min(this.width - 1, Math.max(0, this.focus[0] + step[0]));
+      const y = Math.min(this.height - 1, Math.max(0, this.focus[1] + step[1]));
+      this.setFocus(x, y);
+      this.cells[y][x].focus();
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.choose(vertexOf(...this.focus, this.height));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  setFocus(x, y) {
+    this.cells[this.focus[1]]?.[this.focus[0]]?.setAttribute("tabindex", -1);
+    this.focus = [x, y];
+    this.cells[y][x].setAttribute("tabindex", 0);
+  }
+
+  hover(place) {
+    const isFree = place && this.ghostColor && this.rows[place[1]]?.[place[0]] === ".";
+    this.layers?.ghost.replaceChildren(...(isFree ? [this.stone(...place, this.ghostColor === "black" ? "X" : "O", "ghost")] : []));
+  }
+
+  stone(x, y, stone, kind) {
+    return svg("circle", { class: kind, cx: x, cy: y, r: 0.475, fill: `url(#${stone === "X" ? "black" : "white"}-stone)` });
+  }
+}
+
+function placeOf(target) {
+  return target.dataset?.x === undefined ? null : [Number(target.dataset.x), Number(target.dataset.y)];
+}
+
+function text_(kind, x, y, content) {
+  return svg("text", { class: kind, x, y }, content ?? "");
+}
+
+function definitions() {
+  const shade = (id, ...stops) => svg("radialGradient", { id, cx: 0.36, cy: 0.32, r: 0.75 },
+    ...stops.map(([offset, color]) => svg("stop", { offset, "stop-color": color })));
+  return svg("defs", {},
+    shade("black-stone", [0, "#6e6e6e"], [0.35, "#2b2b2b"], [1, "#0c0c0c"]),
+    shade("white-stone", [0, "#ffffff"], [0.6, "#f3f1ec"], [1, "#bdb8ad"]));
+}
+
+function wood(width, height) {
+  return svg("rect", { class: "wood", x: -MARGIN, y: -MARGIN, width: width - 1 + 2 * MARGIN, height: height - 1 + 2 * MARGIN });
+}
+
+function lines(width, height) {
+  let path = "";
+  for (let y = 0; y < height; y++) path += `M0 ${y}h${width - 1}`;
+  for (let x = 0; x < width; x++) path += `M${x} 0v${height - 1}`;
+  return svg("path", { class: "lines", d: path });
+}
+
+function stars(width, height) {
+  const along = (size) => {
+    if (size < 7) return [];
+    const edge = size > 11 ? 3 : 2;
+    const middle = size % 2 ? [(size - 1) / 2] : [];
+    return [edge, ...middle, size - 1 - edge];
+  };
+  const [columns, rows] = [along(width), along(height)];
+  const isSmall = Math.min(width, height) < 15;
+  return columns.flatMap((x, column) => rows.map((y, row) => [x, y, (column === 1) !== (row === 1) && columns.length === 3]))
+    .filter(([, , isSide]) => !(isSide && isSmall))
+    .map(([x, y]) => svg("circle", { class: "star", cx: x, cy: y, r: 0.1 }));
+}
+
+function coordinates(width, height) {
+  const labels = [];
+  const add = (x, y, content) => labels.push(svg("text", { class: "coordinate", x, y, "aria-hidden": true }, content));
+  for (let x = 0; x < width; x++) {
+    add(x, -0.76, LETTERS[x]);
+    add(x, height - 0.24, LETTERS[x]);
+  }
+  for (let y = 0; y < height; y++) {
+    add(-0.76, y, String(height - y));
+    add(width - 0.24, y, String(height - y));
+  }
+  return labels;
+}

@@ -1,0 +1,202 @@
+"""The page in a real browser: a whole game by clicks, analysis, two browsers, a reload, a server that is restarted."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestServer
+from busy_machine import bound
+from web.browser import PROGRAM, Browser, Page, browser
+
+from gtp_engine.analysis.engine_backend import EngineBackend
+from gtp_engine.config import Config
+from gtp_engine.web.access import Access
+from gtp_engine.web.application import new_application
+from gtp_engine.web.engine_host import EngineHost
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium: apt-get install chromium")
+
+MY_MOVE = "document.querySelector('#status').innerText.includes('Your move')"
+FREE_POINTS = "document.querySelectorAll('.point[aria-label*=empty]').length"
+
+
+@contextlib.asynccontextmanager
+async def server(games: Path, port: int = 0) -> AsyncIterator[int]:
+    """Run a server with a fast engine; yield its port."""
+    config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
+    log: list[str] = []
+
+    def load() -> Any:
+        return EngineBackend(config, None, lambda line: None)
+
+    host = EngineHost(config, load, log.append)
+    host.start()
+    running = TestServer(new_application(host, Access(None, frozenset(), is_encrypted=False), games), port=port)
+    async with running:
+        assert running.port is not None
+        yield running.port
+    assert await asyncio.to_thread(host.close)
+    assert [line for line in log if "rror" in line] == []
+
+
+async def new_game(page: Page, **choices: str) -> None:
+    """Start a game with these choices in the dialog."""
+    await page.until("document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
+    for name, value in choices.items():
+        field = f"document.querySelector('#setup [name={name}]')"
+        await page.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    await page.click("#setup button[value=start]")
+    await page.until("location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
+
+
+async def click_point(page: Page, vertex: str, size: int = 9) -> None:
+    x, y = "ABCDEFGHJ".index(vertex[0]), size - int(vertex[1:])
+    await page.click(f".point[data-x='{x}'][data-y='{y}']")
+
+
+async def play(page: Page, vertex: str) -> None:
+    """Play a move by a click, and wait for the engine's."""
+    before = await page.text("#number")
+    await click_point(page, vertex)
+    await page.until(f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
+
+
+async def moves_of(page: Page) -> int:
+    return int((await page.text("#number")).split("/")[1])
+
+
+def in_browser(test: Any, folder: Path) -> None:
+    """Run a test with a browser; the pages may not complain."""
+
+    async def run() -> None:
+        async with asyncio.timeout(bound(120)), browser(folder / "browser") as chromium:
+            await test(chromium)
+            complaints = [text for text in chromium.complaints if "ERR_CONNECTION_REFUSED" not in text]  # restarts
+            assert complaints == []
+
+    asyncio.run(run())
+
+
+def test_a_whole_game(tmp_path: Path) -> None:
+    """A game against passes of the person's, until both pass; dead stones; then two browsers, a reload, a restart."""
+    games = tmp_path / "games"
+
+    async def test(chromium: Browser) -> None:
+        async with server(games) as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, human="B", komi="5.5")
+            await play(page, "E5")
+            assert await moves_of(page) == 2
+            await keyboard_move(page)
+            await analysis_on_and_off(page)
+            await history_back_and_forth(page)
+            await page.click("#undo")
+            await page.until("document.querySelector('#number').innerText === '2 / 2'")
+            await page.call("Page.reload")
+            await page.until(f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+            other = await chromium.page(f"http://127.0.0.1:{port}/")
+            await new_game(other, human="W")
+            await other.until(MY_MOVE)
+            assert await moves_of(other) == 1
+            viewer = await chromium.page(await page.evaluate("location.href"))
+            await viewer.until("document.querySelector('#number').innerText === '2 / 2'")
+            await play(page, await free_vertex(page))
+            await viewer.until("document.querySelector('#number').innerText === '4 / 4'")
+            assert await moves_of(other) == 1, "games do not mix"
+        await page.until("document.querySelector('#status').innerText.includes('connection')")
+        async with server(games, port):
+            await page.until(f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
+            await to_the_end(page)
+            assert sorted(path.suffix for path in games.iterdir()) == [".json", ".json"]
+            assert {path.name for path in tmp_path.iterdir()} == {"games", "browser"}
+
+    in_browser(test, tmp_path)
+
+
+async def keyboard_move(page: Page) -> None:
+    """Play a move by arrow keys and Enter; a screen reader hears where the focus is and what was played."""
+    await page.evaluate("document.querySelector('.point[tabindex=\"0\"]').focus()")
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert str(await page.evaluate(label)).startswith("E5, black stone")
+    for key in ("ArrowLeft", "ArrowUp", "ArrowUp"):
+        await page.press(key)
+    assert str(await page.evaluate(label)).startswith("D7, ")
+    number = await moves_of(page)
+    while "empty" not in str(await page.evaluate(label)):
+        await page.press("ArrowLeft")
+    await page.press("Enter")
+    await page.until(f"document.querySelector('#number').innerText === '{number + 2} / {number + 2}' && {MY_MOVE}")
+    assert (await page.text("#status")).startswith("White ")
+    assert await page.evaluate("document.querySelector('#status').getAttribute('aria-live')") == "polite"
+
+
+async def analysis_on_and_off(page: Page) -> None:
+    await page.click("#analyse")
+    await page.until("document.querySelectorAll('.candidate').length > 1 && document.querySelector('.candidate.best')")
+    await page.until("document.querySelectorAll('.owner-black, .owner-white').length > 5")
+    await page.until("document.querySelector('.graph-winrate').getAttribute('points').split(' ').length === 5")
+    assert "visits" in await page.text("#verdict")
+    await page.click("#ownership")
+    await page.until("!document.querySelector('.owner-black, .owner-white')")
+    await page.click("#graph svg")
+    await page.until("document.querySelector('#number').innerText === '2 / 4'")
+    await page.click("#analyse")
+    await page.until("!document.querySelector('.candidate')")
+
+
+async def history_back_and_forth(page: Page) -> None:
+    await page.click("#first")
+    await page.until(f"document.querySelector('#number').innerText === '0 / 4' && {FREE_POINTS} === 81")
+    await page.click("#last")
+    await page.until(f"document.querySelector('#number').innerText === '4 / 4' && {FREE_POINTS} === 77")
+
+
+async def free_vertex(page: Page) -> str:
+    label = await page.evaluate("document.querySelector('.point[aria-label*=empty]').getAttribute('aria-label')")
+    return str(label).partition(",")[0]
+
+
+async def to_the_end(page: Page) -> None:
+    """Pass until the engine passes too, dispute a stone, accept the score."""
+    while not await page.evaluate("document.querySelector('#accept').offsetParent !== null"):
+        before = await page.text("#number")
+        await page.click("#pass")
+        await page.until(
+            f"document.querySelector('#number').innerText !== '{before}' && "
+            f"({MY_MOVE} || /Click stones/.test(document.querySelector('#status').innerText))"
+        )
+    await page.until("/wins by .* Click stones/.test(document.querySelector('#status').innerText)")
+    before = await page.text("#status")
+    crosses = await page.evaluate("document.querySelectorAll('.cross').length")
+    await page.click(".point[aria-label*='white stone']")
+    await page.until(f"document.querySelectorAll('.cross').length !== {crosses}")
+    assert await page.text("#status") != before
+    await page.click("#accept")
+    await page.until("/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
+
+
+def test_a_phone(tmp_path: Path) -> None:
+    """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen."""
+
+    async def test(chromium: Browser) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
+            await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
+            await page.until("document.querySelectorAll('.point').length === 361")
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert await page.evaluate("document.querySelector('#black .clock').innerText.startsWith('10:00')")
+            await page.until(MY_MOVE)
+            before = await moves_of(page)
+            await page.evaluate(
+                'document.querySelector(\'.point[data-x="2"][data-y="2"]\')'
+                ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
+            )
+            await page.until("document.querySelector('#confirm').innerText === 'Play C17'")
+            assert await moves_of(page) == before
+            await page.click("#confirm")
+            await page.until(f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
+
+    in_browser(test, tmp_path)

@@ -1,0 +1,185 @@
+"""What a page says and hears: games, their rules of conduct, their files."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientWebSocketResponse, WSMsgType
+from web.serving import RolloutSource, run, serving
+
+from gtp_engine.web import game_tables, saved_games
+from gtp_engine.web.saved_games import SavedGame, SavedGameError, SavedGames
+
+NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
+
+
+async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str, Any]:
+    """Return the next message of a kind; a game is awaited until the engine does not think."""
+    while True:
+        message: dict[str, Any] = await socket.receive_json()
+        if message["type"] == kind and not message.get("thinking") and not message.get("is_engine_turn"):
+            return message
+
+
+async def ask(socket: ClientWebSocketResponse, kind: str = "game", **message: Any) -> dict[str, Any]:
+    await socket.send_json(message)
+    return await hear(socket, kind)
+
+
+def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
+    games = tmp_path / "games"
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+            assert (await hear(socket, "hello"))["rules"][0]["komi"] == 7.5
+            started = await ask(socket, **NEW)
+            assert started["phase"] == "playing"
+            await socket.send_json({"do": "play", "vertex": "E5"})
+            moved = await hear(socket)
+            while len(moved["moves"]) < 2:
+                moved = await hear(socket)
+            assert moved["moves"][0] == ["black", "E5"]
+            hint = await ask(socket, "hint", do="hint")
+            assert hint["moves"][0]["visits"] > 0
+        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+            again = await ask(socket, do="open", id=moved["id"])
+        assert again == moved
+        assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{moved['id']}.json"]
+
+    run(test)
+
+
+def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with (
+            serving(RolloutSource(), games=tmp_path) as client,
+            client.ws_connect("/play") as one,
+            client.ws_connect("/play") as other,
+        ):
+            game = await ask(one, **NEW)
+            assert (await ask(other, do="open", id=game["id"]))["id"] == game["id"]
+            await one.send_json({"do": "resign"})
+            assert [(await hear(socket))["result"] for socket in (one, other)] == ["W+R", "W+R"]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"do": "play", "vertex": "E5"}, "no game is open"),
+        ({"do": "open", "id": "../../../etc/passwd"}, "expected 16 hexadecimal digits"),
+        ({"do": "open", "id": "0123456789abcdef"}, "there is no game 0123456789abcdef"),
+        ({"do": "open", "id": 7}, "a text"),
+        ({**NEW, "size": 10**9}, "an integer from 2 to 25"),
+        ({**NEW, "komi": "many"}, "a number from -400 to 400"),
+        ({**NEW, "size": 3, "handicap": 9}, "handicap"),
+        ({**NEW, "rules": "none of these"}, "none of these"),
+        ({**NEW, "time": "absolute -1"}, "main time"),
+        ({"do": "load", "sgf": "(;GM[1]"}, "SGF"),
+        ({"do": "__init__"}, "a JSON object with do = new"),
+        ({"do": ["new"]}, "a JSON object with do = new"),
+        ([], "a JSON object with do = new"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_gets_a_sentence(message: Any, reason: str, tmp_path: Path) -> None:
+    async def test() -> None:
+        source = RolloutSource()
+        async with serving(source, games=tmp_path / "games") as client, client.ws_connect("/play") as socket:
+            await socket.send_str(json.dumps(message))
+            assert reason in (await hear(socket, "error"))["message"]
+            await socket.send_str("{" * 10_000)
+            assert "a JSON object" in (await hear(socket, "error"))["message"]
+        assert not (tmp_path / "games").exists(), "nothing is written for a game that does not begin"
+
+    run(test)
+
+
+def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            loaded = await ask(socket, do="load", sgf="(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])")
+            assert (loaded["human"], len(loaded["moves"])) == ("black", 2)
+            assert "occupied" in (await ask(socket, "error", do="play", vertex="E5"))["message"]
+            assert "has not ended" in (await ask(socket, "error", do="accept"))["message"]
+            assert len((await ask(socket, do="undo"))["moves"]) == 0
+
+    run(test)
+
+
+def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games that no page shows give way; where every game is shown, another one is refused."""
+    monkeypatch.setattr(game_tables, "MOST_TABLES", 1)
+
+    async def test() -> None:
+        async with (
+            serving(RolloutSource(), games=tmp_path) as client,
+            client.ws_connect("/play") as one,
+            client.ws_connect("/play") as other,
+        ):
+            first = await ask(one, **NEW)
+            assert "1 game are being played" in (await ask(other, "error", **NEW))["message"]
+            await one.close()
+            await asyncio.sleep(0.05)
+            assert (await ask(other, **NEW))["id"] != first["id"]
+            assert "close one" in (await ask(other, "error", do="open", id=first["id"]))["message"]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "path", ["/../saved_games.py", "/static/app.js", "/%2e%2e/%2e%2e/pyproject.toml", "/..%2fweb_process.py"]
+)
+def test_paths_lead_to_the_page_only(path: str) -> None:
+    async def test() -> None:
+        async with serving() as client:
+            reader, writer = await asyncio.open_connection(client.host, client.port)
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            answer = await reader.read()
+            writer.close()
+        assert answer.startswith(b"HTTP/1.1 404 ")
+        assert b"import" not in answer
+
+    run(test)
+
+
+def test_the_page_and_its_parts() -> None:
+    async def test() -> None:
+        async with serving() as client:
+            page = await client.get("/")
+            text = await page.text()
+            assert (page.content_type, text[:15]) == ("text/html", "<!doctype html>")
+            assert "http" not in text, "nothing comes from elsewhere"
+            for name, kind in (("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
+                response = await client.get(f"/{name}")
+                assert (response.status, response.content_type) == (200, kind)
+            assert (await client.post("/", data=b"x")).status == 405
+            socket = await client.ws_connect("/play")
+            await socket.send_str("x" * (2 << 20))
+            while (message := await socket.receive()).type is WSMsgType.TEXT:
+                pass
+            assert message.type is WSMsgType.CLOSE
+            assert socket.close_code == 1009
+
+    run(test)
+
+
+def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_games, "MOST_GAMES", 2)
+    saved = SavedGames(tmp_path)
+    names = []
+    for number in range(4):
+        names.append(saved.new_id())
+        saved.save(names[-1], SavedGame(f"(;SZ[{number + 2}])", "black", None, ("none",), {}, ()))
+    assert {path.stem for path in tmp_path.iterdir()} <= set(names)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert saved.load(names[-1]).sgf == "(;SZ[5])"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sgf":1}', "nonsense", '{"time":7,"dead":[]}'])
+def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "0123456789abcdef.json").write_text(text)
+    with pytest.raises(SavedGameError, match="cannot be read"):
+        SavedGames(tmp_path).load("0123456789abcdef")
