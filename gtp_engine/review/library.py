@@ -5,12 +5,14 @@ GAME.review.part keeps what has been found; a game whose JSON has the right key 
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.errors import SgfError, TengenError, problem, shown_path
+from gtp_engine.errors import SgfError, TengenError, problem
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
@@ -55,19 +57,25 @@ class Terms:
 def sources_of(paths: Sequence[Path], out: Path | None) -> list[Source]:
     """Return the records of files and folders (with all folders in them), without reviews made earlier.
 
-    Results go beside the record, or below `out`, where those of a folder keep their place in it.  Raises SgfError for a
-    path that does not exist.
+    Results go beside the record, or below `out`, where those of a folder keep their place in it; of records with one
+    name the second becomes NAME-2.
     """
     found: dict[Path, Source] = {}
+    targets: set[Path] = set()
     for path in paths:
-        if not path.exists():
-            raise SgfError(problem(f"cannot open {shown_path(path)}", expected="a file or folder"))
         root = path if path.is_dir() else path.parent
         for file in _records_in(path) if path.is_dir() else [path]:
-            beside = root if out is None else out
-            target = beside / file.relative_to(root).with_suffix("")
-            found[file] = Source(str(file), lambda file=file: read_sgf_file(str(file)), target)  # type: ignore[misc]
+            if file not in found:
+                target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
+                targets.add(target)
+                found[file] = Source(str(file), partial(read_sgf_file, str(file)), target)
     return list(found.values())
+
+
+def _free_target(target: Path, taken: Collection[Path]) -> Path:
+    """Return the target, or the first of NAME-2, NAME-3 … that is not taken."""
+    names = chain([target], (target.with_name(f"{target.name}-{number}") for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _records_in(folder: Path) -> Iterator[Path]:

@@ -1,15 +1,16 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
-Only moves in the region and passes are searched.  The komi is moved to where the network expects an even game, so that
-winning means to get more out of the region than expected, which is what decides a problem of life and death.
+Only moves in the region are searched, and passes after the first move.  The komi is moved to where the network expects
+an even game, so that winning means to get more out of the region than expected, which is what decides a problem of life
+and death.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.errors import InvalidVertexError, problem, shown
+from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
@@ -121,7 +122,8 @@ class LifeAndDeath:
     def solve(self, game: Game, color: int, region: frozenset[int]) -> Solution:
         """Return the best first move of `color` in a region of a position, and why others are worse.
 
-        The position becomes the start of a new game: bans by ko are forgotten.
+        The position becomes the start of a new game: bans by ko are forgotten.  Raises IllegalMoveError if there is no
+        legal move in the region.
         """
         start = _afresh(game, color)
         (raw,) = self._search.run([(start, color)], Limits(1))
@@ -129,7 +131,10 @@ class LifeAndDeath:
         outside = frozenset(board_points(game.width, game.height)) - region
         restrictions = tuple(Restriction(each, outside, _ALL_DEPTHS) for each in (BLACK, WHITE))
         limits = Limits(self._visits, restrictions=restrictions)
-        (report,) = self._search.run([(start, color)], limits)
+        no_pass = Restriction(color, frozenset({PASS}))
+        (report,) = self._search.run([(start, color)], replace(limits, restrictions=(*restrictions, no_pass)))
+        if not report.moves:
+            raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
         best = report.moves[0]
         wrong = _other_moves(start, report, region)[: self._wrong_moves]
         refuted = [_after(start, point, color) for point in wrong]

@@ -11,7 +11,7 @@ from puct_support import AreaEvaluator
 from sgfmill import sgf
 
 from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
-from gtp_engine.errors import InvalidVertexError
+from gtp_engine.errors import IllegalMoveError, InvalidVertexError
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.diagram import parse_diagram
@@ -49,6 +49,12 @@ def test_the_answer_tree_is_a_record() -> None:
     assert first[0].has_property("TE") and all(node.has_property("BM") for node in first[1:])
     assert first[0].get("C").startswith(solution.answer) and first[0].get("C").endswith("best")
     assert solution.to_text().count("\n") == len(solution.moves) - 1
+
+
+def test_the_first_move_is_none_but_in_the_region() -> None:
+    assert solved("A1").answer == "A1", "not a pass, although it is a wasted move"
+    with pytest.raises(IllegalMoveError, match="no legal move in the region"):
+        solved("A3:B3")
 
 
 @pytest.mark.parametrize(("text", "count"), [("A1", 1), ("A1:C2", 6), ("C2:A1,E5", 7)])

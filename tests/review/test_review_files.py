@@ -147,7 +147,17 @@ def test_wrong_times_are_usage_errors(game: Path, words: list[str]) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     done = review(tmp_path / "nothing.sgf")
-    assert done.exit_code == 2 and "nothing.sgf" in done.output
+    assert done.exit_code == 1 and "nothing.sgf" in done.output
+
+
+def test_records_of_one_name_do_not_overwrite_each_other(game: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    other = tmp_path / "a" / "game.sgf"
+    other.write_bytes(RECORD.replace(b"Ann", b"Eve"))
+    assert review(game, other, game, "--out", tmp_path / "out").exit_code == 0
+    names = [tmp_path / "out" / f"game{number}.review.json" for number in ("", "-2")]
+    assert [json.loads(name.read_text())["players"]["B"]["name"] for name in names] == ["Ann", "Eve"]
+    assert len(list((tmp_path / "out").iterdir())) == 6
 
 
 def test_the_title_of_the_page_names_the_players(game: Path) -> None:
