@@ -5,6 +5,7 @@ network's side-to-move view becomes Black's is `decode`.
 """
 
 import functools
+from collections import OrderedDict
 from dataclasses import astuple, dataclass
 from typing import Final, NamedTuple
 
@@ -34,6 +35,10 @@ from gtp_engine.nn.decode import (
 from gtp_engine.nn.encoded_network import Network
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
+
+MAX_BOARDS: Final = 3
+"""Board sizes whose cached evaluations are kept, for games on several boards at once: as many as a network has open
+sessions for (`onnx_model.MAX_SESSIONS`)."""
 
 _SQUARE_ONLY: Final = 4
 """The bit of a symmetry's number that exchanges rows and columns."""
@@ -97,7 +102,7 @@ class NetworkEvaluator:
         self._config = config
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
         self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
-        self._workspace: _Workspace | None = None
+        self._workspaces: OrderedDict[tuple[int, int, int], _Workspace] = OrderedDict()
 
     @property
     def runtime_text(self) -> str:
@@ -148,11 +153,11 @@ class NetworkEvaluator:
 
     def clear_cache(self) -> None:
         """Empty the cache."""
-        self._workspace = None
+        self._workspaces.clear()
 
     def close(self) -> None:
         """Free the networks and the cache."""
-        self._workspace = None
+        self._workspaces.clear()
         for network in self.networks:
             network.model.close()
 
@@ -208,23 +213,29 @@ class NetworkEvaluator:
         decode_policy(batch.positions, encoded, options, raw.policy, policy)
 
     def _workspace_for(self, positions: Positions) -> _Workspace:
-        """Return the workspace for the boards and number of rows of `positions`; a new board size empties the cache."""
-        batch = positions.to_play.size
-        width, height = board_size(positions)
-        space = self._workspace
-        if space is not None and space.shape == (batch, width, height):
-            return space
-        n = positions.forbidden.shape[1]
-        same_board = space is not None and space.shape[1:] == (width, height)
+        """Return the workspace for the boards and number of rows of `positions`; see `MAX_BOARDS`."""
+        shape = (positions.to_play.size, *board_size(positions))
+        if shape not in self._workspaces:
+            self._workspaces[shape] = self._new_workspace(shape, n=positions.forbidden.shape[1])
+        self._workspaces.move_to_end(shape)
+        return self._workspaces[shape]
+
+    def _new_workspace(self, shape: tuple[int, int, int], *, n: int) -> _Workspace:
+        """Return a workspace for `shape` and padded boards of length `n`; the least recent board makes room for it."""
+        batch, width, height = shape
+        same_board = [space.cache for space in self._workspaces.values() if space.shape[1:] == (width, height)]
+        last_use = {each[1:]: number for number, each in enumerate(self._workspaces)}
+        if not same_board and len(last_use) == MAX_BOARDS:
+            oldest = min(last_use, key=last_use.__getitem__)
+            for other in [each for each in self._workspaces if each[1:] == oldest]:
+                del self._workspaces[other]
         size = self._config.cache_positions
-        cache = space.cache if space is not None and same_board else (new_cache(size, n) if size else None)
-        self._workspace = _Workspace(
-            shape=(batch, width, height),
+        return _Workspace(
+            shape=shape,
             cells=cell_table(width, height),
             rows=np.arange(batch, dtype=np.int32),
             missing=np.zeros(batch, dtype=np.int32),
             symmetries=np.zeros(batch, dtype=np.int32),
             scratch=np.zeros(n, dtype=np.float32),
-            cache=cache,
+            cache=same_board[0] if same_board else (new_cache(size, n) if size else None),
         )
-        return self._workspace

@@ -126,8 +126,8 @@ class TerminalGame:
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]
-        rules = game.rules.preset_name() or "own"
-        lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {game.handicap}" if game.handicap else ""))
+        rules, stones = game.rules.preset_name() or "own", session.settings.stones
+        lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {stones}" if stones else ""))
         if game.last_move is not None:
             lines.append(f"Move {len(game.moves)}: {_TITLES[game.last_move.color]} {game.vertex(game.last_move.point)}")
         if self._is_compiling():

@@ -250,6 +250,23 @@ def test_cached_evaluations_need_no_network(path: Path) -> None:
     assert model.rows == 30
 
 
+def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> None:
+    model = CountingModel(path, CPU, batch=4)
+    katago = Network(model)
+    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    rows = {size: random_rows(2, size)[:2] for size in (3, 5, 7, 9)}
+
+    def evaluated(size: int) -> int:
+        """Return how many positions the network is given for two rows of a board."""
+        before = model.rows
+        evaluate(evaluator, *rows[size], (size, size))
+        return model.rows - before
+
+    assert [evaluated(size) for size in (3, 5, 7, 3, 5, 7)] == [2, 2, 2, 0, 0, 0]
+    assert evaluated(3) == 0
+    assert [evaluated(size) for size in (9, 3, 5)] == [2, 0, 2], "5x5, unused for longest, made room for 9x9"
+
+
 def test_only_missing_rows_are_evaluated(path: Path) -> None:
     positions, conditions, _ = random_rows(7, 7)
     evaluator = evaluator_of(path, replace(PLAIN, cache_positions=100))

@@ -219,6 +219,12 @@ class TestFiles:
             TerminalGame(engine, GameSettings(width=7), Script()).load("bad.sgf")
 
 
+def test_a_pass_at_the_start_is_not_shown_as_a_handicap(engine: Engine) -> None:
+    script = play(engine, "pass", human=WHITE)
+    assert engine.game.handicap == 2, "as KataGo counts"
+    assert "chinese rules, komi 7.5" in script.screens[1].facts
+
+
 def test_free_handicap_stones_are_placed_first(engine: Engine) -> None:
     script = play(engine, "c3", "undo", "c3", "e5", handicap=2, has_free_handicap=True)
     assert [screen.prompt for screen in script.screens[:2]] == [
