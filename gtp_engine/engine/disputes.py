@@ -62,13 +62,10 @@ class Dispute:
         return start
 
     def far_points(self, game: Game) -> frozenset[int]:
-        """Return the empty points where a move decides nothing: neither in the area nor a liberty of a chain at it."""
-        color = game.board.color
-        around = {next_to for point in self.area for next_to in neighbors(game, point)} | self.area
-        stones = [point for point in around if color[point] in (BLACK, WHITE)]
-        near = self.area.union(*(game.liberties(point) for point in stones))
+        """Return the empty points where a move decides nothing: two steps, along chains, do not lead there."""
+        near = _with_surroundings(game, _with_surroundings(game, self.area))
         points = board_points(game.width, game.height)
-        return frozenset(point for point in points if color[point] == EMPTY and point not in near)
+        return frozenset(point for point in points if game.board.color[point] == EMPTY and point not in near)
 
 
 def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
@@ -91,6 +88,14 @@ def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
         disputes.append(Dispute(color, tuple(map(tuple, joined)), area))
         doubtful = [chain for chain in doubtful if chain not in joined]
     return sorted(disputes, key=lambda dispute: -len(dispute.stones))
+
+
+def _with_surroundings(game: Game, points: frozenset[int]) -> frozenset[int]:
+    """Return `points`, the empty points next to them, and the liberties of the chains next to them or on them."""
+    color = game.board.color
+    around = points.union(*(neighbors(game, point) for point in points))
+    chains = [game.liberties(point) for point in around if color[point] in (BLACK, WHITE)]
+    return points.union((point for point in around if color[point] == EMPTY), *chains)
 
 
 def _area_margin(game: Game, taken: frozenset[int]) -> int:
