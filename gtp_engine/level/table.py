@@ -63,19 +63,13 @@ def table_path(network: Path, name: str) -> Path:
 
 
 def read_table(network: Path, name: str) -> LevelTable:
-    """Return the table of a network, an empty one if it has none; raises ModelError for a damaged file."""
+    """Return the table of a network, an empty one if it has none or that of another; raises ModelError if damaged."""
     path = table_path(network, name)
     if not path.exists():
         return LevelTable()
     data = read_table_file(path)
     if data["network"] != name:
-        raise ModelError(
-            problem(
-                f"{shown_path(path)} is for the network {data['network']}",
-                expected=name,
-                advice="remove the file, or measure the levels with `gtp-engine calibrate-levels`",
-            )
-        )
+        return LevelTable()
     boards = {int(size): board["skills"] for size, board in data["boards"].items()}
     return LevelTable({size: skills for size, skills in boards.items() if skills})
 
@@ -103,7 +97,8 @@ def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -
 
     `board` has the key "skills"; the others are for people.
     """
-    boards: dict[str, Any] = read_table_file(path)["boards"] if path.exists() else {}
+    old: dict[str, Any] = read_table_file(path) if path.exists() else {}
+    boards = old["boards"] if old.get("network") == network else {}
     boards[str(size)] = dict(board)
     data = {"format": FORMAT, "network": network, "boards": {key: boards[key] for key in sorted(boards, key=int)}}
     with replacing(path) as unfinished:
