@@ -18,23 +18,28 @@ _REFUSAL: Final = (
 )
 
 
-class Refusal(asyncio.Protocol):
-    """Answers a connection with 503 and closes it."""
+class Gate(asyncio.Protocol):
+    """Hands a new connection to `server`, or answers it with 503 and closes it while `most` are open."""
+
+    def __init__(self, server: web.Server, most: int) -> None:
+        self._server: Final = server
+        self._most: Final = most
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Refuse."""
+        """Decide; not earlier, as several connections are accepted before the first of them is made."""
         assert isinstance(transport, asyncio.Transport)
-        transport.write(_REFUSAL)
-        transport.close()
+        if len(self._server.connections) >= self._most:
+            transport.write(_REFUSAL)
+            transport.close()
+            return
+        handler = self._server()
+        transport.set_protocol(handler)
+        handler.connection_made(transport)
 
 
 def limited(server: web.Server, most: int = MAX_CONNECTIONS) -> Callable[[], asyncio.BaseProtocol]:
-    """Return what makes protocols for new connections, refusals while `most` are open."""
-
-    def protocol() -> asyncio.BaseProtocol:
-        return Refusal() if len(server.connections) >= most else server()
-
-    return protocol
+    """Return what makes protocols for new connections, of which `most` are served at once."""
+    return lambda: Gate(server, most)
 
 
 async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLContext | None) -> asyncio.Server:
