@@ -8,7 +8,7 @@ from aiohttp import web
 
 from gtp_engine.web.access import Access
 from gtp_engine.web.analysis_socket import serve_analysis
-from gtp_engine.web.client_socket import MAX_SOCKETS, Seats
+from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.gtp_socket import serve_gtp
@@ -35,8 +35,12 @@ def new_application(host: EngineHost, access: Access, games: Path) -> web.Applic
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
+    async def close_sockets(_: web.Application) -> None:
+        await close_all(sockets)
+
     async def close_tables(_: web.Application) -> None:
         await tables.close()
 
+    application.on_shutdown.append(close_sockets)
     application.on_cleanup.append(close_tables)
     return application

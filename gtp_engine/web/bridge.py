@@ -98,7 +98,13 @@ class Bridge:
             return
 
     def _put(self, line: bytes) -> None:
-        asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
+        """Put a line into the queue, waiting for room; raises RuntimeError if the event loop has ended."""
+        putting = self._lines.put(line)
+        try:
+            asyncio.run_coroutine_threadsafe(putting, self._loop).result()
+        except RuntimeError:
+            putting.close()
+            raise
 
     async def _send(self) -> None:
         """Send lines as they come; never ends."""

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, Final
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 
 from gtp_engine.errors import counted
 from gtp_engine.web.outbox import Outbox
@@ -33,6 +33,8 @@ class Seats:
         self._count: Final = count
         self._what: Final = what
         self.taken = 0
+        self.sockets: Final[set[web.WebSocketResponse]] = set()
+        """The open WebSockets on these seats."""
 
     @contextlib.contextmanager
     def taking_one(self) -> Iterator[None]:
@@ -44,6 +46,17 @@ class Seats:
             yield
         finally:
             self.taken -= 1
+
+
+async def close_all(seats: Seats) -> None:
+    """Tell every client that the server ends."""
+
+    async def close(response: web.WebSocketResponse) -> None:
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(END_WAIT):
+                await response.close(code=WSCloseCode.GOING_AWAY)
+
+    await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
 
 
 class ClientSocket:
@@ -85,9 +98,11 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
         await response.prepare(request)
         outbox = Outbox(request.transport)
         sender = asyncio.create_task(outbox.run(response))
+        seats.sockets.add(response)
         try:
             yield ClientSocket(response, outbox)
         finally:
+            seats.sockets.discard(response)
             outbox.close()
             sender.cancel()
 
