@@ -31,7 +31,8 @@ model or other file (with one sentence on stderr), 130 interrupted.
 
 import io
 import sys
-from typing import Any
+from itertools import chain
+from typing import Any, Final
 
 import click
 
@@ -60,6 +61,9 @@ from gtp_engine.errors import TengenError
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
 
+_SENTENCE: Final = 200
+"""Longest first sentence of a command's help, in characters."""
+
 
 class _Failure(click.ClickException):
     """A deliberate error, shown by click as "Error: …"."""
@@ -81,6 +85,14 @@ class TengenGroup(click.Group):
         if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS):
             args = [_DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by subject, each with the first sentence of its help."""
+        width = max(len(command.name or "") for command in self.commands.values())
+        for title, commands in _SECTIONS.items():
+            rows = [(f"{command.name:<{width}}", command.get_short_help_str(_SENTENCE)) for command in commands]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a TengenError becomes click's error message with exit code 2, Ctrl-C a word and 130."""
@@ -127,27 +139,18 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     sys.exit(serve(config, start_engine, write_log, in_terminal=in_terminal))
 
 
-for _command in (
-    play_command,
-    setup_command,
-    analysis_command,
-    serve_command,
-    connect_command,
-    review_command,
-    score_command,
-    solve_command,
-    match_command,
-    calibrate_levels_command,
-    tournament_command,
-    models_command,
-    generate_command,
-    train_command,
-    alphago_command,
-    benchmark_command,
-    doctor_command,
-    warmup_command,
-    config_command,
-):
+_SECTIONS: Final[dict[str, tuple[click.Command, ...]]] = {
+    "Play": (play_command, serve_command, gtp_command),
+    "Analyse": (review_command, score_command, solve_command, analysis_command),
+    "Other programs and machines": (setup_command, connect_command),
+    "Networks": (models_command, calibrate_levels_command),
+    "Engines against each other": (match_command, tournament_command),
+    "This installation": (warmup_command, doctor_command, benchmark_command, config_command),
+    "Training": (train_command, generate_command, alphago_command),
+}
+"""The commands as `gtp-engine --help` lists them."""
+
+for _command in chain.from_iterable(_SECTIONS.values()):
     cli.add_command(_command)
 
 
