@@ -11,7 +11,7 @@ from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator, lent
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
 
@@ -69,7 +69,7 @@ class EngineBackend:
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine with the same networks and kernels; closing it leaves the networks open."""
-        engine = Engine(config, log, _lent(self._shared), _lent(self._human))
+        engine = Engine(config, log, lent(self._shared), lent(self._human))
         engine.share_kernels(self._kernels)
         return engine
 
@@ -92,8 +92,3 @@ class EngineBackend:
     @property
     def _evaluators(self) -> list[ExclusiveEvaluator]:
         return [evaluator for evaluator in (self._shared, self._human) if evaluator is not None]
-
-
-def _lent(evaluator: ExclusiveEvaluator | None) -> ExclusiveEvaluator | None:
-    """Return an evaluator for an engine that closes its own, but must not close this one."""
-    return None if evaluator is None else ExclusiveEvaluator(evaluator, is_lent=True)

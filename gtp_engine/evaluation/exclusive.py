@@ -51,3 +51,8 @@ class ExclusiveEvaluator:
         with self._lock:
             if not self._is_lent:
                 self._evaluator.close()
+
+
+def lent(evaluator: ExclusiveEvaluator | None) -> ExclusiveEvaluator | None:
+    """Return the same evaluator, if there is one, for a user who closes what it is given."""
+    return None if evaluator is None else ExclusiveEvaluator(evaluator, is_lent=True)

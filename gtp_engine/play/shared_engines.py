@@ -11,18 +11,7 @@ from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import start_loading
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-
-
-class _LentEvaluator(ExclusiveEvaluator):
-    """An evaluator that several engines use in turn; it stays open when one of them is closed."""
-
-    def close(self) -> None:
-        """Do nothing: the evaluator belongs to `SharedEngines`."""
-
-    def close_for_good(self) -> None:
-        """Free what the evaluator holds."""
-        super().close()
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator, lent
 
 
 class SharedEngines:
@@ -41,8 +30,8 @@ class SharedEngines:
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
-        self._evaluator: Final = None if evaluator is None else _LentEvaluator(evaluator)
-        self._human: Final = None if human is None else _LentEvaluator(human)
+        self._evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
+        self._human: Final = None if human is None else ExclusiveEvaluator(human)
         self._kernels: KernelLoader | None = None
         self._lock: Final = threading.Lock()
 
@@ -66,7 +55,7 @@ class SharedEngines:
         """
         config = self.config.with_values(values or {})
         with self._lock:
-            engine = Engine(config, log or self._log, self._evaluator, self._human)
+            engine = Engine(config, log or self._log, lent(self._evaluator), lent(self._human))
             engine.share_kernels(self._kernels)
         return engine
 
@@ -76,7 +65,7 @@ class SharedEngines:
             self._kernels.close()
         for evaluator in (self._evaluator, self._human):
             if evaluator is not None:
-                evaluator.close_for_good()
+                evaluator.close()
 
     def __enter__(self) -> "SharedEngines":
         return self
