@@ -13,6 +13,7 @@ from busy_machine import bound
 from gtp.processes import TIMEOUT, GtpProcess
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH
+from gtp_engine.gtp.terminal_guide import WELCOME
 
 
 def test_replies_to_a_pipe_that_ends() -> None:
@@ -152,7 +153,8 @@ def test_a_person_in_a_terminal_reads_what_to_type_and_stdout_is_the_protocols()
     os.close(keyboard)
     os.close(terminal)
     assert output == b"? unknown command\n\n= Tengen\n\n= \n\n"
-    assert errors.startswith(b"Tengen is a Go engine.")
+    greeting = errors.splitlines()[:2]
+    assert greeting == WELCOME.encode().splitlines() and b"gtp-engine play" in greeting[1]
     assert b"\nplay b D4 plays it for Black" in errors
 
 
