@@ -135,17 +135,17 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
     `certificate` is a PEM file to trust besides those that the system trusts.  Raises BridgeError and ConfigError.
     """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_WAIT, sock_connect=CONNECT_WAIT)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
         try:
-            socket = await session.ws_connect(
-                url,
-                headers=headers,
-                ssl=_trust(certificate),
-                heartbeat=HEARTBEAT,
-                max_msg_size=MAX_MESSAGE,
-                timeout=aiohttp.ClientWSTimeout(ws_close=_END_WAIT),
-            )
+            async with asyncio.timeout(CONNECT_WAIT):
+                socket = await session.ws_connect(
+                    url,
+                    headers=headers,
+                    ssl=_trust(certificate),
+                    heartbeat=HEARTBEAT,
+                    max_msg_size=MAX_MESSAGE,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=_END_WAIT),
+                )
         except (aiohttp.ClientError, OSError) as error:
             raise BridgeError(f"cannot connect to {_without_query(url)}: {_reason(error)}") from None
         async with socket:
@@ -176,6 +176,8 @@ def _reason(error: Exception) -> str:
     """Return why a connection could not be made."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return _REFUSALS.get(error.status, f"it answers {error.status} {error.message}")
+    if isinstance(error, TimeoutError):
+        return f"it does not answer within {CONNECT_WAIT:g} seconds"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return "its certificate is not trusted; name the certificate with --certificate"
     if isinstance(error, aiohttp.ClientConnectorError):

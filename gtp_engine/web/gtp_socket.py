@@ -85,8 +85,11 @@ class GtpClient:
 
     def _end(self) -> None:
         """Wait for the thread, and close the engine."""
-        self._lines.end()
-        self._thread.join()
+        while self._lines.is_full and self._thread.is_alive():  # it ends without lines that it has not read
+            self._thread.join(_FULL_WAIT)
+        if self._thread.is_alive():
+            self._lines.end()
+            self._thread.join()
         self._loader.close_when_loaded()
 
 

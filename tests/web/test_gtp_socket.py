@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import io
 import os
+import socket
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
 from gtp_engine.errors import ConfigError
+from gtp_engine.gtp.session import QUEUED_LINES
+from gtp_engine.web import bridge
 from gtp_engine.web.application import MAX_ENGINES
 from gtp_engine.web.bridge import BridgeError, connect, server_url
 
@@ -69,6 +72,21 @@ def test_a_client_that_goes_away_frees_its_search() -> None:
                 await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
             assert await until(lambda: source.engines[0].closed, 1) < 1
             assert source.engines[0].cancelled == 1
+
+    run(test)
+
+
+@pytest.mark.parametrize("line", ["name", "# a comment"])
+def test_a_client_that_leaves_a_full_queue_frees_its_engine(line: str) -> None:
+    source = FakeSource()
+
+    async def test() -> None:
+        async with serving(source) as client:
+            async with client.ws_connect("/gtp") as socket:
+                await socket.send_str("final_score")
+                await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+                await socket.send_str(f"{line}\n" * QUEUED_LINES)
+            await until(lambda: source.engines[0].closed, 5)
 
     run(test)
 
@@ -154,6 +172,19 @@ def test_connect_says_why_it_cannot() -> None:
             assert TOKEN not in str(failure.value)
         with pytest.raises(BridgeError, match="cannot connect to ws"):
             await connect("ws://127.0.0.1:1/gtp", None, None, io.BytesIO(), io.BytesIO())
+
+    run(test)
+
+
+def test_a_server_that_accepts_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge, "CONNECT_WAIT", 0.1)
+
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"ws://127.0.0.1:{silent.getsockname()[1]}/gtp?token={TOKEN}"
+            with pytest.raises(BridgeError, match=r"does not answer within 0\.1 seconds") as failure:
+                await connect(url, None, None, io.BytesIO(), io.BytesIO())
+        assert TOKEN not in str(failure.value)
 
     run(test)
 
