@@ -72,10 +72,11 @@ class EngineHost:
     def close(self) -> bool:
         """End the analyses and free the networks; return False if that takes too long.
 
-        Clients have closed their schedules before.
+        Clients have closed their schedules before.  Nothing has to be freed before `start`.
         """
         self._schedule.close()
-        self._thread.join(END_WAIT)
+        if self._thread.is_alive():
+            self._thread.join(END_WAIT)
         return not self._thread.is_alive()
 
     def _run(self) -> None:

@@ -12,6 +12,9 @@ from gtp_engine.errors import ConfigError, problem
 MAX_CONNECTIONS: Final = 256
 """Connections at once; a browser opens six."""
 
+HANDSHAKE_WAIT: Final = 10.0
+"""Seconds for the TLS handshake; connections count towards the limit only after it."""
+
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nConnection: close\r\n\r\n"
     b"Too many connections.\n"
@@ -44,8 +47,11 @@ def limited(server: web.Server, most: int = MAX_CONNECTIONS) -> Callable[[], asy
 
 async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLContext | None) -> asyncio.Server:
     """Return the socket on which `server` listens; raises ConfigError if it cannot."""
+    wait = None if encryption is None else HANDSHAKE_WAIT
     try:
-        return await asyncio.get_running_loop().create_server(limited(server), host, port, ssl=encryption)
+        return await asyncio.get_running_loop().create_server(
+            limited(server), host, port, ssl=encryption, ssl_handshake_timeout=wait
+        )
     except (OSError, OverflowError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(

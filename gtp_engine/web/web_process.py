@@ -24,6 +24,9 @@ MOST_THREADS: Final = 64
 END_WAIT: Final = 1.0
 """Seconds that clients get to finish at the end."""
 
+REQUEST_WAIT: Final = 30.0
+"""Seconds in which a connection has to send a whole request, the first one or another one."""
+
 
 async def serve(
     config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: Callable[[str], None] = write_log
@@ -38,8 +41,7 @@ async def serve(
     encryption = encryption_of(settings.certificate, settings.key)
     token = settings.token or (None if settings.is_local else new_token())
     access = Access(token, settings.names | {settings.host.lower()}, is_encrypted=encryption is not None)
-    application = new_application(host, access, data_folder() / "games")
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=END_WAIT)
+    runner = new_runner(new_application(host, access, data_folder() / "games"))
     await runner.setup()
     assert runner.server is not None
     try:
@@ -51,6 +53,11 @@ async def serve(
         await runner.cleanup()
         has_ended = await asyncio.to_thread(host.close)
     return has_ended
+
+
+def new_runner(application: web.Application) -> web.AppRunner:
+    """Return what serves an application; it closes connections on which no request comes."""
+    return web.AppRunner(application, access_log=None, shutdown_timeout=END_WAIT, keepalive_timeout=REQUEST_WAIT)
 
 
 def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:

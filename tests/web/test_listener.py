@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from busy_machine import bound
-from web.serving import TOKEN, run
+from web.serving import TOKEN, FakeSource, run
 
 from gtp_engine.errors import ConfigError
+from gtp_engine.web import web_process
 from gtp_engine.web.listener import encryption_of, limited, listen
+from gtp_engine.web.server_settings import ServerSettings
+from gtp_engine.web.web_process import serve
 
 
 async def page(request: web.Request) -> web.Response:
@@ -62,6 +65,35 @@ def test_a_port_that_is_taken() -> None:
             port = other.getsockname()[1]
             with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
                 await listen(web.Server(page), "127.0.0.1", port, None)
+
+    run(test)
+
+
+def test_the_process_says_that_its_port_is_taken() -> None:
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            settings = ServerSettings(port=other.getsockname()[1])
+            with pytest.raises(ConfigError, match="cannot listen"):
+                await serve(FakeSource.config, settings, FakeSource().load, lambda line: None)  # type: ignore[arg-type]
+
+    run(test)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: lo"])
+def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else some hundred of them would keep everyone out."""
+    monkeypatch.setattr(web_process, "REQUEST_WAIT", 0.05)
+
+    async def test() -> None:
+        runner = web_process.new_runner(web.Application())
+        await runner.setup()
+        assert runner.server is not None
+        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
+            reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
+            writer.write(sent)
+            assert await reader.read() == b""
+            writer.close()
+            await runner.cleanup()
 
     run(test)
 
