@@ -84,7 +84,7 @@ class Access:
                 "This server has another name: use its address, or see --allowed-host.",
             )
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _place(origin) != host.lower():
             return HTTPStatus.FORBIDDEN, "Pages of other sites may not use this server."
         if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and request.path != "/":
             return HTTPStatus.FORBIDDEN, "Pages of other sites may not use this server."
@@ -98,7 +98,8 @@ class Access:
     def _is_own(self, host: str) -> bool:
         """Return whether a `Host` header names this server."""
         try:
-            name = urlsplit(f"//{host}").hostname or ""
+            parts = urlsplit(f"//{host}")
+            name, _ = parts.hostname or "", parts.port
         except ValueError:
             return False
         try:
@@ -115,12 +116,20 @@ class Access:
             request.query.get("token", ""),
             request.cookies.get(cookie_name(request), ""),
         )
-        return any(hmac.compare_digest(each.encode(), token.encode()) for each in given)
+        return any(hmac.compare_digest(each.encode(errors="surrogateescape"), token.encode()) for each in given)
 
 
 def cookie_name(request: web.Request) -> str:
     """Return the name of the cookie that holds the token: browsers send cookies to all ports of a host."""
     return f"tengen-token-{urlsplit('//' + request.host).port or 0}"
+
+
+def _place(origin: str) -> str:
+    """Return the host and port of an origin, in lower case; "" if it has none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _machine_names() -> set[str]:

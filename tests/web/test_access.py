@@ -1,5 +1,7 @@
 """Who may send requests: names of the server, origins of pages, tokens; and what every response carries."""
 
+import asyncio
+
 import pytest
 from web.serving import TOKEN, Client, run, serving
 
@@ -82,6 +84,39 @@ def test_the_token() -> None:
             assert await status(client, "/nothing/here", Authorization=f"Bearer {TOKEN}") == 404
 
     run(test)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"Authorization: Bearer \xff", 401),
+        (b"Cookie: tengen-token-0=\xff", 401),
+        (b"Origin: http://[", 403),
+        (b"Origin: http://localhost:port", 403),
+    ],
+)
+def test_headers_that_are_nonsense(header: bytes, expected: int) -> None:
+    assert answer_to(b"localhost", header) == expected
+
+
+@pytest.mark.parametrize("host", [b"localhost:99999", b"localhost:port"])
+def test_ports_that_are_none(host: bytes) -> None:
+    assert answer_to(host, b"X: x") == 403
+
+
+def answer_to(host: bytes, header: bytes) -> int:
+    """Return the status of the answer to a request with these bytes, of a server with a token."""
+    found: list[int] = []
+
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+            reader, writer = await asyncio.open_connection(client.host, client.port)
+            writer.write(b"GET /gtp HTTP/1.1\r\nHost: %b\r\n%b\r\n\r\n" % (host, header))
+            found.append(int((await reader.readline()).split()[1]))
+            writer.close()
+
+    run(test)
+    return found[0]
 
 
 def test_every_response_keeps_pages_of_others_out() -> None:
