@@ -20,7 +20,6 @@ from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError,
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_color, parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.go.handicap import free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
@@ -78,6 +77,7 @@ class GameSession:
         a board.
         """
         rules, komi = Rules.parse(settings.rules), settings.first_komi()
+        settings.check_handicap()
         engine.set_board_size(settings.width, settings.height)
         engine.set_rules(rules)
         engine.set_komi(komi)
@@ -85,15 +85,18 @@ class GameSession:
             engine.fixed_handicap(settings.stones)
         elif settings.stones and settings.engine == BLACK:
             engine.free_handicap(settings.stones)
-        elif settings.stones:
-            free_handicap_points(settings.stones, settings.width, settings.height or settings.width)  # is it possible?
         return GameSession(engine, settings, clock)
 
     @staticmethod
     def load(
-        engine: Engine, data: bytes | str, *, human: int | None = None, time: TimeSettings | None = None
+        engine: Engine,
+        data: bytes | str,
+        *,
+        human: int | None = None,
+        time: TimeSettings | None = None,
+        clock: GameClock | None = None,
     ) -> "GameSession":
-        """Continue a game from SGF, with full clocks, and return it.
+        """Continue a game from SGF, with this `clock`, or with full ones under `time`, and return it.
 
         Without `human` the person has the colour that the record does not give to the engine, or else the side to
         move.  A record with a result is finished; `resume` plays on.  Raises SgfError, and ModelError if the network
@@ -102,8 +105,8 @@ class GameSession:
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
         engine.load_sgf(raw)
-        settings = settings_of(record, engine.game, human, time)
-        session = GameSession(engine, settings)
+        settings = settings_of(record, engine.game, human, clock.settings if clock else time)
+        session = GameSession(engine, settings, clock)
         session.finish(record.result or "")
         return session
 

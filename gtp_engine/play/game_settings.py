@@ -7,7 +7,7 @@ from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import InvalidColorError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.handicap import HANDICAP_KOMI
+from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord
 
@@ -68,6 +68,12 @@ class GameSettings:
         if self.komi is not None:
             return self.komi
         return HANDICAP_KOMI if self.stones else Rules.parse(self.rules).default_komi()
+
+    def check_handicap(self) -> None:
+        """Raise HandicapError if the board has no room for the handicap stones."""
+        points = free_handicap_points if self.has_free_handicap else fixed_handicap_points
+        if self.stones:
+            points(self.stones, self.width, self.height or self.width)
 
 
 def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSettings | None) -> GameSettings:

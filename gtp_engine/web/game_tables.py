@@ -9,7 +9,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.go.coords import parse_color
-from gtp_engine.play import GameSession, GameSettings, Phase
+from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_table import GameTable
 from gtp_engine.web.saved_games import SavedGame, SavedGames
@@ -99,13 +99,10 @@ class GameTables:
 
 def _continued(engine: Engine, game: SavedGame) -> GameSession:
     """Return the session of a saved game."""
-    session = GameSession.load(
-        engine, game.sgf, human=parse_color(game.human), time=TimeSettings.parse(list(game.time))
-    )
+    clock = GameClock(TimeSettings.parse(list(game.time)))
     if game.clocks:
-        session.clock.set_back({parse_color(color): _time_left(*left) for color, left in game.clocks.items()})
-    if session.phase is Phase.PLAYING and not session.is_engine_turn:
-        session.clock.start(session.settings.human)
+        clock.set_back({parse_color(color): _time_left(*left) for color, left in game.clocks.items()})
+    session = GameSession.load(engine, game.sgf, human=parse_color(game.human), clock=clock)
     session.dead = frozenset(map(session.point, game.dead))
     return session
 

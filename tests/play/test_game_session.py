@@ -400,3 +400,11 @@ class TestSharedEngines:
             engine.close()
         assert engine.config.search.visits == 2
         assert len(lines) == 1 and "2 visits" in lines[0]
+
+
+def test_a_game_that_cannot_be_set_up_leaves_the_board_alone(engine: Engine) -> None:
+    start(engine, human=BLACK).play("D4")
+    with pytest.raises(HandicapError):
+        start(engine, width=9, height=7, handicap=9)
+    assert (engine.game.height, len(engine.game.moves)) == (7, 1)
+    assert engine.game.width == 7

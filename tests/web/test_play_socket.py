@@ -51,6 +51,24 @@ def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
     run(test)
 
 
+def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> None:
+    """And a move that is taken back gives no more time than there was before it."""
+    name, left = "0123456789abcdef", (True, 60.0, 0, 0.0, 0)
+    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("absolute", "600"), {"black": left, "white": left}, ())
+    SavedGames(tmp_path).save(name, game)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert (await ask(socket, do="open", id=name))["clocks"]["black"]["main"] <= 60
+            while len((await ask(socket, do="play", vertex="E5"))["moves"]) < 2:
+                await asyncio.sleep(0.05)
+            again = await ask(socket, do="undo")
+            assert (again["moves"], again["running"]) == ([], "black")
+            assert 50 < again["clocks"]["black"]["main"] <= 60
+
+    run(test)
+
+
 def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
     async def test() -> None:
         async with (
