@@ -1,15 +1,21 @@
 """The files of games: names of their own, never over another file unasked."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 
-from gtp_engine.errors import SgfError, shown_path
+from gtp_engine.errors import SgfError, problem, shown_path
 from gtp_engine.files import replacing
 
 
 def sgf_path(name: str) -> Path:
-    """Return the path that a typed name means: without a suffix it gets .sgf, ~ is the home folder."""
-    path = Path(name.strip("\"'")).expanduser()
+    """Return the path that a typed name means: without a suffix it gets .sgf, ~ is the home folder.
+
+    Raises SgfError for a name that no file can have.
+    """
+    path = Path(os.path.expanduser(name.strip("\"'")))
+    if path.name in ("", ".."):
+        raise SgfError(problem(f"file {shown_path(path)}", expected="the name of a file"))
     return path if path.suffix else path.with_suffix(".sgf")
 
 

@@ -1,5 +1,6 @@
 """The loop of a game in the terminal: the person's commands, the engine's moves, the end of the game."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -264,7 +265,10 @@ class TerminalGame:
 
     def _save(self, name: str) -> None:
         path = sgf_path(name) if name else unused_path(Path.cwd())
-        if path.exists() and (self._ask(f"{path} exists. Replace it? (yes, no)") or "").lower() not in ("y", "yes"):
+        if os.path.exists(path) and (self._ask(f"{path} exists. Replace it? (yes, no)") or "").lower() not in (
+            "y",
+            "yes",
+        ):
             self._message = "Not saved."
             return
         save(self._session.to_sgf(), path)

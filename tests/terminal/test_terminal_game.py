@@ -233,3 +233,11 @@ def test_free_handicap_stones_are_placed_first(engine: Engine) -> None:
     ]
     assert script.screens[1].board.colors[engine.game.setup_stones[0].point] == BLACK
     assert (engine.game.handicap, len(engine.game.moves)) == (2, 1)
+
+
+@pytest.mark.parametrize("name", ["..", "/", '"', "~no-such-person/game", "x" * 300])
+def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: str) -> None:
+    script = play(engine, "D4", f"save {name}", f"load {name}", "no")
+    saving, _, loading = script.messages[2:5]
+    assert saving.startswith(("Cannot write", "File")), saving
+    assert loading.startswith(("Cannot", "File")), loading
