@@ -1,9 +1,11 @@
 """KGS: properties of kgsGtp.
 
 Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties, in which
-a backslash is written twice.  How kgsGtp splits the engine's command is not documented: at blanks, without quotes.
+a backslash is written twice and a character outside ASCII by its number.  How kgsGtp splits the engine's command is not
+documented: at blanks, without quotes.
 """
 
+import json
 from collections.abc import Mapping
 
 from gtp_engine.front_ends.changes import Change, read_settings
@@ -21,7 +23,7 @@ class Kgs:
 
     def printed(self, command: EngineCommand) -> str:
         """Return the properties; raises ConfigError for a blank in the command."""
-        line = command.plain_line("kgsGtp").replace("\\", "\\\\")
+        line = json.dumps(command.plain_line("kgsGtp"))[1:-1]  # JSON escapes as Java does
         return f"""\
 # The bot's account; ask the administrators of KGS to mark it as a robot.
 name=FILL ME IN

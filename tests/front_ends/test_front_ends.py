@@ -180,10 +180,15 @@ class TestServers:
         with pytest.raises(ConfigError, match="cannot pass on '/opt/my engine/gtp-engine'"):
             set_up(name, tmp_path)
 
-    def test_a_backslash_is_doubled_in_properties(self) -> None:
-        assert "engine=C:\\\\go\\\\gtp-engine.exe\n" in FRONT_ENDS["kgs"].printed(
-            EngineCommand("C:\\go\\gtp-engine.exe")
-        )
+    @pytest.mark.parametrize(
+        ("program", "line"),
+        [
+            ("C:\\go\\gtp-engine.exe", "engine=C:\\\\go\\\\gtp-engine.exe\n"),
+            ("/home/jörg/gtp-engine", "engine=/home/j\\u00f6rg/gtp-engine\n"),
+        ],
+    )
+    def test_properties_are_escaped(self, program: str, line: str) -> None:
+        assert line in FRONT_ENDS["kgs"].printed(EngineCommand(program))
 
     def test_rules_and_chat_come_with_the_server(self) -> None:
         assert FRONT_ENDS["ogs"].engine_options == {"game.rules": "chinese-ogs", "gtp.ogs_chat": "true"}
