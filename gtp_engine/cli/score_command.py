@@ -21,7 +21,7 @@ class ScoreCommand(ConfigCommand):
 @click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--move", type=click.IntRange(1), metavar="N", help="Score the position before move N.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Also write the record with marks at its end.")
+@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Also write the record with marks in that position.")
 @config_options()
 def score_command(
     record: Path, move: int | None, as_json: bool, target: Path | None, config_file: str | None, **flags: object
@@ -45,7 +45,7 @@ def score_command(
     finally:
         engine.close()
     if target is not None:
-        content = report.marked(data)
+        content = report.marked(data, move_number=move)
         with replacing(target) as path:
             path.write_bytes(content)
     click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())

@@ -52,7 +52,7 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
     """
     text = TreeText(data)
     text.add_property(text.nodes[0], MARK, f"review {__version__}, {review.network}")
-    last_nodes = _nodes_of_positions(text.nodes)
+    last_nodes = text.nodes_by_moves()
     for finding in review.findings:
         number = last_nodes.get(finding.number)
         if number is not None:
@@ -102,15 +102,6 @@ def lead_text(lead: float) -> str:
 def _better(before: Finding) -> str:
     best = before.best
     return "" if best is None else f"Better is {best.vertex}: {' '.join(best.line)}."
-
-
-def _nodes_of_positions(nodes: list[Node]) -> dict[int, int]:
-    """Return, by number of moves, the last node of the main line after them; nodes with two moves skip a number."""
-    found, moves = {}, 0
-    for number, node in enumerate(nodes):
-        moves += node.moves
-        found[moves] = number
-    return found
 
 
 def _node_of_move(nodes: list[Node], number: int) -> Node | None:

@@ -6,7 +6,8 @@ from typing import Any, Final
 from gtp_engine import __version__
 from gtp_engine.engine.dead_stones import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
 from gtp_engine.engine.engine import Engine
-from gtp_engine.go.constants import BLACK
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
@@ -62,17 +63,23 @@ class ScoreReport:
         lines.append(f"Dead: {' '.join(dead)}" if dead else "No dead stones")
         return "\n".join(lines)
 
-    def marked(self, data: bytes) -> bytes:
-        """Return the record with marks in the last node of its main line: territory (TB, TW), dead stones crossed (MA).
+    def marked(self, data: bytes, *, move_number: int | None = None) -> bytes:
+        """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).
 
-        Dead stones lie in the territory of the other side.  Raises SgfError if the record's bytes cannot be kept.
+        That is the end of the main line, or the position before move `move_number`.  Dead stones lie in the territory
+        of the other side.  Raises SgfError if the record's bytes cannot be kept, and if that move shares its node with
+        the one before.
         """
         text = TreeText(data)
+        number = len(text.nodes) - 1 if move_number is None else text.nodes_by_moves().get(move_number - 1)
+        if number is None:
+            raise SgfError(f"move {move_number} shares its node with the move before, so there is no node to mark")
+        node = text.nodes[number]
         dead = self._points(DEAD)
-        for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, 3 - BLACK)):
+        for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, WHITE)):
             owned = [*self._points(status), *(point for point in dead if self.game.color_at(point) != color)]
-            text.add_values(text.nodes[-1], name, self._letters(owned))
-        text.add_values(text.nodes[-1], "MA", self._letters(dead))
+            text.add_values(node, name, self._letters(owned))
+        text.add_values(node, "MA", self._letters(dead))
         return text.to_bytes()
 
     def _points(self, status: str) -> list[int]:

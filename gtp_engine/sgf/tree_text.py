@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.errors import SgfError
+from gtp_engine.errors import SgfError, problem
 from gtp_engine.sgf.reader import encoding_of
 
 _START: Final = re.compile(r"\(\s*;")
@@ -47,14 +47,22 @@ class TreeText:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._encoding: Final = encoding_of(data)
-        self._text: Final = data.decode(self._encoding, "surrogateescape")
-        if self._encode(self._text) != data:
-            raise SgfError(f"the SGF record cannot be annotated: it is not valid text in {self._encoding}")
+        self._text, self._encoding = _decoded(data)
         self.nodes: Final[list[Node]] = []
         self._closings: Final[dict[int, int]] = {}
         self._find_nodes()
         self._insertions: Final[dict[int, list[str]]] = {}
+
+    def nodes_by_moves(self) -> dict[int, int]:
+        """Return, by number of moves, the number of the last node after so many moves.
+
+        A node with two moves leaves out a number.
+        """
+        found, moves = {}, 0
+        for number, node in enumerate(self.nodes):
+            moves += node.moves
+            found[moves] = number
+        return found
 
     def add_property(self, node: Node, name: str, value: str) -> bool:
         """Return whether a property was added to a node: not if the node has it, since the original's stays."""
@@ -97,13 +105,10 @@ class TreeText:
         for place in sorted(self._insertions):
             pieces += [self._text[last:place], *self._insertions[place]]
             last = place
-        return self._encode("".join([*pieces, self._text[last:]]))
+        return _encoded("".join([*pieces, self._text[last:]]), self._encoding)
 
     def _insert(self, place: int, text: str) -> None:
         self._insertions.setdefault(place, []).append(text)
-
-    def _encode(self, text: str) -> bytes:
-        return text.encode(self._encoding, "surrogateescape")
 
     def _find_nodes(self) -> None:
         """Find the nodes of the main line, and where each of the trees that hold them is closed."""
@@ -142,10 +147,10 @@ class TreeText:
 def games_in(data: bytes) -> list[bytes]:
     """Return the games of an SGF collection, each as the bytes it has there; text between games is left out.
 
-    A game that is not closed ends with the file.
+    A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
     """
-    encoding = encoding_of(data)
-    text = data.decode(encoding, "surrogateescape")
+    text, encoding = _decoded(data)
+    byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
     games, place = [], 0
     while (start := _START.search(text, place)) is not None:
         place, depth = start.start(), 0
@@ -155,8 +160,25 @@ def games_in(data: bytes) -> list[bytes]:
             if depth == 0:
                 break
         place = max(place, start.end())
-        games.append(text[start.start() : place].encode(encoding, "surrogateescape"))
+        games.append(_encoded(byte_order_mark + text[start.start() : place], encoding))
     return games
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """Return a record as text, and its encoding; raises SgfError if `_encoded` would not give the same bytes."""
+    encoding = encoding_of(data)
+    try:
+        text = data.decode(encoding, "surrogateescape")
+        if _encoded(text, encoding) == data:
+            return text, encoding
+    except UnicodeError:
+        pass
+    raise SgfError(problem(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8"))
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """Return text as the bytes of a record; bytes that are no text in its encoding become what they were."""
+    return text.encode(encoding, "surrogateescape")
 
 
 def escaped(text: str) -> str:

@@ -39,6 +39,13 @@ def test_json_and_marks(tmp_path: Path) -> None:
     assert target.read_bytes().startswith(record[:-1].encode())
 
 
+def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
+    target = tmp_path / "marked.sgf"
+    score("-", "--move", 1, "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
+    nodes = list(sgf.Sgf_game.from_bytes(target.read_bytes()).get_main_sequence())
+    assert [node.has_property("TB") for node in nodes] == [True, False, False]
+
+
 def test_a_record_that_cannot_be_read_is_an_error() -> None:
     done = score("-", data="hello")
     assert done.exit_code == 2 and "not a readable SGF record" in done.stderr

@@ -87,3 +87,17 @@ def test_a_file_of_several_games_is_split() -> None:
 
 def test_escaped_text_reads_as_it_was() -> None:
     assert escaped("a]b\\c é") == "a\\]b\\\\c ?"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_the_games_of_a_file_with_a_byte_order_mark_keep_it(encoding: str) -> None:
+    games = games_in("(;C[é];B[aa])(;C[ü];B[bb])".encode(encoding))
+    assert [len(parse_sgf(game).moves) for game in games] == [1, 1]
+    assert games[1] == "(;C[ü];B[bb])".encode(encoding)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe(\0;\0x", b"\xff\xfe\0\xd8(\0", b"(;CA[Shift_JIS]C[\xfa\x5b])"])
+def test_bytes_that_would_change_are_refused(data: bytes) -> None:
+    for read in (TreeText, games_in):
+        with pytest.raises(SgfError, match="cannot be kept; save it in UTF-8"):
+            read(data)
