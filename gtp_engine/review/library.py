@@ -2,6 +2,7 @@
 
 For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json.  While a game is being reviewed,
 GAME.review.part keeps what has been found; a game whose JSON has the right key is finished and is not searched again.
+Its files are written again only if one is missing, or the record should now have marks of territory, or none.
 """
 
 import json
@@ -16,15 +17,20 @@ from gtp_engine.errors import SgfError, TengenError, problem
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
+from gtp_engine.review.findings import Finding
 from gtp_engine.review.game_analysis import GameAnalysis, SavedWork
 from gtp_engine.review.game_line import read_game
 from gtp_engine.review.game_review import GameReview, new_review
 from gtp_engine.review.review_page import page_of
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.tree_text import games_in
+from gtp_engine.sgf.tree_text import TreeText, games_in
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
+
+_KINDS: Final = ("sgf", "html", "json")
+_WITH_TERRITORY: Final = "-territory"
+"""Added to the key in the JSON of a review whose record has marks of territory."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +118,18 @@ class ReviewLibrary:
             self.skipped.append(source.name)
             return None
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
+        TreeText(data)  # raises SgfError now rather than after the search
         key = self._analysis.key(data, line)
+        whole_key = key + _WITH_TERRITORY if self._terms.territory else key
         finished = _finished(source.target, key)
-        if finished is not None:
+        has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
+        if finished is not None and has_all and finished["key"] == whole_key:
             return Reviewed(source.name, finished)
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
-        review = new_review(line, self._analysis.run(line, saved, progress), self._analysis.network)
-        result = {**review.to_json(), "key": key}
+        findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
+        review = new_review(line, findings, self._analysis.network)
+        result = {**review.to_json(), "key": whole_key}
         write_files(source.target, data, review, result, territory=self._terms.territory)
         saved.remove()
         return Reviewed(source.name, result)
@@ -159,4 +169,10 @@ def _finished(target: Path, key: str) -> dict[str, Any] | None:
         result = json.loads(_path(target, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return result if isinstance(result, dict) and result.get("key") == key else None
+    known = isinstance(result, dict) and str(result.get("key")).removesuffix(_WITH_TERRITORY) == key
+    return result if known else None
+
+
+def _findings_in(result: dict[str, Any]) -> list[Finding]:
+    """Return the findings in the content of a finished review's JSON."""
+    return [Finding.from_json(each) for each in result["positions"]]

@@ -16,8 +16,10 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
     from rich.table import Table
 
     text = io.StringIO()
-    console = Console(file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False)
-    console.print(_graph([each["lead"] for each in result["positions"]], width), markup=False, highlight=False)
+    console = Console(
+        file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False, markup=False, emoji=False
+    )
+    console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
     players = Table("", "accuracy", "95 %", "points lost per move", "best moves", "lost 2, 5, 10 or more")
     for name, side in (("Black", result["players"]["B"]), ("White", result["players"]["W"])):
         if side["accuracy"] is not None:

@@ -90,6 +90,8 @@ HOSTILE = {
     "huge.sgf": (b"(;C[" + b"x" * 10_000_000 + b"])", "too long"),
     "illegal.sgf": (b"(;SZ[9];B[aa];W[aa])", "move 2"),
     "image.sgf": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a readable SGF record"),
+    "old.sgf": (b"(;SZ[5]CA[Shift_JIS]C[\xfa\x5b];B[aa])", "bytes in cp932 cannot be kept; save it in UTF-8"),
+    "torn.sgf": (b"\xff\xfe" + "(;SZ[5];B[aa])".encode("utf-16-le") + b"x", "cannot be kept"),
     "utf16.sgf": ("(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff", "no game found|not a readable"),
 }
 
@@ -164,3 +166,35 @@ def test_the_title_of_the_page_names_the_players(game: Path) -> None:
     review(game)
     result = json.loads((game.parent / "game.review.json").read_text())
     assert "<title>Ann – Bob</title>" in page_of(result, title="game")
+
+
+def test_a_record_that_cannot_be_annotated_is_not_searched(game: Path, evaluator: AreaEvaluator) -> None:
+    game.write_bytes(HOSTILE["old.sgf"][0])
+    assert "cannot be kept" in review(game).output and evaluator.asked == []
+
+
+def test_a_file_that_is_missing_is_written_again_without_a_search(game: Path, evaluator: AreaEvaluator) -> None:
+    review(game)
+    page = game.with_name("game.review.html")
+    before = page.read_bytes()
+    page.unlink()
+    evaluator.asked.clear()
+    assert review(game).exit_code == 0
+    assert page.read_bytes() == before and evaluator.asked == []
+    assert names_in(game.parent) == ["game.review.html", "game.review.json", "game.review.sgf", "game.sgf"]
+
+
+def test_territory_can_be_marked_later_without_a_search(game: Path, evaluator: AreaEvaluator) -> None:
+    review(game)
+    record, evaluator.asked[:] = game.with_name("game.review.sgf"), []
+    plain = record.read_bytes()
+    assert review(game, "--territory").exit_code == 0
+    assert b"TB[" in record.read_bytes() and b"TB[" not in plain
+    review(game)
+    assert record.read_bytes() == plain and evaluator.asked == []
+
+
+def test_names_in_brackets_are_printed_as_they_are(game: Path) -> None:
+    game.write_bytes(RECORD.replace(b"Ann", b"A[/b\\]"))
+    done = review(game, "--terminal")
+    assert done.exit_code == 0 and "Black A[/b]" in done.output
