@@ -85,12 +85,16 @@ class SavedWork:
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open.
 
-    Raises ConfigError without a network: rollouts have no policy, and their scores are too rough for a review.
+    Raises ConfigError without a network, since rollouts have no policy and their scores are too rough for a review, and
+    with one that does not evaluate score and ownership.
     """
 
     def __init__(self, config: Config, evaluator: Evaluator | None, effort: Effort) -> None:
         if evaluator is None:
             raise ConfigError(problem("a review without a network", advice="name one with --model FILE"))
+        if not evaluator.info.has_score or not evaluator.info.has_ownership:
+            expected, advice = "one that evaluates score and ownership", "name another with --model FILE"
+            raise ConfigError(problem(f"a review with network {evaluator.info.name}", expected=expected, advice=advice))
         seed = SEED if config.search.seed is None else config.search.seed
         config = replace(config, search=replace(config.search, seed=seed))
         self._effort: Final = effort

@@ -80,6 +80,11 @@ def test_a_review_needs_a_network() -> None:
         GameAnalysis(Config(), None, Effort())
 
 
+def test_a_review_needs_a_network_that_evaluates_the_score() -> None:
+    with pytest.raises(ConfigError, match="a review with network area: expected one that evaluates score"):
+        GameAnalysis(Config(), AreaEvaluator(has_score=False), Effort())
+
+
 @pytest.mark.parametrize("values", [{"visits": 8, "total": 60.0}, {"seconds": 0.0}, {"visits": -1}])
 def test_efforts_that_make_no_sense_are_refused(values: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
