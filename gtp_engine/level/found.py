@@ -21,7 +21,7 @@ def found_by_network(game: Game, color: int, evaluation: Evaluation, row: int) -
     useless = _useless(game, color, evaluation.ownership_black[row])
     policy = evaluation.policy[row]
     return Found(
-        best=_likeliest(game, policy, useless),
+        best=_likeliest(game, color, policy, useless),
         policy=policy,
         lead_black=float(evaluation.lead_black[row]),
         visits={},
@@ -33,10 +33,11 @@ def found_by_network(game: Game, color: int, evaluation: Evaluation, row: int) -
 def found_by_search(game: Game, report: SearchReport) -> Found:
     """Return what a search found; one that tried no move has the network's evaluation of the root."""
     assert report.raw is not None, "levels need a network"
-    useless = _useless(game, report.to_play, report.raw.ownership_black)
-    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, move.point, useless)]
+    color = report.to_play
+    useless = _useless(game, color, report.raw.ownership_black)
+    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, useless)]
     return Found(
-        best=tried[0].point if tried else _likeliest(game, report.raw.policy, useless),
+        best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, useless),
         policy=report.raw.policy,
         lead_black=tried[0].lead_black if tried else report.raw.lead_black,
         visits={move.point: move.visits for move in tried},
@@ -59,14 +60,14 @@ def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[i
     return frozenset(int(point) for point in np.flatnonzero(penalties < 0.0) if point != PASS)
 
 
-def _is_allowed(game: Game, point: int, useless: frozenset[int]) -> bool:
-    return point == PASS or (point not in useless and game.is_legal(point))
+def _is_allowed(game: Game, color: int, point: int, useless: frozenset[int]) -> bool:
+    return point not in useless and (point == PASS or game.is_legal(point, color))
 
 
-def _likeliest(game: Game, policy: FloatArray, useless: frozenset[int]) -> int:
+def _likeliest(game: Game, color: int, policy: FloatArray, useless: frozenset[int]) -> int:
     """Return the move of largest probability that changes something; a pass if there is none."""
     order = np.argsort(-policy, kind="stable")
     for point in order[policy[order] > 0.0]:
-        if int(point) not in useless and (point == PASS or game.is_legal(int(point))):
+        if _is_allowed(game, color, int(point), useless):
             return int(point)
     return PASS
