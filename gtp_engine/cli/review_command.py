@@ -12,6 +12,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
+from gtp_engine.cli.result_file import write_result
 
 if TYPE_CHECKING:
     from gtp_engine.review.library import Reviewed, ReviewLibrary, Source
@@ -94,7 +95,9 @@ def review_command(
     if terminal:
         _print_reports(reviewed)
     if table is not None:
-        _write_table(table, reviewed)
+        from gtp_engine.review.csv_report import csv_of
+
+        write_result(table, csv_of(reviewed).encode())
     for name in library.skipped:
         click.echo(f"Skipped {name}: it is a review already.", err=True)
     for failure in library.failures:
@@ -151,11 +154,3 @@ def _print_reports(reviewed: "Sequence[Reviewed]") -> None:
     for each in reviewed:
         click.echo(each.name)
         click.echo(terminal_report(each.result, width=width, color=sys.stdout.isatty()), nl=False)
-
-
-def _write_table(path: Path, reviewed: "Sequence[Reviewed]") -> None:
-    from gtp_engine.files import replacing
-    from gtp_engine.review.csv_report import csv_of
-
-    with replacing(path) as unfinished:
-        unfinished.write_text(csv_of(reviewed), "utf-8")

@@ -9,6 +9,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
+from gtp_engine.cli.result_file import write_result
 
 
 class ScoreCommand(ConfigCommand):
@@ -32,7 +33,6 @@ def score_command(
     """
     config = build_config(config_file, flags)
     from gtp_engine.engine import Engine
-    from gtp_engine.files import replacing
     from gtp_engine.review.score_report import score_record
     from gtp_engine.sgf import read_sgf_file
     from gtp_engine.streams import write_log
@@ -45,7 +45,5 @@ def score_command(
     finally:
         engine.close()
     if target is not None:
-        content = report.marked(data, move_number=move)
-        with replacing(target) as path:
-            path.write_bytes(content)
+        write_result(target, report.marked(data, move_number=move))
     click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())

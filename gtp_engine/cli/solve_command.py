@@ -8,6 +8,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
+from gtp_engine.cli.result_file import write_result
 
 
 class SolveCommand(ConfigCommand):
@@ -40,7 +41,6 @@ def solve_command(
     config = build_config(config_file, flags)
     from gtp_engine.engine.warm_up import warm_up
     from gtp_engine.errors import ConfigError, problem
-    from gtp_engine.files import replacing
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
@@ -57,6 +57,5 @@ def solve_command(
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
     solution = solver.solve(game, color if first is None else parse_color(first), points)
     if target is not None:
-        with replacing(target) as path:
-            path.write_text(solution.to_sgf() + "\n", "utf-8")
+        write_result(target, f"{solution.to_sgf()}\n".encode())
     click.echo(solution.to_text())

@@ -24,16 +24,13 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 
 LONGEST_SECONDS: Final = 10.0
 """Longest time for all disputes of a position; those left keep the ownership that the searches expected."""
 
 LONGEST: Final = 1.5
 """Most moves of a reading for each point of the board; then the stones that are left count as alive."""
-
-_AT_ANY_DEPTH: Final = 1_000_000
-"""More moves than any line of a search has."""
 
 REPLIES: Final = 2
 """Moves after a capture that belong to the reading: a snapback takes one."""
@@ -93,7 +90,7 @@ class LifeReader:
         limits = Limits(
             self._visits,
             lambda progress: self._is_out_of_time(),
-            restrictions=tuple(Restriction(color, far, _AT_ANY_DEPTH) for color in (BLACK, WHITE)),
+            restrictions=tuple(Restriction(color, far, AT_ANY_DEPTH) for color in (BLACK, WHITE)),
             cancel=self._cancel,
         )
         settled_moves = 0

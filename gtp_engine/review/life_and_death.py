@@ -17,7 +17,7 @@ from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, poin
 from gtp_engine.go.game import Game
 from gtp_engine.review.findings import color_letter
 from gtp_engine.review.game_analysis import SEED
-from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
 from gtp_engine.sgf import format_sgf
@@ -28,9 +28,6 @@ DEFAULT_VISITS: Final = 500
 
 WRONG_MOVES: Final = 4
 """Wrong first moves that are refuted: those the search tried most."""
-
-_ALL_DEPTHS: Final = 10_000
-"""More than a search ever looks ahead."""
 
 _LINE: Final = 12
 """Moves shown of each line."""
@@ -48,7 +45,7 @@ class FirstMove:
 
 @dataclass(frozen=True)
 class Solution:
-    """What was found in `game`, with `color` to move first: `moves[0]` is the best first move, the others are worse."""
+    """What was found in `game`, with `color` to move first: `moves[0]` is the best first move, then come others."""
 
     game: Game
     color: int
@@ -61,24 +58,28 @@ class Solution:
 
     def to_text(self) -> str:
         """Return the answer and the refutations, one line each."""
-        lines = [f"{self._described(self.moves[0])}: best"]
-        lines += [f"{self._described(move)}: worse" for move in self.moves[1:]]
-        return "\n".join(lines)
+        return "\n".join(f"{self._described(move)}: {self._verdict(move)}" for move in self.moves)
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
         root = format_sgf(self.game).rstrip().removesuffix(")")
-        comments = ["best", *["worse"] * (len(self.moves) - 1)]
-        lines = [self._sgf_line(move, comment) for move, comment in zip(self.moves, comments, strict=True)]
-        return "\n".join([root, *lines]) + ")"
+        return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
 
-    def _sgf_line(self, move: FirstMove, comment: str) -> str:
+    def _verdict(self, move: FirstMove) -> str:
+        """Return how a move compares with the best one; the answer to another may turn out to be no better."""
+        best = self.moves[0]
+        if move is best:
+            return "best"
+        return "worse" if move.winrate < best.winrate else "as good"
+
+    def _sgf_line(self, move: FirstMove) -> str:
         color, nodes = self.color, []
         for point in move.line:
             nodes.append(f";{color_letter(color)}[{format_point(point, width=self.game.width)}]")
             color = opponent(color)
-        mark = "TE[1]" if comment == "best" else "BM[1]"
-        nodes[0] += f"{mark}C[{escaped(f'{self._described(move)}: {comment}')}]"
+        verdict = self._verdict(move)
+        mark = "BM[1]" if verdict == "worse" else "TE[1]"
+        nodes[0] += f"{mark}C[{escaped(f'{self._described(move)}: {verdict}')}]"
         return f"({''.join(nodes)})"
 
     def _described(self, move: FirstMove) -> str:
@@ -129,7 +130,7 @@ class LifeAndDeath:
         (raw,) = self._search.run([(start, color)], Limits(1))
         start.komi = _half_points(start.komi + raw.lead_black)
         outside = frozenset(board_points(game.width, game.height)) - region
-        restrictions = tuple(Restriction(each, outside, _ALL_DEPTHS) for each in (BLACK, WHITE))
+        restrictions = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         limits = Limits(self._visits, restrictions=restrictions)
         no_pass = Restriction(color, frozenset({PASS}))
         (report,) = self._search.run([(start, color)], replace(limits, restrictions=(*restrictions, no_pass)))

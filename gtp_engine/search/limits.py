@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,10 @@ class Watcher(Protocol):
     def __call__(self, progress: Progress, /) -> bool:
         """Return whether to stop now.  Must not block."""
         ...
+
+
+AT_ANY_DEPTH: Final = 1_000_000
+"""Depth of a restriction that holds in the whole tree: more moves than any line of a search has."""
 
 
 @dataclass(frozen=True)

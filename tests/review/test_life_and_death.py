@@ -15,7 +15,7 @@ from gtp_engine.errors import IllegalMoveError, InvalidVertexError
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.review.life_and_death import LifeAndDeath, Solution, parse_region
+from gtp_engine.review.life_and_death import FirstMove, LifeAndDeath, Solution, parse_region
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
 MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
@@ -46,9 +46,18 @@ def test_the_answer_tree_is_a_record() -> None:
     first = list(game.get_root())
     assert len(first) == len(solution.moves)
     assert all(node.get_move()[0] == "w" for node in first)
-    assert first[0].has_property("TE") and all(node.has_property("BM") for node in first[1:])
+    assert first[0].has_property("TE")
+    assert all(node.has_property("BM") == node.get("C").endswith("worse") for node in first)
     assert first[0].get("C").startswith(solution.answer) and first[0].get("C").endswith("best")
     assert solution.to_text().count("\n") == len(solution.moves) - 1
+
+
+def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
+    game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
+    moves = tuple(FirstMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.8)))
+    solution = Solution(game, 1, moves)
+    assert solution.to_text() == "A1 (80%): best\nB1 (80%): as good"
+    assert "BM" not in solution.to_sgf()
 
 
 def test_the_first_move_is_none_but_in_the_region() -> None:

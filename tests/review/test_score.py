@@ -46,6 +46,12 @@ def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
     assert [node.has_property("TB") for node in nodes] == [True, False, False]
 
 
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    target = tmp_path / "nowhere" / "marked.sgf"
+    done = score("-", "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
+    assert done.exit_code == 2 and f"cannot write '{target}': No such file or directory" in done.stderr
+
+
 def test_a_record_that_cannot_be_read_is_an_error() -> None:
     done = score("-", data="hello")
     assert done.exit_code == 2 and "not a readable SGF record" in done.stderr
