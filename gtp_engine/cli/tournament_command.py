@@ -2,14 +2,10 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gtp_engine.cli.parameters import INTERRUPTED
-
-if TYPE_CHECKING:
-    pass
 
 _HELP = """Let any number of GTP engines play a tournament.
 

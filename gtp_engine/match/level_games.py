@@ -19,7 +19,7 @@ from gtp_engine.evaluation.positions import GOES_ON, Positions, new_positions, p
 from gtp_engine.evaluation.row_kernels import advance_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.handicap import free_handicap_points
+from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
 from gtp_engine.go.rules import PRESETS, Ko
 from gtp_engine.level.drawing import Question, choose_move
 from gtp_engine.level.found import found_by_network, found_by_search
@@ -30,7 +30,6 @@ from gtp_engine.selfplay.game_rows import GameRows
 
 RULES: Final = "chinese"
 KOMI: Final = 7.5
-HANDICAP_KOMI: Final = 0.5
 
 OPENING_SHARE: Final = 0.02
 """Moves of an opening, drawn from the policy itself, as a share of the board's points: 7 on 19×19.  Both games of a

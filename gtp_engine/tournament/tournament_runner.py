@@ -43,7 +43,7 @@ class TournamentRunner:
         self._lock: Final = threading.Lock()
         self._waiting: Final = [pairing for pairing in description.pairings if self._missing(pairing)]
         self._cancel: Final = CancelToken()
-        self._error: TengenError | None = None
+        self._error: Exception | None = None
 
     @property
     def results(self) -> Results:
@@ -51,7 +51,7 @@ class TournamentRunner:
         return {pairing: folder.records() for pairing, folder in self._folders.items()}
 
     def run(self) -> None:
-        """Play the games that are missing; raises MatchError when an engine fails, propagates KeyboardInterrupt."""
+        """Play the games that are missing; raises MatchError when an engine fails, and what else ends a match."""
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
             for index in range(min(self.description.parallel, len(self._waiting)))
@@ -75,7 +75,7 @@ class TournamentRunner:
         while (pairing := self._next()) is not None:
             try:
                 self._play(pairing)
-            except TengenError as error:
+            except Exception as error:  # raised again by `run`: an engine that fails, a full disk
                 self._fail(pairing, error)
                 return
             with self._lock:
@@ -104,12 +104,13 @@ class TournamentRunner:
     def _missing(self, pairing: Pairing) -> bool:
         return len(self._folders[pairing].records()) < self.description.games
 
-    def _fail(self, pairing: Pairing, error: TengenError) -> None:
+    def _fail(self, pairing: Pairing, error: Exception) -> None:
         """Keep the first error, and end all matches."""
-        first, second = (self.description.entrants[place].name for place in (pairing.first, pairing.second))
+        if isinstance(error, (TengenError, OSError)):
+            first, second = (self.description.entrants[place].name for place in (pairing.first, pairing.second))
+            error = MatchError(f"{first} (first) – {second} (second): {error}")
         with self._lock:
-            if self._error is None:
-                self._error = MatchError(f"{first} (first) – {second} (second): {error}")
+            self._error = self._error or error
         self._cancel.cancel()
 
 

@@ -10,6 +10,7 @@ import pytest
 from match_helpers import engine, won_by
 
 from gtp_engine.errors import TengenError
+from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.page import page_of
 from gtp_engine.tournament.standings import format_tables, tables_of, to_json
@@ -102,6 +103,14 @@ class TestGames:
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
         runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path)
         with pytest.raises(MatchError, match=r"engine \d \(first\) – engine \d \(second\): .*komi"):
+            runner.run()
+
+    def test_a_full_disk_ends_the_tournament(self, tmp_path: Path) -> None:
+        def fail(pairing: Pairing, record: GameRecord) -> None:
+            raise OSError("No space left on device")
+
+        runner = TournamentRunner(described("", ""), tmp_path, fail)
+        with pytest.raises(MatchError, match=r"engine 0 .*engine 1 .*No space left"):
             runner.run()
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
