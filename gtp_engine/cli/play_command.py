@@ -93,7 +93,7 @@ def _play(config: Any, settings: Any, record: str | None) -> int:
         log.end()
         try:
             with standard_display() as display:
-                game = TerminalGame(engine, settings, display, lambda: engines.is_compiling)
+                game = TerminalGame(engine, settings, display)
                 if record is not None:
                     game.load(record)
                 farewell = game.run()

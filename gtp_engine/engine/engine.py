@@ -444,6 +444,11 @@ class Engine:
         self._kernels = kernels
         self._owns_kernels = False
 
+    @property
+    def is_compiling(self) -> bool:
+        """Whether kernels are still being compiled, so that searches are small and slow."""
+        return self._kernels is not None and self._kernels.is_compiling
+
     def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
         """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`."""
         if self._kernels is not None:

@@ -43,11 +43,6 @@ class SharedEngines:
             if evaluator is not None:
                 evaluator.prepare(*board)
 
-    @property
-    def is_compiling(self) -> bool:
-        """Whether kernels are still being compiled, so that searches are small and slow."""
-        return self._kernels is not None and self._kernels.is_compiling
-
     def new_engine(self, values: Mapping[str, Value] | None = None, log: Callable[[str], None] | None = None) -> Engine:
         """Return another engine; `values` change its options by full name, as `Config.with_values` takes them.
 

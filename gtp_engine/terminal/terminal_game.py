@@ -35,21 +35,11 @@ _TITLES: Final = {BLACK: "Black", WHITE: "White"}
 
 
 class TerminalGame:
-    """Plays games of `engine` on `display` until the person quits.
+    """Plays games of `engine` on `display` until the person quits."""
 
-    `is_compiling` tells whether the engine is still being compiled, which is shown beside the board.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        settings: GameSettings,
-        display: Display,
-        is_compiling: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, engine: Engine, settings: GameSettings, display: Display) -> None:
         self._engine: Final = engine
         self._display: Final = display
-        self._is_compiling: Final = is_compiling
         self._session = GameSession.start(engine, settings)
         self._message = "Type a move such as D4, or help."
         self._labels: dict[int, str] = {}
@@ -131,7 +121,7 @@ class TerminalGame:
         lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {stones}" if stones else ""))
         if game.last_move is not None:
             lines.append(f"Move {len(game.moves)}: {_TITLES[game.last_move.color]} {game.vertex(game.last_move.point)}")
-        if self._is_compiling():
+        if self._engine.is_compiling:
             lines.append("Weak until it is compiled.")
         return tuple(lines)
 

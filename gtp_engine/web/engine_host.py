@@ -42,11 +42,6 @@ class EngineHost:
         """Begin to load; return at once."""
         self._thread.start()
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether the networks are loaded."""
-        return self._source.done() and self._source.exception() is None
-
     def when_failed(self, callback: Callable[[BaseException], None]) -> None:
         """Call `callback` from another thread if loading fails."""
 

@@ -52,7 +52,14 @@ class GameTable:
 
     def message(self) -> Message:
         """Return the game as a message."""
-        return {"type": "game", "id": self.name, "level": self._level, "thinking": self.is_thinking, **self._state}
+        return {
+            "type": "game",
+            "id": self.name,
+            "level": self._level,
+            "thinking": self.is_thinking,
+            "compiling": self._session.engine.is_compiling,
+            **self._state,
+        }
 
     async def begin(self) -> None:
         """Save the game, and let the engine move if it is its turn."""

@@ -3,7 +3,7 @@
 A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
 
     hello     the engine: its network, whether it has levels, rule sets with their komi
-    game      a game: `play.GameState`, and whether the engine thinks
+    game      a game: `play.GameState`, whether the engine thinks, and whether it is still being compiled
     hint      the best moves
     error     why something could not be done
 

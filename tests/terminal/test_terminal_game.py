@@ -241,3 +241,9 @@ def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: s
     saving, _, loading = script.messages[2:5]
     assert saving.startswith(("Cannot write", "File")), saving
     assert loading.startswith(("Cannot", "File")), loading
+
+
+def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert play(engine).screens[0].facts[-1] != "Weak until it is compiled."
+    monkeypatch.setattr(Engine, "is_compiling", True)
+    assert play(engine).screens[0].facts[-1] == "Weak until it is compiled."

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import RolloutSource, run, serving
 
+from gtp_engine.engine import Engine
 from gtp_engine.web import game_tables, saved_games
 from gtp_engine.web.saved_games import SavedGame, SavedGameError, SavedGames
 
@@ -111,6 +112,19 @@ def test_what_cannot_be_done_gets_a_sentence(message: Any, reason: str, tmp_path
             await socket.send_str("{" * 10_000)
             assert "a JSON object" in (await hear(socket, "error"))["message"]
         assert not (tmp_path / "games").exists(), "nothing is written for a game that does not begin"
+
+    run(test)
+
+
+def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "is_compiling", True)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **NEW)
+            assert game["compiling"]
+            monkeypatch.undo()
+            assert not (await ask(socket, do="open", id=game["id"]))["compiling"]
 
     run(test)
 

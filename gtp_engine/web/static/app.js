@@ -10,6 +10,7 @@ import { Setup } from "./setup.js";
 const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;
 const ERROR_TIME = 6000; // milliseconds
+const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -86,6 +87,8 @@ function showGame(message) {
   }
   draw();
   if (analysis.isOn) analysis.follow(game, shown);
+  clearTimeout(showGame.timer);
+  if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
 }
 
 // --- what the person does ---
@@ -205,6 +208,10 @@ function drawButtons(isMyTurn) {
 }
 
 function statusText() {
+  return game.compiling && game.phase !== "finished" ? `${gameText()} Tengen is weak until it is compiled, which takes about a minute.` : gameText();
+}
+
+function gameText() {
   const [color, vertex] = game.moves.at(-1) ?? [];
   const last = vertex ? `${capital(color)} ${vertex === "pass" ? "passes" : vertex}. ` : "";
   if (game.phase === "finished") return `${last}${resultText(game.result)}`;
