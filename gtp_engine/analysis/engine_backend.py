@@ -73,6 +73,10 @@ class EngineBackend:
         engine.share_kernels(self._kernels)
         return engine
 
+    def lend_evaluator(self) -> Evaluator | None:
+        """Return the network, None without one, for another thread; closing it leaves the network open."""
+        return lent(self._shared)
+
     def models(self) -> list[dict[str, Any]]:
         """Return an entry for each network, with the keys of KataGo's `query_models`."""
         return [evaluator.info.katago_facts() for evaluator in self._evaluators]

@@ -44,6 +44,14 @@ def is_own_output(data: bytes) -> bool:
         return False
 
 
+def can_be_annotated(data: bytes) -> bool:
+    """Return whether a record can be kept byte for byte in a review of it, and is not a review already."""
+    try:
+        return MARK not in TreeText(data).nodes[0].properties
+    except SgfError:
+        return False
+
+
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
     """Return the record in `data` with the review in it, in its own encoding.
 

@@ -83,13 +83,15 @@ class SavedWork:
 
 
 class GameAnalysis:
-    """Analyses games with one evaluator, which stays open.
+    """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
 
     Raises ConfigError without a network, since rollouts have no policy and their scores are too rough for a review, and
     with one that does not evaluate score and ownership.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator | None, effort: Effort) -> None:
+    def __init__(
+        self, config: Config, evaluator: Evaluator | None, effort: Effort, *, group: int | None = None
+    ) -> None:
         if evaluator is None:
             raise ConfigError(problem("a review without a network", advice="name one with --model FILE"))
         if not evaluator.info.has_score or not evaluator.info.has_ownership:
@@ -98,8 +100,9 @@ class GameAnalysis:
         seed = SEED if config.search.seed is None else config.search.seed
         config = replace(config, search=replace(config.search, seed=seed))
         self._effort: Final = effort
+        self._group: Final = group or GROUP
         self._settings: Final = [__version__, evaluator.info.name, str(effort), str(config.search), str(config.puct)]
-        self._search: Final = JointSearch(config, evaluator, GROUP)
+        self._search: Final = JointSearch(config, evaluator, self._group)
         self.network: Final = evaluator.info.name
 
     def key(self, data: bytes, line: GameLine) -> str:
@@ -109,7 +112,7 @@ class GameAnalysis:
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each position; an exception that `progress` raises ends it between two groups."""
-        run = _Run(self._search, line, saved, progress)
+        run = _Run(self._search, line, saved, progress, self._group)
         visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
         everything = [position.number for position in line.positions]
         cost = len(everything) * (2.0 if self._effort.has_second_pass else 1.0)
@@ -129,11 +132,12 @@ class GameAnalysis:
 class _Run:
     """The review of one game."""
 
-    def __init__(self, search: JointSearch, line: GameLine, saved: SavedWork, progress: OnProgress) -> None:
+    def __init__(self, search: JointSearch, line: GameLine, saved: SavedWork, progress: OnProgress, group: int) -> None:
         self._search: Final = search
         self._line: Final = line
         self._saved: Final = saved
         self._progress: Final = progress
+        self._group: Final = group
 
     def search(
         self,
@@ -150,8 +154,8 @@ class _Run:
         `cost` is the number of positions that make up the whole review, for the progress.
         """
         found: list[Finding] = []
-        for start in range(0, len(numbers), GROUP):
-            group = numbers[start : start + GROUP]
+        for start in range(0, len(numbers), self._group):
+            group = numbers[start : start + self._group]
             known = [finding for number in group if (finding := self._saved.get(is_first, number)) is not None]
             if len(known) < len(group):
                 limit = None if seconds is None else len(group) * seconds

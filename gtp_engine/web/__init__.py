@@ -16,6 +16,10 @@
     game_tables       all games: those that pages show have an engine
     game_table        one game and the pages that show it
     saved_games       games on disk
+    game_reviews      reviews of games, one at a time
+    review_work       the review of one game, in a thread
+    guest_evaluator   the shared network for a review, which waits for games
+    precedence        who searches first
     bridge            `gtp-engine connect`: the other end, a GTP engine on stdin and stdout
 
 The event loop waits for nothing but the network: engines, searches and the replay of games are in threads.

@@ -10,6 +10,7 @@ from gtp_engine.web.access import Access
 from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.game_reviews import GameReviews
 from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.gtp_socket import serve_gtp
 from gtp_engine.web.play_socket import serve_page
@@ -31,16 +32,18 @@ def new_application(host: EngineHost, access: Access, games: Path) -> web.Applic
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
     tables = GameTables(host, SavedGames(games))
-    application.router.add_get("/play", partial(serve_page, tables=tables, seats=sockets))
+    reviews = GameReviews(host, tables)
+    application.router.add_get("/play", partial(serve_page, tables=tables, reviews=reviews, seats=sockets))
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
     async def close_sockets(_: web.Application) -> None:
         await close_all(sockets)
 
-    async def close_tables(_: web.Application) -> None:
+    async def close_games(_: web.Application) -> None:
+        await reviews.close()
         await tables.close()
 
     application.on_shutdown.append(close_sockets)
-    application.on_cleanup.append(close_tables)
+    application.on_cleanup.append(close_games)
     return application

@@ -14,16 +14,22 @@ from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
 from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.web.precedence import Precedence
 
 END_WAIT: Final = 2.0
 """Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler or a loader may not."""
 
 
 class EngineSource(Backend, Protocol):
-    """A backend that also opens engines; `analysis.engine_backend.EngineBackend` in a real server."""
+    """A backend that also opens engines and lends its network; `analysis.engine_backend.EngineBackend` for users."""
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine that plays with the same networks, which stay open when it is closed."""
+        ...
+
+    def lend_evaluator(self) -> Evaluator | None:
+        """Return the network, None without one, for another thread; closing it leaves the network open."""
         ...
 
 
@@ -33,6 +39,8 @@ class EngineHost:
     def __init__(self, config: Config, load: Callable[[], EngineSource], log: Callable[[str], None]) -> None:
         self.config: Final = config
         self.log: Final = log
+        self.precedence: Final = Precedence()
+        """Held by games of pages while their engines search."""
         self._load: Final = load
         self._schedule: Final = SharedSchedule()
         self._source: Final[Future[EngineSource]] = Future()
@@ -63,6 +71,10 @@ class EngineHost:
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine with the shared networks, waiting until they are loaded."""
         return self.source().open_engine(config, log)
+
+    def lend_evaluator(self) -> Evaluator | None:
+        """Return the shared network, None without one, waiting until it is loaded."""
+        return self.source().lend_evaluator()
 
     def close(self) -> bool:
         """End the analyses and free the networks; return False if that takes too long.

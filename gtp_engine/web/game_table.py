@@ -13,7 +13,11 @@ from gtp_engine.clock import TimeKind, TimeSettings
 from gtp_engine.errors import TengenError
 from gtp_engine.go.coords import format_color
 from gtp_engine.play import GameSession, Phase, hints_of, state_of
+from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.tree_text import games_in
+from gtp_engine.web.precedence import Precedence
 from gtp_engine.web.saved_games import SavedGame, SavedGames
 
 HINTS: Final = 5
@@ -26,15 +30,26 @@ Message = dict[str, Any]
 class GameTable:
     """The game `name`, which is saved after every change; `viewers` receive messages about it.
 
-    `level` is that of the engine, None if it has no levels.  Coroutines and methods are for the event loop.
+    `level` is that of the engine, None if it has no levels.  `opened` is the file that the game was loaded from, if
+    any.  Searches hold `precedence`.  Coroutines and methods are for the event loop.
     """
 
-    def __init__(self, name: str, session: GameSession, level: str | None, saved: SavedGames) -> None:
+    def __init__(
+        self,
+        name: str,
+        session: GameSession,
+        level: str | None,
+        saved: SavedGames,
+        precedence: Precedence,
+        opened: bytes | None = None,
+    ) -> None:
         self.name: Final = name
         self.viewers: Final[set[Callable[[Message], None]]] = set()
         self._session: Final = session
         self._level: Final = level
         self._saved: Final = saved
+        self._precedence: Final = precedence
+        self._opened: Final = opened
         self._lock: Final = asyncio.Lock()
         self._cancel = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
@@ -61,6 +76,14 @@ class GameTable:
             **self._state,
         }
 
+    def record(self) -> bytes:
+        """Return the game as SGF: the file that was opened, if it can be annotated and has the same moves still."""
+        if self._opened is not None and can_be_annotated(self._opened):
+            record = parse_sgf(self._opened)
+            if not record.later_setups and record.moves == self._session.game.moves:
+                return games_in(self._opened)[0]
+        return str(self._state["sgf"]).encode()
+
     async def begin(self) -> None:
         """Save the game, and let the engine move if it is its turn."""
         async with self._lock:
@@ -82,7 +105,8 @@ class GameTable:
         try:
             async with self._lock:
                 self._cancel = cancel = CancelToken()
-                report = await asyncio.to_thread(self._session.hint, cancel=cancel)
+                with self._precedence.held():
+                    report = await asyncio.to_thread(self._session.hint, cancel=cancel)
                 moves = [asdict(move) for move in hints_of(self._session.game, report, HINTS)]
         finally:
             self._let_engine_move()
@@ -101,7 +125,7 @@ class GameTable:
         if self._session.is_engine_turn and not self.is_thinking:
             self._cancel = CancelToken()
             self._thinking = asyncio.create_task(self._think(self._cancel))
-            self._publish(self.message())
+            self.publish(self.message())
 
     async def _think(self, cancel: CancelToken) -> None:
         """Let the engine move."""
@@ -109,28 +133,30 @@ class GameTable:
             async with self._lock:
                 await self._call(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
         except TengenError as error:
-            self._publish({"type": "error", "message": str(error)})
+            self.publish({"type": "error", "message": str(error)})
         finally:
             self._thinking = None
-            self._publish(self.message())
+            self.publish(self.message())
 
     async def _call(self, method: Callable[[GameSession], object]) -> None:
         """Call a method of the session in a thread; then save the game and show it to all pages."""
         session, before = self._session, self._session.phase
         try:
-            await asyncio.to_thread(method, session)
-            if session.phase is Phase.SCORING and before is not Phase.SCORING:
-                self._show()
-                await asyncio.to_thread(session.propose_dead)
+            with self._precedence.held():
+                await asyncio.to_thread(method, session)
+                if session.phase is Phase.SCORING and before is not Phase.SCORING:
+                    self._show()
+                    await asyncio.to_thread(session.propose_dead)
         finally:
             self._show()
             self._save()
 
     def _show(self) -> None:
         self._state = _state_of(self._session)
-        self._publish(self.message())
+        self.publish(self.message())
 
-    def _publish(self, message: Message) -> None:
+    def publish(self, message: Message) -> None:
+        """Send a message to all pages that show the game."""
         for viewer in self.viewers:
             viewer(message)
 

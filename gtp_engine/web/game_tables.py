@@ -11,7 +11,7 @@ from gtp_engine.errors import TengenError, counted
 from gtp_engine.go.coords import parse_color
 from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.game_table import GameTable
+from gtp_engine.web.game_table import GameTable, Message
 from gtp_engine.web.saved_games import SavedGame, SavedGames
 
 MOST_TABLES: Final = 16
@@ -44,11 +44,11 @@ class GameTables:
         async with self._lock:
             return await self._open(self._saved.new_id(), level, lambda engine: GameSession.start(engine, settings))
 
-    async def load(self, sgf: str, human: int | None, level: str | None) -> GameTable:
-        """Return a new game that continues a record; raises TengenError."""
+    async def load(self, data: bytes, human: int | None, level: str | None) -> GameTable:
+        """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
             name = self._saved.new_id()
-            return await self._open(name, level, lambda engine: GameSession.load(engine, sgf, human=human))
+            return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human), data)
 
     async def find(self, name: str) -> GameTable:
         """Return a game by its id; raises TengenError."""
@@ -60,15 +60,30 @@ class GameTables:
             game = self._saved.load(name)
             return await self._open(name, game.level, lambda engine: _continued(engine, game))
 
+    def is_shown(self, name: str) -> bool:
+        """Return whether a page shows a game."""
+        return name in self._tables and bool(self._tables[name].viewers)
+
+    def publish(self, name: str, message: Message) -> None:
+        """Send a message to all pages that show a game."""
+        if name in self._tables:
+            self._tables[name].publish(message)
+
     async def close(self) -> None:
         """Free the engines of all games."""
         await asyncio.gather(*(table.close() for table in self._tables.values()))
         self._tables.clear()
 
-    async def _open(self, name: str, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameTable:
-        """Return a game with a new engine, after making room for it; raises TengenError."""
+    async def _open(
+        self, name: str, level: str | None, set_up: Callable[[Engine], GameSession], opened: bytes | None = None
+    ) -> GameTable:
+        """Return a game with a new engine, after making room for it; raises TengenError.
+
+        `opened` is the file that it is loaded from, if any.
+        """
         await self._make_room()
-        table = GameTable(name, await asyncio.to_thread(self._session, level, set_up), level, self._saved)
+        session = await asyncio.to_thread(self._session, level, set_up)
+        table = GameTable(name, session, level, self._saved, self._host.precedence, opened)
         self._tables[name] = table
         await table.begin()
         return table

@@ -5,11 +5,14 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     hello     the engine: its network, whether it has levels, rule sets with their komi
     game      a game: `play.GameState`, whether the engine thinks, and whether it is still being compiled
     hint      the best moves
+    review    what a review of the game has found so far (see `review_work`)
+    review_file   a file of a finished review
     error     why something could not be done
 
 Analyses are no business of this socket: pages ask for them at `/analysis`, as KaTrain does.
 """
 
+import base64
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -24,6 +27,7 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
+from gtp_engine.web.game_reviews import GameReviews
 from gtp_engine.web.game_table import GameTable, Message
 from gtp_engine.web.game_tables import GameTables
 
@@ -39,10 +43,12 @@ class PageError(TengenError):
     """A message of a page that the server does not understand, or cannot follow now."""
 
 
-async def serve_page(request: web.Request, tables: GameTables, seats: Seats) -> web.StreamResponse:
+async def serve_page(
+    request: web.Request, tables: GameTables, reviews: GameReviews, seats: Seats
+) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
-        page = _Page(client, tables)
+        page = _Page(client, tables, reviews)
         try:
             await page.run()
         finally:
@@ -53,9 +59,10 @@ async def serve_page(request: web.Request, tables: GameTables, seats: Seats) -> 
 class _Page:
     """A page: it shows one game at a time."""
 
-    def __init__(self, client: ClientSocket, tables: GameTables) -> None:
+    def __init__(self, client: ClientSocket, tables: GameTables, reviews: GameReviews) -> None:
         self._client: Final = client
         self._tables: Final = tables
+        self._reviews: Final = reviews
         self._table: GameTable | None = None
         self._commands: Final[dict[str, Command]] = {
             "new": self._start,
@@ -64,6 +71,9 @@ class _Page:
             "hint": self._hint,
             "play": self._play,
             "toggle_dead": self._toggle_dead,
+            "review": self._review,
+            "stop_review": self._stop_review,
+            "review_file": self._review_file,
             **{name: self._calling(method) for name, method in _PLAIN.items()},
         }
 
@@ -108,7 +118,7 @@ class _Page:
 
     async def _load(self, fields: Fields) -> None:
         human = fields.color("human") if "human" in fields else None
-        self._show(await self._tables.load(_text(fields, "sgf"), human, _level(fields)))
+        self._show(await self._tables.load(_file(fields), human, _level(fields)))
 
     async def _open(self, fields: Fields) -> None:
         self._show(await self._tables.find(_text(fields, "id")))
@@ -123,6 +133,15 @@ class _Page:
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
         await self._game().change(lambda session: session.toggle_dead(vertex))
+
+    async def _review(self, fields: Fields) -> None:
+        await self._reviews.start(self._game())
+
+    async def _stop_review(self, fields: Fields) -> None:
+        await self._reviews.cancel(self._game().name)
+
+    async def _review_file(self, fields: Fields) -> None:
+        self._send(self._reviews.file(self._game().name, _text(fields, "format")))
 
     def _calling(self, method: Callable[[GameSession], object]) -> Command:
         """Return a command that calls a method of the session."""
@@ -144,6 +163,7 @@ class _Page:
         self._table = table
         table.viewers.add(self._send)
         self._send(table.message())
+        self._send(self._reviews.message(table.name))
 
     def _send(self, message: Message) -> None:
         self._client.outbox.put(json.dumps(message, separators=(",", ":"), allow_nan=False))
@@ -165,6 +185,14 @@ def _text(fields: Fields, name: str) -> str:
     if not isinstance(value, str):
         raise fields.error(name, "a text")
     return value
+
+
+def _file(fields: Fields) -> bytes:
+    """Return a file; raises QueryError."""
+    try:
+        return base64.b64decode(_text(fields, "file"), validate=True)
+    except ValueError:
+        raise fields.error("file", "a text in base 64") from None
 
 
 def _level(fields: Fields) -> str | None:

@@ -129,6 +129,14 @@ class Page:
         await self.call("Input.dispatchKeyEvent", type="keyDown", **values)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **values)
 
+    async def open_record(self, record: str) -> None:
+        """Choose a file with this game record, as *Open* lets people do."""
+        await self.evaluate(
+            "(() => { const files = new DataTransfer(), field = document.querySelector('#file');"
+            f"files.items.add(new File([{json.dumps(record)}], 'game.sgf')); field.files = files.files;"
+            "field.dispatchEvent(new Event('change')); })()"
+        )
+
     async def text(self, selector: str) -> str:
         """Return the text of an element."""
         return str(await self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))

@@ -32,11 +32,7 @@ async def make(folder: Path) -> None:
                 page = await chromium.page(address[0], width=1180, height=760)
                 await page.until("document.querySelector('#setup').open")
                 await page.evaluate("document.querySelector('#setup').close()")
-                await page.evaluate(
-                    f"(() => {{ const files = new DataTransfer(); files.items.add(new File(['{RECORD}'], 'game.sgf'));"
-                    "const field = document.querySelector('#file'); field.files = files.files;"
-                    "field.dispatchEvent(new Event('change')); })()"
-                )
+                await page.open_record(RECORD)
                 await page.until("document.querySelector('#number').innerText === '8 / 8'", 300)
                 await page.click("#analyse")
                 await page.until(

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestServer
 from busy_machine import bound
+from puct_support import AreaEvaluator
 from web.browser import PROGRAM, Browser, Page, browser
 
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
+from gtp_engine.review import effort
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
 from gtp_engine.web.engine_host import EngineHost
@@ -25,12 +27,12 @@ FREE_POINTS = "document.querySelectorAll('.point[aria-label*=empty]').length"
 
 @contextlib.asynccontextmanager
 async def server(games: Path, port: int = 0) -> AsyncIterator[int]:
-    """Run a server with a fast engine; yield its port."""
+    """Run a server with a fast engine, which plays by rollouts, and a network for reviews; yield its port."""
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
     log: list[str] = []
 
     def load() -> Any:
-        return EngineBackend(config, None, lambda line: None)
+        return EngineBackend(config, AreaEvaluator(), lambda line: None)
 
     host = EngineHost(config, load, log.append)
     host.start()
@@ -178,8 +180,12 @@ async def to_the_end(page: Page) -> None:
     await page.until("/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
 
 
-def test_a_phone(tmp_path: Path) -> None:
-    """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen."""
+def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen.
+
+    Then a game is reviewed.
+    """
+    monkeypatch.setattr(effort, "DEFAULT_VISITS", 4)
 
     async def test(chromium: Browser) -> None:
         async with server(tmp_path / "games") as port:
@@ -198,5 +204,26 @@ def test_a_phone(tmp_path: Path) -> None:
             assert await moves_of(page) == before
             await page.click("#confirm")
             await page.until(f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
+            await review_a_record(page)
 
     in_browser(test, tmp_path)
+
+
+async def review_a_record(page: Page) -> None:
+    """Review a game with the keyboard; a mistake leads to its position, where live analysis goes on."""
+    await page.open_record("(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])")
+    await page.until("document.querySelector('#number').innerText === '6 / 6'")
+    await page.evaluate("document.querySelector('#review-start').focus()")
+    await page.press("Enter")
+    await page.until("document.querySelector('#review-news').innerText.startsWith('The review is finished')")
+    assert await page.evaluate("document.activeElement.id") == "review-html"
+    assert await page.evaluate("document.querySelectorAll('#accuracy tbody tr').length") == 2
+    assert await page.evaluate("document.querySelectorAll('.graph-lost').length") >= 1
+    await page.click("#mistakes button")
+    number = str(await page.text("#mistakes strong")).partition(".")[0]
+    await page.until(f"document.querySelector('#number').innerText === '{int(number) - 1} / 6'")
+    assert await page.evaluate("document.querySelector('#mistakes button').ariaCurrent") == "true"
+    assert await page.evaluate("document.querySelectorAll('.candidate').length") == 2
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.click("#analyse")
+    await page.until("document.querySelector('#verdict').innerText.includes('visits')")

@@ -1,6 +1,7 @@
 """What a page says and hears: games, their rules of conduct, their files."""
 
 import asyncio
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str,
         message: dict[str, Any] = await socket.receive_json()
         if message["type"] == kind and not message.get("thinking") and not message.get("is_engine_turn"):
             return message
+
+
+def in_base_64(record: str, encoding: str = "utf-8") -> str:
+    return base64.b64encode(record.encode(encoding)).decode("ascii")
 
 
 async def ask(socket: ClientWebSocketResponse, kind: str = "game", **message: Any) -> dict[str, Any]:
@@ -97,7 +102,8 @@ def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
         ({**NEW, "size": 3, "handicap": 9}, "handicap"),
         ({**NEW, "rules": "none of these"}, "none of these"),
         ({**NEW, "time": "absolute -1"}, "main time"),
-        ({"do": "load", "sgf": "(;GM[1]"}, "SGF"),
+        ({"do": "load", "file": "KDtHTVsxXQ=="}, "SGF"),
+        ({"do": "load", "file": "(;GM[1]"}, "a text in base 64"),
         ({"do": "__init__"}, "a JSON object with do = new"),
         ({"do": ["new"]}, "a JSON object with do = new"),
         ([], "a JSON object with do = new"),
@@ -132,7 +138,7 @@ def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch
 def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            loaded = await ask(socket, do="load", sgf="(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])")
+            loaded = await ask(socket, do="load", file=in_base_64("(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])"))
             assert (loaded["human"], len(loaded["moves"])) == ("black", 2)
             assert "occupied" in (await ask(socket, "error", do="play", vertex="E5"))["message"]
             assert "has not ended" in (await ask(socket, "error", do="accept"))["message"]

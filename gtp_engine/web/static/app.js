@@ -5,6 +5,7 @@ import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Graph } from "./graph.js";
 import { pointOf, positionsOf } from "./position.js";
+import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
 
 const CANDIDATES = 8; // on the board and in the table
@@ -25,6 +26,7 @@ let announced = "";
 const board = new Board(element("board"), choose);
 const graph = new Graph(element("graph"), showMove);
 const analysis = new Analysis(drawAnalysis);
+const review = new Review(element("review"), { send, onChoose: showMistake });
 const setup = new Setup(element("setup"), (message) => send(message));
 board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
 const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
@@ -60,6 +62,8 @@ function receive(message) {
       const [best] = moves;
       if (best) say(`Hint: ${best.vertex}, winrate ${(100 * best.winrate).toFixed(0)} %.`);
     },
+    review: showReview,
+    review_file: (file) => review.saveFile(file),
     error: ({ message: text }) => {
       if (!game && text.startsWith("there is no game")) {
         localStorage.removeItem("game");
@@ -91,6 +95,12 @@ function showGame(message) {
   if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
 }
 
+function showReview(message) {
+  review.receive(message);
+  review.draw(game, shown);
+  drawAnalysis();
+}
+
 // --- what the person does ---
 
 function choose(vertex) {
@@ -108,8 +118,12 @@ function showMove(number) {
   if (analysis.isOn) analysis.follow(game, shown);
 }
 
+function showMistake(number) {
+  showMove(number);
+  element("board").scrollIntoView({ block: "nearest" });
+}
+
 function turnAnalysis(isOn) {
-  element("analysed").hidden = !isOn;
   if (isOn) {
     analysis.turnOn();
     if (game) analysis.follow(game, shown);
@@ -120,15 +134,12 @@ function turnAnalysis(isOn) {
 }
 
 async function loadRecord(file) {
-  send({ do: "load", sgf: await file.text() });
+  const bytes = new Uint8Array(await file.arrayBuffer()); // as they are: records have many encodings
+  send({ do: "load", file: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) });
 }
 
 function saveRecord() {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([game.sgf], { type: "application/x-go-sgf" }));
-  link.download = `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  download(game.sgf, `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
 }
 
 element("new").onclick = () => setup.open();
@@ -177,6 +188,7 @@ function draw() {
   drawButtons(isMyTurn);
   const text = statusText();
   if (text !== announced) say(text);
+  review.draw(game, shown);
   drawAnalysis();
 }
 
@@ -230,27 +242,40 @@ function resultText(result) {
 
 function drawAnalysis() {
   const moves = analysis.live ? analysis.candidates(CANDIDATES) : [];
-  const onBoard = hints && !analysis.isOn
-    ? hints.map((move, index) => {
-      const point = pointOf(move.vertex, game.height);
-      return { x: point?.[0], y: point?.[1], text: (100 * move.winrate).toFixed(0), small: String(move.visits), share: 1 - index / 8, isBest: index === 0 };
-    })
-    : moves;
   board.layers && board.overlay({
-    candidates: onBoard.filter(({ x }) => x !== undefined),
+    candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
     ownership: element("ownership").checked ? analysis.live?.ownership : null,
   });
-  if (!analysis.isOn || !game) return;
+  element("verdict").hidden = element("moves").hidden = !analysis.isOn;
+  element("graph").hidden = !analysis.isOn && !review.fits;
+  if (!game) return;
+  const reviewed = review.values;
+  const values = game.moves.concat([null]).map((_, number) => reviewed[number] ?? analysis.values[number]);
+  graph.show(values, game.moves.length, shown, review.lost);
+  if (!analysis.isOn) return;
   const root = analysis.live?.rootInfo;
   const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
   element("verdict").textContent = root ? `Black ${(100 * root.winrate).toFixed(1)} % · ${lead} · ${root.visits} visits` : "Analysing …";
-  graph.show(analysis.values, game.moves.length, shown);
   element("moves").tBodies[0].replaceChildren(...moves.map((move) => {
     const row = document.createElement("tr");
     const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
     row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
     return row;
   }));
+}
+
+/** Return what the board shows without a live analysis: hints, or what the review says about the next move. */
+function stillMoves() {
+  const at = (vertex) => {
+    const point = pointOf(vertex, game.height);
+    return { x: point?.[0], y: point?.[1] };
+  };
+  if (hints) {
+    return hints.map(({ vertex, winrate, visits }, index) => ({
+      ...at(vertex), text: (100 * winrate).toFixed(0), small: String(visits), share: 1 - index / 8, isBest: index === 0,
+    }));
+  }
+  return game ? review.marks(shown).map(([vertex, text, isBest]) => ({ ...at(vertex), text, small: "", share: 1, isBest })) : [];
 }
 
 function signed(number) {

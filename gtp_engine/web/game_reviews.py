@@ -1,0 +1,134 @@
+"""Reviews of games that pages show, one at a time; those that are finished are kept while the server runs."""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.game_table import GameTable, Message
+from gtp_engine.web.game_tables import GameTables
+from gtp_engine.web.guest_evaluator import GuestCancelled, GuestEvaluator
+from gtp_engine.web.review_work import FinishedReview, ReviewWork
+
+MOST_REVIEWS: Final = 16
+"""Finished reviews that are kept: as many as games may be open; one takes about a megabyte."""
+
+FORMATS: Final = ("html", "sgf")
+"""The files of a review that pages offer."""
+
+
+class ReviewError(TengenError):
+    """A review cannot begin now, or there is none."""
+
+
+class _Running(NamedTuple):
+    """The review that is under way."""
+
+    name: str
+    cancel: CancelToken
+    task: asyncio.Task[None]
+
+
+class GameReviews:
+    """Reviews games of `tables` with the network of `host`; methods and coroutines are for the event loop."""
+
+    def __init__(self, host: EngineHost, tables: GameTables) -> None:
+        self._host: Final = host
+        self._tables: Final = tables
+        self._lock: Final = asyncio.Lock()
+        self._running: _Running | None = None
+        self._latest: Message = {}
+        self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
+
+    def message(self, name: str) -> Message:
+        """Return what is known about the review of a game as a message."""
+        if self._running is not None and self._running.name == name and self._latest:
+            return self._latest
+        finished = self._finished.get(name)
+        return _none(name) if finished is None else finished.message
+
+    async def start(self, table: GameTable) -> None:
+        """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.
+
+        A review that no page shows gives way.
+        """
+        async with self._lock:
+            running = self._running
+            if running is not None:
+                if running.name == table.name:
+                    return
+                if self._tables.is_shown(running.name):
+                    raise ReviewError("another game is being reviewed; try again when that is done")
+                await self._end(running)
+            cancel = CancelToken()
+            self._latest = {}
+            task = asyncio.create_task(self._review(table, cancel))
+            self._running = _Running(table.name, cancel, task)
+
+    async def cancel(self, name: str) -> None:
+        """End the review of a game if it is under way; what it has found is dropped."""
+        async with self._lock:
+            if self._running is not None and self._running.name == name:
+                await self._end(self._running)
+
+    def file(self, name: str, format: str) -> Message:
+        """Return a file of a finished review as a message, its bytes in base 64; raises ReviewError."""
+        if format not in FORMATS:
+            raise ReviewError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
+        if name not in self._finished:
+            raise ReviewError("this game has no finished review: start one")
+        content = self._finished[name].files[format]
+        return {
+            "type": "review_file",
+            "id": name,
+            "format": format,
+            "content": base64.b64encode(content).decode("ascii"),
+        }
+
+    async def close(self) -> None:
+        """End the review that is under way."""
+        async with self._lock:
+            if self._running is not None:
+                await self._end(self._running)
+
+    async def _end(self, running: _Running) -> None:
+        running.cancel.cancel()
+        await asyncio.wait((running.task,))
+
+    async def _review(self, table: GameTable, cancel: CancelToken) -> None:
+        """Review a game, and tell its pages."""
+        loop, name = asyncio.get_running_loop(), table.name
+
+        def send(message: Message) -> None:
+            loop.call_soon_threadsafe(self._tell, message)
+
+        try:
+            finished = await asyncio.to_thread(self._run, table, send, cancel)
+            self._finished.pop(name, None)
+            self._finished[name] = finished
+            for oldest in list(self._finished)[:-MOST_REVIEWS]:
+                del self._finished[oldest]
+        except GuestCancelled:
+            pass
+        except TengenError as error:
+            self._tables.publish(name, {"type": "error", "message": str(error)})
+        finally:
+            self._running = None
+            self._tables.publish(name, self.message(name))
+
+    def _run(self, table: GameTable, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
+        """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
+        work, evaluator = ReviewWork(table.name, table.record(), self._host.config, send), self._host.lend_evaluator()
+        return work.run(None if evaluator is None else GuestEvaluator(evaluator, self._host.precedence, cancel))
+
+    def _tell(self, message: Message) -> None:
+        """Show what has been found to the game's pages."""
+        self._latest = message
+        self._tables.publish(message["id"], message)
+
+
+def _none(name: str) -> Message:
+    return {"type": "review", "id": name, "state": "none"}

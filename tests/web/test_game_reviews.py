@@ -1,0 +1,235 @@
+"""Reviews of games that pages show: how they grow, give way and end, and what pages can save of them."""
+
+import asyncio
+import base64
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from puct_support import AreaEvaluator
+from web.serving import RolloutSource, run, serving
+from web.test_play_socket import NEW, ask, hear, in_base_64
+
+from gtp_engine import Rules
+from gtp_engine.analysis.engine_backend import EngineBackend
+from gtp_engine.review import Effort, effort, review_game
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.web import review_work
+from gtp_engine.web.precedence import Precedence
+
+RECORD = (
+    "(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
+)
+OTHER = "(;GM[1]SZ[5]KM[0.5]RU[Chinese]RE[B+2]C[a file];B[cc];W[bb])"
+
+
+class GatedEvaluator(AreaEvaluator):
+    """Evaluates while the gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def evaluate(self, *arguments: Any) -> None:
+        assert self.gate.wait(20)
+        super().evaluate(*arguments)
+
+
+class ReviewSource(RolloutSource):
+    """Engines that play by rollouts, so that only reviews use the network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.evaluator = GatedEvaluator()
+
+    def load(self) -> Any:
+        return EngineBackend(self.config, self.evaluator, lambda line: None)
+
+
+@pytest.fixture(autouse=True)
+def small_reviews(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let reviews search little, and tell of it often."""
+    monkeypatch.setattr(effort, "DEFAULT_VISITS", 8)
+    monkeypatch.setattr(review_work, "GROUP", 3)
+
+
+async def finish(socket: Any) -> list[dict[str, Any]]:
+    """Return all messages of a review up to its end."""
+    messages = [await hear(socket, "review")]
+    while messages[-1]["state"] == "running":
+        messages.append(await hear(socket, "review"))
+    return messages
+
+
+def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path) as client:
+            async with client.ws_connect("/play") as socket:
+                game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+                assert (await hear(socket, "review"))["state"] == "none"
+                await socket.send_json({"do": "review"})
+                messages = await finish(socket)
+            async with client.ws_connect("/play") as socket:
+                await socket.send_json({"do": "open", "id": game["id"]})
+                assert await hear(socket, "review") == messages[-1], "it is kept"
+                files = {
+                    kind: await ask(socket, "review_file", do="review_file", format=kind) for kind in ("html", "sgf")
+                }
+                assert "html or sgf" in (await ask(socket, "error", do="review_file", format="../x"))["message"]
+        check_growth(messages)
+        check_files(messages[-1], {kind: base64.b64decode(file["content"]) for kind, file in files.items()})
+
+    run(test)
+
+
+def check_growth(messages: list[dict[str, Any]]) -> None:
+    shares = [message["share"] for message in messages]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert [len(message["positions"]) for message in messages] == [0, 3, 6, 7, 7, 7]
+    assert [message["state"] for message in messages] == ["running"] * 5 + ["finished"]
+    for message in messages[1:]:
+        assert len(message["moves"]) == len(message["positions"]) - 1
+        assert message["line"][0] == ["B", "C3"]
+
+
+def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
+    """Compare the files with those of `gtp-engine review`, and the numbers on the page with theirs."""
+    whole = review_game(RECORD.encode("shift_jis"), AreaEvaluator(), effort=Effort(visits=8), rules=Rules())
+    assert [move["points_lost"] for move in whole.to_json()["moves"]] == [lost for lost, _ in message["moves"]]
+    data = files["html"].decode().split('type="application/json"')[1].split(">", 1)[1].split("</script>")[0]
+    result = json.loads(data)
+    assert result["positions"] == json.loads(json.dumps(whole.to_json()["positions"]))
+    assert result["players"]["B"]["name"] == "本因坊"
+    assert result["players"]["B"]["accuracy"] == message["players"]["B"]["accuracy"]
+    assert result["mistakes"] == [mistake["number"] for mistake in message["mistakes"]] != []
+    annotated = files["sgf"].decode("shift_jis")
+    assert annotated.startswith("(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept")
+    assert "TENGEN[" in annotated
+
+
+def test_one_review_at_a_time(tmp_path: Path) -> None:
+    """Another game waits; a review can be stopped, and one that no page shows gives way."""
+
+    async def test() -> None:
+        source = ReviewSource()
+        gate = source.evaluator.gate
+        async with serving(source, games=tmp_path) as client, client.ws_connect("/play") as one:
+            other = await client.ws_connect("/play")
+            await ask(one, do="load", file=in_base_64(RECORD, "shift_jis"))
+            await ask(other, do="load", file=in_base_64(OTHER))
+            for socket in (one, other):
+                assert (await hear(socket, "review"))["state"] == "none"
+            gate.clear()
+            assert (await ask(other, "review", do="review"))["state"] == "running"
+            assert "another game is being reviewed" in (await ask(one, "error", do="review"))["message"]
+            await other.send_json({"do": "stop_review"})
+            gate.set()
+            assert (await finish(other))[-1]["state"] == "none"
+            assert "no finished review" in (await ask(other, "error", do="review_file", format="sgf"))["message"]
+            gate.clear()
+            assert (await ask(other, "review", do="review"))["state"] == "running"
+            await other.close()
+            await asyncio.sleep(0.05)
+            await one.send_json({"do": "review"})
+            await asyncio.sleep(0.05)
+            gate.set()
+            assert (await finish(one))[-1]["state"] == "finished"
+
+    run(test)
+
+
+async def reviewed(socket: Any) -> tuple[dict[str, Any], str]:
+    """Review the game that is shown; return the last message and the record."""
+    await socket.send_json({"do": "review"})
+    while (message := await hear(socket, "review"))["state"] != "finished":
+        pass
+    file = await ask(socket, "review_file", do="review_file", format="sgf")
+    return message, base64.b64decode(file["content"]).decode()
+
+
+def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
+    """After another move, not the file that was opened but the game as it is."""
+
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="load", file=in_base_64(OTHER))
+            await ask(socket, do="resume")
+            await socket.send_json({"do": "play", "vertex": "A1"})
+            game = await hear(socket)
+            while len(game["moves"]) < 4:
+                game = await hear(socket)
+            message, record = await reviewed(socket)
+            assert [vertex for _, vertex in message["line"]] == [vertex for _, vertex in game["moves"]]
+            assert "C[a file]" not in record
+
+    run(test)
+
+
+def test_a_review_is_not_annotated_again(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="load", file=in_base_64(OTHER.replace("GM[1]", "GM[1]TENGEN[old]")))
+            _, record = await reviewed(socket)
+            assert "TENGEN[review" in record
+            assert "TENGEN[old]" not in record
+
+    run(test)
+
+
+def test_what_cannot_be_reviewed_gets_a_sentence(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert "no game is open" in (await ask(socket, "error", do="review"))["message"]
+            await ask(socket, **NEW)
+            assert "--model FILE" in (await ask(socket, "error", do="review"))["message"]
+            assert (await hear(socket, "review"))["state"] == "none"
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, **NEW)
+            assert "no moves to review" in (await ask(socket, "error", do="review"))["message"]
+
+    run(test)
+
+
+def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
+    async def test() -> None:
+        source = ReviewSource()
+        source.config = source.config.with_values({"search.visits": 10**7})
+        async with (
+            serving(source, games=tmp_path) as client,
+            client.ws_connect("/play") as player,
+            client.ws_connect("/play") as reader,
+        ):
+            await ask(reader, do="load", file=in_base_64(OTHER))
+            await player.send_json({**NEW, "human": "W"})
+            while not (await player.receive_json()).get("thinking"):
+                pass
+            await reader.send_json({"do": "review"})
+            while (await hear(reader, "review"))["state"] != "running":
+                pass
+            await asyncio.sleep(0.1)
+            assert source.evaluator.asked == []
+            await player.send_json({"do": "resign"})
+            assert (await finish(reader))[-1]["state"] == "finished"
+
+    run(test)
+
+
+def test_others_wait_while_a_game_has_precedence() -> None:
+    precedence, cancel = Precedence(), CancelToken()
+    waiting = threading.Thread(target=precedence.wait, args=(cancel,))
+    with precedence.held(), precedence.held():
+        waiting.start()
+        waiting.join(0.02)
+        assert waiting.is_alive()
+    waiting.join(20)
+    assert not waiting.is_alive()
+    with precedence.held():
+        waiting = threading.Thread(target=precedence.wait, args=(cancel,))
+        waiting.start()
+        cancel.cancel()
+        waiting.join(20)
+        assert not waiting.is_alive(), "a cancellation ends the wait"
