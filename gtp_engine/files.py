@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, their hashes, and the folder for what belongs to the user."""
+"""Files that are written whole or not at all, or line by line; their hashes, and the folder of the user."""
 
 import hashlib
 import os
@@ -36,6 +36,22 @@ def replacing(target: Path) -> Iterator[Path]:
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def complete_lines(path: Path) -> list[str]:
+    """Return the lines of a file that grows line by line, none if it does not exist; cuts off a last line without end.
+
+    Such a line was being written when a process ended; what is appended later must not continue it.  Bytes that are not
+    UTF-8 become U+FFFD.  Raises OSError.
+    """
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return [line.removesuffix("\r") for line in whole.decode("utf-8", errors="replace").split("\n")[:-1]]
 
 
 def sha256_of(path: Path) -> str:

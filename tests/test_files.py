@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.files import replacing
+from gtp_engine.files import complete_lines, replacing
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -26,3 +26,13 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, reason: 
         raise reason
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    assert complete_lines(path) == []
+    path.write_bytes("one\u2028two\r\nthree\nfo".encode())
+    assert complete_lines(path) == ["one\u2028two", "three"]
+    with path.open("a") as file:
+        file.write("five\n")
+    assert complete_lines(path) == ["one\u2028two", "three", "five"]

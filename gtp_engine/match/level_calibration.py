@@ -20,9 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config.level import LEVELS
+from gtp_engine.errors import problem, shown_path
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.files import complete_lines
 from gtp_engine.level.skills import BOTTOM_SKILL, TOP_SKILL
 from gtp_engine.match.level_games import LevelGames, Outcome, Pairing
+from gtp_engine.match.settings import MatchError
 from gtp_engine.match.sprt import ELO_SCALE
 from gtp_engine.match.statistics import elo_difference, wilson_interval
 
@@ -61,7 +64,7 @@ CHECKED_STEP: Final[Mapping[int, int]] = {9: 4, 13: 4, 19: 2}
 
 
 class GameRow(NamedTuple):
-    """A game that was played, as it is kept in the file."""
+    """A game that was played, as it is kept in the file; files without the network's name are those of one network."""
 
     size: int
     handicap: int
@@ -71,13 +74,19 @@ class GameRow(NamedTuple):
     points: float  # Black's
     lead: float  # Black's
     moves: int
+    network: str = ""
 
 
 def read_games(path: Path) -> list[GameRow]:
-    """Return the games in a file, none if it does not exist."""
-    if not path.exists():
-        return []
-    return [GameRow(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    """Return the games in a file, none if it does not exist; raises MatchError for a line that is no game."""
+    games = []
+    for number, line in enumerate(complete_lines(path), start=1):
+        try:
+            games.append(GameRow(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            advice = "remove the line, or name another file"
+            raise MatchError(problem(f"{shown_path(path)}, line {number}, is not a game", advice=advice)) from error
+    return games
 
 
 def pairings_of(skills: Sequence[float], games: int) -> list[Pairing]:
@@ -100,8 +109,13 @@ class Measurement:
         self._log: Final = log
 
     def games(self, handicap: int = 0) -> list[GameRow]:
-        """Return the games played so far on this board with this handicap."""
-        return [row for row in read_games(self._path) if (row.size, row.handicap) == (self.size, handicap)]
+        """Return the games that this network has played so far on this board with this handicap."""
+        networks = ("", self._evaluator.info.name)
+        return [
+            row
+            for row in read_games(self._path)
+            if (row.size, row.handicap) == (self.size, handicap) and row.network in networks
+        ]
 
     def play(self, pairings: Iterable[Pairing], *, handicap: int = 0) -> None:
         """Play those games that are not in the file yet."""
@@ -129,6 +143,7 @@ class Measurement:
             outcome.black_points,
             round(outcome.lead_black, 1),
             outcome.moves,
+            self._evaluator.info.name,
         )
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row._asdict()) + "\n")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from gtp_engine.files import complete_lines
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, completed, describe_difference
 
 FORMAT: Final = 1
@@ -163,15 +164,8 @@ class MatchFolder:
 
     def _read_results(self) -> list[GameRecord]:
         """Return the games on disk; truncates a last line whose writing was interrupted."""
-        if not self._results.exists():
-            return []
-        data = self._results.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            with self._results.open("r+b") as file:
-                file.truncate(len(whole))
         records = []
-        for number, line in enumerate(whole.decode("utf-8", errors="replace").splitlines(), start=1):
+        for number, line in enumerate(complete_lines(self._results), start=1):
             try:
                 records.append(GameRecord.from_line(line))
             except (ValueError, TypeError) as error:

@@ -40,9 +40,9 @@ class Finding:
     """What the search found in the position after `number` moves.
 
     `winrate` and `lead` are those of the best move.  `stones` is the board, row by row from the upper left corner: "X"
-    black, "O" white, "." empty.  `ownership` is the expected owner of each point in percent in
-    the same order, 100 Black's and −100 White's.  `played_prior` is the network's prior of the move
-    that was played, None in the last position.
+    black, "O" white, "." empty.  `ownership` is the expected owner of each point in percent in the same order, 100
+    Black's and −100 White's.  `played_prior` is the network's prior of the move that was played, None in the last
+    position.
     """
 
     number: int

@@ -17,6 +17,7 @@ from gtp_engine import __version__
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.files import complete_lines
 from gtp_engine.review.effort import FIRST_PASS_TIME, SECOND_FACTOR, Effort, of_interest
 from gtp_engine.review.findings import Finding, finding_of
 from gtp_engine.review.game_line import GameLine
@@ -36,7 +37,7 @@ OnProgress = Callable[[float, str], None]
 class SavedWork:
     """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
 
-    A file with another key, of another record or other settings, is started anew.
+    A file with another key, of another record or other settings, is started anew.  Raises OSError.
     """
 
     def __init__(self, path: Path | None, key: str) -> None:
@@ -44,10 +45,7 @@ class SavedWork:
         self._findings: Final[dict[tuple[int, int], Finding]] = {}
         if path is None:
             return
-        try:
-            lines = path.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
-            lines = []
+        lines = complete_lines(path)
         if lines and lines[0] == key:
             for line in lines[1:]:
                 self._read(line)
@@ -73,7 +71,7 @@ class SavedWork:
             self._path.unlink(missing_ok=True)
 
     def _read(self, line: str) -> None:
-        """Add a line; the last one may be incomplete if the process was killed."""
+        """Add a line, unless it is damaged; its position is then searched again."""
         try:
             kind, data = json.loads(line)
             finding = Finding.from_json(data)
@@ -115,15 +113,15 @@ class GameAnalysis:
         run = _Run(self._search, line, saved, progress, self._group)
         visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
         everything = [position.number for position in line.positions]
-        cost = len(everything) * (2.0 if self._effort.has_second_pass else 1.0)
         deadline = None if total is None else time.monotonic() + FIRST_PASS_TIME * total
-        findings = run.search(everything, visits, seconds=seconds, deadline=deadline, cost=cost)
+        share = 0.5 if self._effort.has_second_pass else 1.0
+        findings = run.search(everything, visits, seconds=seconds, deadline=deadline, share=share)
         if not self._effort.has_second_pass:
             return findings
         again = of_interest(findings)
         deadline = None if deadline is None or total is None else deadline + (1.0 - FIRST_PASS_TIME) * total
         more = None if visits is None else SECOND_FACTOR * visits
-        for finding in run.search(again, more, deadline=deadline, cost=2.0 * len(again), is_first=False):
+        for finding in run.search(again, more, deadline=deadline, share=0.5, is_first=False):
             if finding.visits > findings[finding.number].visits:  # a late second pass may have had no time
                 findings[finding.number] = finding
         return findings
@@ -146,12 +144,12 @@ class _Run:
         *,
         seconds: float | None = None,
         deadline: float | None = None,
-        cost: float,
+        share: float,
         is_first: bool = True,
     ) -> list[Finding]:
         """Return the findings of these positions, each searched with `visits`, `seconds`, or its share of the time.
 
-        `cost` is the number of positions that make up the whole review, for the progress.
+        `share` is that of this pass in the whole review, for the progress; the second pass comes last.
         """
         found: list[Finding] = []
         for start in range(0, len(numbers), self._group):
@@ -165,8 +163,11 @@ class _Run:
                 known = self._search_group(group, visits, limit)
                 self._saved.add(is_first, known)
             found += known
-            share = len(found) / cost if is_first else 1.0 - 0.5 * (1.0 - len(found) / len(numbers))
-            self._progress(share, f"{'position' if is_first else 'second look'} {len(found)}/{len(numbers)}")
+            done = share * len(found) / len(numbers)
+            self._progress(
+                done if is_first else 1.0 - share + done,
+                f"{'position' if is_first else 'second look'} {len(found)}/{len(numbers)}",
+            )
         return found
 
     def _search_group(self, numbers: Sequence[int], visits: int | None, seconds: float | None) -> list[Finding]:

@@ -1,5 +1,6 @@
 """Fitting levels to games, and the games themselves."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from gtp_engine.match.level_calibration import (
     read_games,
     skills_of_levels,
 )
+from gtp_engine.match.settings import MatchError
 
 
 def games_between(low: float, high: float, *, won: int, games: int) -> list[GameRow]:
@@ -94,6 +96,28 @@ def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
         frozenset((0.0, 6.0)),
         frozenset((6.0, 7.0)),
     }
+
+
+def test_games_of_another_network_do_not_count(tmp_path: Path):
+    path = tmp_path / "games.jsonl"
+    evaluator = FakeEvaluator(batch=4)
+    names = [evaluator.info.name, "another", ""]
+    path.write_text("".join(f"{row_of(name)}\n" for name in names))
+    measurement = Measurement(evaluator, 7, path, batch=4, log=print)
+    assert [row.network for row in measurement.games()] == [evaluator.info.name, ""]
+
+
+def row_of(network: str) -> str:
+    return json.dumps(GameRow(7, 0, 0.0, 6.0, 0, 1.0, 3.0, 60, network)._asdict())
+
+
+def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_path: Path):
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{row_of('fake')}\n{row_of('fake')[:20]}")
+    assert len(read_games(path)) == 1
+    path.write_text(f"{row_of('fake')}\n{{}}\n")
+    with pytest.raises(MatchError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
+        read_games(path)
 
 
 def test_the_table_keeps_the_other_boards(tmp_path: Path):

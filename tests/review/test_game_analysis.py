@@ -44,11 +44,15 @@ def test_an_interrupted_review_ends_with_the_same_numbers(
     assert sum(evaluator.asked) < sum(fresh.asked), "what was done is not searched again"
 
 
-def test_a_line_that_was_cut_off_is_searched_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [100, -40])
+def test_a_line_that_was_cut_off_is_searched_again(kept: int, tmp_path: Path) -> None:
     line, part = read_game(RECORD, rules=Rules()), tmp_path / "part"
     whole = analysis_of().run(line, SavedWork(part, "key"), silent)
-    part.write_text(part.read_text()[:-40])
+    part.write_text(part.read_text()[:kept])
     assert analysis_of().run(line, SavedWork(part, "key"), silent) == whole
+    evaluator = AreaEvaluator()
+    assert analysis_of(evaluator=evaluator).run(line, SavedWork(part, "key"), silent) == whole
+    assert evaluator.asked == [], "what was searched again is kept as well"
 
 
 def test_work_of_another_record_is_not_used(tmp_path: Path) -> None:
