@@ -7,8 +7,9 @@ import numpy as np
 
 from gtp_engine.engine.dead_stones import Ownership, StatusEstimate, counts_all_stones, estimate_status
 from gtp_engine.engine.thresholds import Thresholds
-from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.constants import BLACK, PASS, opponent
 from gtp_engine.go.game import Game
+from gtp_engine.go.late_game import is_late
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.report import SearchReport
 
@@ -17,9 +18,6 @@ AGREED_WINRATE: Final = 0.8
 
 CONCEDED_WINRATE: Final = 0.95
 """If the side to play loses by counting, it stops only if the opponent's winrate is at least this."""
-
-LATE_SHARE: Final = 0.3
-"""Share of the points that must hold stones before a game may end by agreement; people never stop earlier."""
 
 Confirm = Callable[[int], SearchReport | None]
 """Searches the same position with a new tree and this colour to play; None if no time is left for it."""
@@ -31,12 +29,6 @@ ReadOut = Callable[[Game, Sequence[Ownership]], Sequence[Ownership]]
 def may_be_over(game: Game) -> bool:
     """Return whether the players may agree that nothing is left to play for, so that it takes time to confirm it."""
     return is_late(game) and not counts_all_stones(game)
-
-
-def is_late(game: Game) -> bool:
-    """Return whether enough of the board is filled for the game to end."""
-    stones = int(np.count_nonzero((game.board.color == BLACK) | (game.board.color == WHITE)))
-    return stones >= LATE_SHARE * game.width * game.height
 
 
 def agreed_end(

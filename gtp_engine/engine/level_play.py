@@ -7,7 +7,7 @@ engine's own in both cases (`decision`).
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf, sqrt
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -25,7 +25,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.level.drawing import Found, choose_move
 from gtp_engine.level.found import found_by_network, found_by_search
-from gtp_engine.level.skills import LevelSettings, settings_of
+from gtp_engine.level.skills import LevelSettings, scaled, settings_of
 from gtp_engine.level.table import LevelTable, read_table
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.cancellation import CancelToken
@@ -40,8 +40,6 @@ HOPE: Final = 1.5
 
 LOST: Final = 5.0
 """Points by which the strongest level must be behind to resign."""
-
-_BOARD: Final = 19.0
 
 
 def check_level(config: Config, evaluator: Evaluator | None) -> None:
@@ -126,8 +124,8 @@ class LevelPlay:
 
     def gives_up(self, game: Game, report: SearchReport) -> bool:
         """Return whether a player of the level may see that the game is lost: weak ones must be far behind."""
-        below = 0 if self.level == MAX_LEVEL else len(LEVELS) - 1 - LEVELS.index(self.level)
-        points = (LOST + HOPE * below) * sqrt(game.width * game.height) / _BOARD
+        below = len(LEVELS) - 1 - LEVELS.index(self.level)
+        points = scaled(LOST + HOPE * below, game.width, game.height)
         return for_color(report.lead_black, report.to_play) < -points
 
     @property

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
-from gtp_engine.engine.game_end import is_late
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.game import Game
+from gtp_engine.go.late_game import is_late
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.report import MoveReport, SearchReport

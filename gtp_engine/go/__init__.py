@@ -10,6 +10,7 @@ Values, pure Python
 A game
     game              `Game`: moves, history, superko, passes, end; start reading here
     scoring           the score of a finished position
+    late_game         whether enough stones are on the board for a game to end
 
 Kernels on `Board`, a NamedTuple of arrays
     board             the layout of the arrays; placing, capturing, simple ko, hash

@@ -1,19 +1,14 @@
 """What was found about a position, in the form in which a level chooses its move: from a search or one evaluation."""
 
-from typing import Final
-
 import numpy as np
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
+from gtp_engine.go.late_game import is_late
 from gtp_engine.level.drawing import Found
 from gtp_engine.search.puct.root import ending_points
 from gtp_engine.search.report import SearchReport
-
-LATE_SHARE: Final = 0.3
-"""Share of the points that must hold stones before a move can be useless or a pass be played, as in
-`engine.game_end`."""
 
 
 def found_by_network(game: Game, color: int, evaluation: Evaluation, row: int) -> Found:
@@ -44,12 +39,6 @@ def found_by_search(game: Game, report: SearchReport) -> Found:
         leads_black={move.point: move.lead_black for move in tried},
         useless=useless,
     )
-
-
-def is_late(game: Game) -> bool:
-    """Return whether enough of the board is filled for moves to be useless."""
-    stones = int(np.count_nonzero((game.board.color == BLACK) | (game.board.color == WHITE)))
-    return stones >= LATE_SHARE * game.width * game.height
 
 
 def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[int]:

@@ -24,7 +24,7 @@ _TOP_VISITS: Final = 32
 """Visits at `TOP_SKILL`: on 19×19 less than half a second on a slow core."""
 
 _BOARD: Final = 19.0
-"""Side of the board for which points are given; smaller boards have fewer."""
+"""Side of the board for which points are given; see `scaled`."""
 
 _FIRST_TEMPERATURE: Final = 2.2
 _POLICY_TEMPERATURE: Final = 0.25
@@ -51,7 +51,7 @@ class LevelSettings(NamedTuple):
 def settings_of(skill: float, width: int, height: int) -> LevelSettings:
     """Return the settings of a skill from `BOTTOM_SKILL` to `TOP_SKILL`, beyond which others count as these."""
     skill = min(max(skill, BOTTOM_SKILL), TOP_SKILL)
-    scale = sqrt(width * height) / _BOARD
+    scale = scaled(1.0, width, height)
     if skill <= POLICY_SKILL:
         share = skill / POLICY_SKILL
         temperature = _between(_FIRST_TEMPERATURE, _POLICY_TEMPERATURE, share)
@@ -59,6 +59,11 @@ def settings_of(skill: float, width: int, height: int) -> LevelSettings:
     share = (skill - POLICY_SKILL) / (TOP_SKILL - POLICY_SKILL)
     visits = round(_between(_FIRST_VISITS, _TOP_VISITS, share))
     return LevelSettings(visits, _POLICY_TEMPERATURE * (1.0 - share), scale * _between(_POLICY_LOSS, _TOP_LOSS, share))
+
+
+def scaled(points: float, width: int, height: int) -> float:
+    """Return points on 19×19 as those on another board: mistakes cost less on a smaller one."""
+    return points * sqrt(width * height) / _BOARD
 
 
 def _between(first: float, last: float, share: float) -> float:
