@@ -78,7 +78,8 @@ def read_table_file(path: Path) -> dict[str, Any]:
     """Return the contents of a table's file; raises ModelError if they are not such a table."""
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        complete = all(set(LEVELS) <= set(board["skills"]) for board in data["boards"].values() if board["skills"])
+        measured = [board["skills"] for size, board in data["boards"].items() if int(size) > 0 and board["skills"]]
+        complete = all(isinstance(skills[level], (int, float)) for skills in measured for level in LEVELS)
         if data["format"] != FORMAT or not complete or not isinstance(data["network"], str):
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -145,9 +145,10 @@ def parse_description(document: Mapping[str, Any]) -> Description:
         raise MatchError(problem(f"format {shown(str(description.format))}", expected=" or ".join(FORMATS)))
     if not description.conditions:
         raise MatchError(problem("no conditions", expected="a table [[conditions]] with size, komi and a clock"))
-    folders = [description.folder(pairing) for pairing in description.pairings]
+    folders = [description.folder(pairing).casefold() for pairing in description.pairings]
     if len(set(folders)) < len(folders):
-        raise MatchError(problem("engine names that differ in signs only", advice="change a letter or a number"))
+        advice = "change a letter or a number, since folders are named after them"
+        raise MatchError(problem("engine names that differ in signs or capitals only", advice=advice))
     for pairing in description.pairings:
         description.match(pairing)
     return description
@@ -172,8 +173,10 @@ def _condition(table: Mapping[str, Any]) -> Condition:
     _check_keys(table, ("title", _TIME_PER_MOVE, *_CONDITION_KEYS), "a condition")
     values = {_CONDITION_KEYS[key]: value for key, value in table.items() if key in _CONDITION_KEYS}
     if _TIME_PER_MOVE in table:
-        if values.keys() & {"main_time", "overtime", "increment"}:
-            raise MatchError("time-per-move is a clock of its own; leave out main-time, overtime and increment")
+        if values.keys() & {"main_time", "overtime", "overtime_stones", "overtime_periods", "increment"}:
+            raise MatchError(
+                "time-per-move is a clock of its own; leave out main-time, increment and those of overtime"
+            )
         values |= {"overtime": table[_TIME_PER_MOVE], "overtime_stones": 1}
     for name, value in values.items():
         values[name] = _typed(name, value)

@@ -53,7 +53,14 @@ def test_a_table_is_read(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"network": 1}, {"format": 2}, {"boards": {"9": {"skills": {"20k": 1.0}}}}, {"boards": []}],
+    [
+        {"network": 1},
+        {"format": 2},
+        {"boards": {"9": {"skills": {"20k": 1.0}}}},
+        {"boards": []},
+        {"boards": {"9x9": {"skills": {}}}},
+        {"boards": {"9": {"skills": dict.fromkeys(LEVELS, "1")}}},
+    ],
 )
 def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
     write(tmp_path / "x.levels.json", **changes)

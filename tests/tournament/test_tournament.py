@@ -60,7 +60,7 @@ class TestDescription:
             ({"engines": [{"name": "a", "command": "b"}]}, "1 engines: expected two or more"),
             ({"engines": [{"name": "a", "command": "b"}] * 2}, "engine name 'a' twice"),
             ({"engines": [{"name": "a", "command": "b"}, {"name": "c"}]}, "expected a name and a command"),
-            ({"engines": [{"name": name, "command": "c"} for name in ("a!", "a?", "b")]}, "that differ in signs only"),
+            ({"engines": [{"name": name, "command": "c"} for name in ("a!", "A?", "b")]}, "in signs or capitals"),
             ({"conditions": []}, "no conditions"),
             ({"conditions": {"size": 9}}, "conditions that is no list of tables"),
             ({"conditions": [{"board": 9}]}, "unknown key 'board' of a condition"),
@@ -70,6 +70,7 @@ class TestDescription:
             ({"conditions": [{"rules": 1}]}, "rules = '1': expected text"),
             ({"conditions": [{"size": 30}]}, "board size 30"),
             ({"conditions": [{"time-per-move": 1, "main-time": 9}]}, "a clock of its own"),
+            ({"conditions": [{"time-per-move": 1, "overtime-stones": 9}]}, "a clock of its own"),
         ],
     )  # fmt: skip
     def test_mistakes_are_explained(self, change: dict[str, Any], message: str) -> None:
