@@ -40,7 +40,6 @@ def solve_command(
     """
     config = build_config(config_file, flags)
     from gtp_engine.engine.warm_up import warm_up
-    from gtp_engine.errors import ConfigError, problem
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
@@ -51,10 +50,8 @@ def solve_command(
     game, color = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
     points = parse_region(region, width=game.width, height=game.height)
     evaluator = evaluator_of(config)
-    if evaluator is None:
-        raise ConfigError(problem("a problem without a network", advice="name one with --model FILE"))
-    warm_up(config, evaluator, (game.width, game.height), write_log)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
+    warm_up(config, evaluator, (game.width, game.height), write_log)
     solution = solver.solve(game, color if first is None else parse_color(first), points)
     if target is not None:
         write_result(target, f"{solution.to_sgf()}\n".encode())

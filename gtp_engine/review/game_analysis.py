@@ -34,6 +34,19 @@ OnProgress = Callable[[float, str], None]
 """Receives the share that is done, from 0 to 1, and a text."""
 
 
+def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
+    """Return the evaluator if it evaluates score and ownership, which `what` needs; raises ConfigError otherwise.
+
+    Without a network that is also so: rollouts have no policy, and their scores are too rough.
+    """
+    if evaluator is None:
+        raise ConfigError(problem(f"{what} without a network", advice="name one with --model FILE"))
+    if not evaluator.info.has_score or not evaluator.info.has_ownership:
+        expected, advice = "one that evaluates score and ownership", "name another with --model FILE"
+        raise ConfigError(problem(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice))
+    return evaluator
+
+
 class SavedWork:
     """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
 
@@ -83,18 +96,13 @@ class SavedWork:
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
 
-    Raises ConfigError without a network, since rollouts have no policy and their scores are too rough for a review, and
-    with one that does not evaluate score and ownership.
+    Raises ConfigError without a network that evaluates score and ownership.
     """
 
     def __init__(
         self, config: Config, evaluator: Evaluator | None, effort: Effort, *, group: int | None = None
     ) -> None:
-        if evaluator is None:
-            raise ConfigError(problem("a review without a network", advice="name one with --model FILE"))
-        if not evaluator.info.has_score or not evaluator.info.has_ownership:
-            expected, advice = "one that evaluates score and ownership", "name another with --model FILE"
-            raise ConfigError(problem(f"a review with network {evaluator.info.name}", expected=expected, advice=advice))
+        evaluator = scoring_evaluator("a review", evaluator)
         seed = SEED if config.search.seed is None else config.search.seed
         config = replace(config, search=replace(config.search, seed=seed))
         self._effort: Final = effort

@@ -16,7 +16,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move,
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.review.findings import color_letter
-from gtp_engine.review.game_analysis import SEED
+from gtp_engine.review.game_analysis import SEED, scoring_evaluator
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
@@ -109,12 +109,19 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
 class LifeAndDeath:
     """Solves problems with one evaluator, which stays open.
 
-    Each position is searched with `visits`; `wrong_moves` is how many other first moves are refuted at most.
+    Each position is searched with `visits`; `wrong_moves` is how many other first moves are refuted at most.  Raises
+    ConfigError without a network that evaluates score and ownership.
     """
 
     def __init__(
-        self, config: Config, evaluator: Evaluator, visits: int = DEFAULT_VISITS, *, wrong_moves: int = WRONG_MOVES
+        self,
+        config: Config,
+        evaluator: Evaluator | None,
+        visits: int = DEFAULT_VISITS,
+        *,
+        wrong_moves: int = WRONG_MOVES,
     ) -> None:
+        evaluator = scoring_evaluator("a problem", evaluator)
         config = config.with_values({"search.seed": SEED if config.search.seed is None else config.search.seed})
         self._wrong_moves: Final = wrong_moves
         self._search: Final = JointSearch(config, evaluator, max(1, wrong_moves))

@@ -11,7 +11,7 @@ from puct_support import AreaEvaluator
 from sgfmill import sgf
 
 from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
-from gtp_engine.errors import IllegalMoveError, InvalidVertexError
+from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.diagram import parse_diagram
@@ -50,6 +50,12 @@ def test_the_answer_tree_is_a_record() -> None:
     assert all(node.has_property("BM") == node.get("C").endswith("worse") for node in first)
     assert first[0].get("C").startswith(solution.answer) and first[0].get("C").endswith("best")
     assert solution.to_text().count("\n") == len(solution.moves) - 1
+
+
+@pytest.mark.parametrize("evaluator", [None, AreaEvaluator(has_score=False)])
+def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvaluator | None) -> None:
+    with pytest.raises(ConfigError, match="a problem with"):
+        LifeAndDeath(Config(), evaluator)
 
 
 def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
