@@ -12,8 +12,8 @@ _HELP = """Measure the levels of a network (--level 20k … 9d), by games betwee
 gtp-engine calibrate-levels --model NET.onnx --games-file NET.games.jsonl
 
 Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
-of games as it ends: run the same command again to continue an interrupted measurement. One board takes from half an
-hour (9x9) to many hours (19x19) on one core; the weak levels come first.
+of games as it ends: run the same command again to continue an interrupted measurement. That of 19x19 takes far longer
+than that of 9x9; the weak levels come first.
 """
 
 
