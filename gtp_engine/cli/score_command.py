@@ -44,6 +44,6 @@ def score_command(
         report = score_record(engine, data, move_number=move)
     finally:
         engine.close()
+    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
     if target is not None:
         write_result(target, report.marked(data, move_number=move))
-    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())

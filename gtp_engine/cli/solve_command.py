@@ -53,6 +53,6 @@ def solve_command(
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
     warm_up(config, evaluator, (game.width, game.height), write_log)
     solution = solver.solve(game, color if first is None else parse_color(first), points)
+    click.echo(solution.to_text())
     if target is not None:
         write_result(target, f"{solution.to_sgf()}\n".encode())
-    click.echo(solution.to_text())

@@ -66,11 +66,11 @@ class Solution:
         return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
 
     def _verdict(self, move: FirstMove) -> str:
-        """Return how a move compares with the best one; the answer to another may turn out to be no better."""
+        """Return how a move compares with the best one, which was chosen before answers to the others were known."""
         best = self.moves[0]
         if move is best:
             return "best"
-        return "worse" if move.winrate < best.winrate else "as good"
+        return "worse" if move.winrate < best.winrate else "as good or better"
 
     def _sgf_line(self, move: FirstMove) -> str:
         color, nodes = self.color, []

@@ -62,7 +62,7 @@ def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
     game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
     moves = tuple(FirstMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.8)))
     solution = Solution(game, 1, moves)
-    assert solution.to_text() == "A1 (80%): best\nB1 (80%): as good"
+    assert solution.to_text() == "A1 (80%): best\nB1 (80%): as good or better"
     assert "BM" not in solution.to_sgf()
 
 

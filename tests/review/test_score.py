@@ -49,6 +49,7 @@ def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     target = tmp_path / "nowhere" / "marked.sgf"
     done = score("-", "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
+    assert done.stdout.startswith("B+4.5"), "the result is printed all the same"
     assert done.exit_code == 2 and f"cannot write '{target}': No such file or directory" in done.stderr
 
 
