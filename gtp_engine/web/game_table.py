@@ -52,6 +52,7 @@ class GameTable:
         self._opened: Final = opened
         self._lock: Final = asyncio.Lock()
         self._cancel = CancelToken()
+        self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
         self._state = _state_of(session)
 
@@ -115,6 +116,7 @@ class GameTable:
     async def close(self) -> None:
         """End the engine's search, and free the engine."""
         self._cancel.cancel()
+        self._end.cancel()
         if self._thinking is not None:
             await asyncio.wait((self._thinking,))
         async with self._lock:
@@ -145,14 +147,15 @@ class GameTable:
             with self._precedence.held():
                 await asyncio.to_thread(method, session)
                 if session.phase is Phase.SCORING and before is not Phase.SCORING:
-                    self._show()
-                    await asyncio.to_thread(session.propose_dead)
+                    self._show(is_counted=False)
+                    await asyncio.to_thread(session.propose_dead, self._end)
         finally:
             self._show()
             self._save()
 
-    def _show(self) -> None:
-        self._state = _state_of(self._session)
+    def _show(self, *, is_counted: bool = True) -> None:
+        """Show the game as it is now, without a score before the dead stones are known."""
+        self._state = _state_of(self._session) | ({} if is_counted else {"score": ""})
         self.publish(self.message())
 
     def publish(self, message: Message) -> None:

@@ -3,15 +3,19 @@
 import asyncio
 import base64
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
-from web.serving import RolloutSource, run, serving
+from web.serving import RolloutSource, run, serving, until
 
 from gtp_engine.engine import Engine
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_tables, saved_games
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.saved_games import SavedGame, SavedGameError, SavedGames
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
@@ -133,6 +137,47 @@ def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch
             assert not (await ask(socket, do="open", id=game["id"]))["compiling"]
 
     run(test)
+
+
+def test_no_score_is_shown_before_the_dead_stones_are_known(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            record = "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[])"
+            await ask(socket, do="load", file=in_base_64(record))
+            counting = await ask(socket, do="play", vertex="pass")
+            assert (counting["phase"], counting["score"]) == ("scoring", "")
+            assert (await hear(socket))["score"].startswith("B+")
+
+    run(test)
+
+
+def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, sgf = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese];B[ee];W[])"
+    SavedGames(tmp_path).save(name, SavedGame(sgf, "black", None, ("none",), {}, ()))
+    was_cancelled: list[bool] = []
+
+    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
+        ended = threading.Event()
+        with cancel.calling(ended.set):
+            ended.wait(2)
+        was_cancelled.append(cancel.is_cancelled)
+        return {}
+
+    async def test() -> None:
+        source: Any = RolloutSource()
+        host = EngineHost(source.config, source.load, print)
+        host.start()
+        tables = GameTables(host, SavedGames(tmp_path))
+        table = await tables.find(name)
+        monkeypatch.setattr(Engine, "final_status", find)
+        passing = asyncio.create_task(table.change(lambda session: session.play("pass")))
+        await until(lambda: table.message()["phase"] == "scoring", 5)
+        await tables.close()
+        await passing
+        assert await asyncio.to_thread(host.close)
+
+    run(test)
+    assert was_cancelled == [True]
 
 
 def test_illegal_moves_change_nothing(tmp_path: Path) -> None:

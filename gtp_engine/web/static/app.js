@@ -211,7 +211,7 @@ function drawButtons(isMyTurn) {
   element("pass").disabled = !isMyTurn || game.phase === "placing";
   element("hint").disabled = game.phase !== "playing";
   element("undo").disabled = !game.moves.some(([color]) => color === game.human) && game.phase !== "placing";
-  element("accept").hidden = !isScoring;
+  element("accept").hidden = !isScoring || !game.score;
   element("resume").hidden = !isScoring && !isOver;
   element("save").disabled = false;
   element("number").textContent = `${shown} / ${game.moves.length}`;
