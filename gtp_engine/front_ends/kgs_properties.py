@@ -1,16 +1,15 @@
 """KGS: properties of kgsGtp.
 
-Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties, in which
-a backslash is written twice and a character outside ASCII by its number.  How kgsGtp splits the engine's command is not
-documented: at blanks, without quotes.
+Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties.  How
+kgsGtp splits the engine's command is not documented: at blanks, without quotes.
 """
 
-import json
 from collections.abc import Mapping
 
 from gtp_engine.front_ends.changes import Change, read_settings
 from gtp_engine.front_ends.engine_command import EngineCommand
 from gtp_engine.front_ends.front_end import Place
+from gtp_engine.front_ends.java_properties import escaped
 
 _FILE = "kgs.properties"
 
@@ -23,7 +22,7 @@ class Kgs:
 
     def printed(self, command: EngineCommand) -> str:
         """Return the properties; raises ConfigError for a blank in the command."""
-        line = json.dumps(command.plain_line("kgsGtp"))[1:-1]  # JSON escapes as Java does
+        line = escaped(command.plain_line("kgsGtp"))
         return f"""\
 # The bot's account; ask the administrators of KGS to mark it as a robot.
 name=FILL ME IN

@@ -125,39 +125,39 @@ class TestLizzie:
 
 
 class TestGoGui:
-    FOLDER = ".java/.userPrefs/net/sf/gogui/gui/program"
+    PREFIX = "net.sf.gogui.gui.program."
 
-    def node(self, home: Path, name: str = "") -> str:
-        return (home / self.FOLDER / name / "prefs.xml").read_text(encoding="utf-8")
+    def programs(self, home: Path) -> list[str]:
+        lines = (home / ".gogui-prefs").read_text(encoding="utf-8").splitlines()
+        return [line.removeprefix(self.PREFIX) for line in lines if line.startswith(self.PREFIX)]
 
-    def test_a_program_is_added_as_java_writes_it(self, tmp_path: Path) -> None:
+    def test_a_program_is_added(self, tmp_path: Path) -> None:
         set_up("gogui", tmp_path)
-        assert '  <entry key="size" value="1"/>' in self.node(tmp_path)
-        assert self.node(tmp_path, "0") == (
-            '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n'
-            '<!DOCTYPE map SYSTEM "http://java.sun.com/dtd/preferences.dtd">\n'
-            '<map MAP_XML_VERSION="1.0">\n'
-            '  <entry key="command" value=\'"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k\'/>\n'
-            '  <entry key="label" value="Tengen"/>\n'
-            '  <entry key="name" value="Tengen"/>\n'
-            '  <entry key="version" value=""/>\n'
-            '  <entry key="working-directory" value=""/>\n'
-            "</map>\n"
-        )
+        assert self.programs(tmp_path) == [
+            "size=1",
+            '0.command=\\"/opt/my engine/gtp-engine\\" --model \\"/nets/a b.onnx\\" --level 5k',
+            "0.label=Tengen",
+            "0.name=Tengen",
+            "0.version=",
+            "0.working-directory=",
+        ]
 
-    def test_other_programs_are_kept_and_an_older_one_of_ours_is_replaced(self, tmp_path: Path) -> None:
-        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go <&>"))
-        other = self.node(tmp_path, "0")
+    def test_the_rest_is_kept_and_an_older_program_of_ours_is_replaced(self, tmp_path: Path) -> None:
+        write(tmp_path / ".gogui-prefs", "#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
+        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go"))
         set_up("gogui", tmp_path)
         set_up("gogui", tmp_path, SIMPLE)
-        assert self.node(tmp_path, "0") == other
-        assert 'value="2"' in self.node(tmp_path)
-        assert 'value="/opt/gtp-engine --level 5k"' in self.node(tmp_path, "1")
+        found = self.programs(tmp_path)
+        assert {"size=2", "0.command=/gnugo", "1.command=/opt/gtp-engine --level 5k"} < set(found) and len(found) == 11
+        text = (tmp_path / ".gogui-prefs").read_text()
+        assert text.startswith("#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
 
-    @pytest.mark.parametrize("platform", ["win32", "darwin"])
-    def test_elsewhere_it_is_entered_by_hand(self, tmp_path: Path, platform: str) -> None:
-        with pytest.raises(ConfigError, match="Program, New Program"):
-            set_up("gogui", tmp_path, platform=platform)
+    @pytest.mark.parametrize("size", ["x", "999999999"])
+    def test_a_damaged_file_is_refused(self, tmp_path: Path, size: str) -> None:
+        path = write(tmp_path / ".gogui-prefs", f"{self.PREFIX}size={size}\n")
+        with pytest.raises(ConfigError, match="expected a number up to 1000"):
+            set_up("gogui", tmp_path)
+        assert path.read_text() == f"{self.PREFIX}size={size}\n"
 
 
 class TestServers:
@@ -199,7 +199,6 @@ FILES = {
     "sabaki": ".config/Sabaki/settings.json",
     "katrain": ".katrain/config.json",
     "lizzie": "config.txt",
-    "gogui": f"{TestGoGui.FOLDER}/prefs.xml",
 }
 BAD = {
     "empty": "",
