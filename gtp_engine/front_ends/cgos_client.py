@@ -6,7 +6,7 @@ command is split at blanks, except on Windows).
 
 from collections.abc import Mapping
 
-from gtp_engine.front_ends.changes import Change, read_settings
+from gtp_engine.front_ends.changes import Change, whole_file
 from gtp_engine.front_ends.engine_command import EngineCommand
 from gtp_engine.front_ends.front_end import Place
 
@@ -41,13 +41,11 @@ GTPEngine:
 
     def changes(self, command: EngineCommand, place: Place) -> list[Change]:
         """Return the file to write."""
-        path = place.file or place.current / _FILE
-        return [Change(path, read_settings(path), self.printed(command) + "\n")]
+        return [whole_file(place.file_named(_FILE), self.printed(command))]
 
     def next_steps(self, place: Place) -> str:
         """Return how to start the bot."""
-        path = place.file or place.current / _FILE
         return (
             "Enter a name and a password, run gtp-engine warmup once, and start the client of CGOS: "
-            f"python3 cgosclient.py {path}"
+            f"python3 cgosclient.py {place.file_named(_FILE)}"
         )

@@ -41,6 +41,11 @@ def read_settings(path: Path) -> str | None:
         raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
 
 
+def whole_file(path: Path, text: str) -> Change:
+    """Return the change of a file that is written as a whole; raises ConfigError as `read_settings` does."""
+    return Change(path, read_settings(path), text + "\n")
+
+
 def difference(changes: Iterable[Change]) -> str:
     """Return what changes, as diff prints it."""
     lines: list[str] = []

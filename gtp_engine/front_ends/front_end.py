@@ -30,6 +30,10 @@ class Place:
             return self.home / "Library" / "Application Support"
         return Path(self.variables.get("XDG_CONFIG_HOME") or self.home / ".config")
 
+    def file_named(self, name: str) -> Path:
+        """Return the file that the user names, else one of this name in the current folder."""
+        return self.file or self.current / name
+
 
 class FrontEnd(Protocol):
     """A program or a server's client.

@@ -6,7 +6,7 @@ Source: online-go/gtp2ogs 9.0.1, src/config.ts and example_config.json5.
 import json
 from collections.abc import Mapping
 
-from gtp_engine.front_ends.changes import Change, read_settings
+from gtp_engine.front_ends.changes import Change, whole_file
 from gtp_engine.front_ends.engine_command import EngineCommand
 from gtp_engine.front_ends.front_end import Place
 
@@ -43,13 +43,11 @@ class Ogs:
 
     def changes(self, command: EngineCommand, place: Place) -> list[Change]:
         """Return the file to write."""
-        path = place.file or place.current / _FILE
-        return [Change(path, read_settings(path), self.printed(command) + "\n")]
+        return [whole_file(place.file_named(_FILE), self.printed(command))]
 
     def next_steps(self, place: Place) -> str:
         """Return how to start the bot."""
-        path = place.file or place.current / _FILE
         return (
             f"Enter the bot's key as apikey, run gtp-engine warmup once, install gtp2ogs (npm install -g gtp2ogs) and "
-            f"start it: gtp2ogs -c {path}"
+            f"start it: gtp2ogs -c {place.file_named(_FILE)}"
         )

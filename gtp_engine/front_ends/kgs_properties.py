@@ -6,7 +6,7 @@ kgsGtp splits the engine's command is not documented: at blanks, without quotes.
 
 from collections.abc import Mapping
 
-from gtp_engine.front_ends.changes import Change, read_settings
+from gtp_engine.front_ends.changes import Change, whole_file
 from gtp_engine.front_ends.engine_command import EngineCommand
 from gtp_engine.front_ends.front_end import Place
 from gtp_engine.front_ends.java_properties import escaped
@@ -44,13 +44,11 @@ talk=I am the Go engine Tengen."""
 
     def changes(self, command: EngineCommand, place: Place) -> list[Change]:
         """Return the file to write."""
-        path = place.file or place.current / _FILE
-        return [Change(path, read_settings(path), self.printed(command) + "\n")]
+        return [whole_file(place.file_named(_FILE), self.printed(command))]
 
     def next_steps(self, place: Place) -> str:
         """Return how to start the bot."""
-        path = place.file or place.current / _FILE
         return (
             "Enter name and password of the bot, run gtp-engine warmup once, and start kgsGtp: "
-            f"java -jar kgsGtp.jar {path}"
+            f"java -jar kgsGtp.jar {place.file_named(_FILE)}"
         )

@@ -38,18 +38,20 @@ _VARIATIONS: Final = 2
 
 def is_own_output(data: bytes) -> bool:
     """Return whether a record is already a review; False for one that cannot be read."""
-    try:
-        return MARK in TreeText(data).nodes[0].properties
-    except SgfError:
-        return False
+    return _is_marked(data) is True
 
 
 def can_be_annotated(data: bytes) -> bool:
     """Return whether a record can be kept byte for byte in a review of it, and is not a review already."""
+    return _is_marked(data) is False
+
+
+def _is_marked(data: bytes) -> bool | None:
+    """Return whether a record is marked as a review, None if it cannot be read or kept."""
     try:
-        return MARK not in TreeText(data).nodes[0].properties
+        return MARK in TreeText(data).nodes[0].properties
     except SgfError:
-        return False
+        return None
 
 
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
