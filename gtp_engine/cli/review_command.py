@@ -84,7 +84,9 @@ def review_command(
     from gtp_engine.review.library import ReviewLibrary, Terms
     from gtp_engine.streams import write_log
 
-    effort = Effort(visits=config.search.visits or None, seconds=seconds, total=total)
+    is_timed = seconds is not None or total is not None
+    overrides_file = is_timed and flags["search__visits"] is None
+    effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
     analysis = GameAnalysis(config, evaluator, effort)

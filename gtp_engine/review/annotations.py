@@ -93,7 +93,7 @@ def comment_on(move: PlayedMove, review: GameReview) -> str:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"
         return (
             f"{name} {move.vertex} is {size}: it loses {move.points_lost:.1f} points and {move.winrate_lost:.0%} "
-            f"winrate. {lead_text(before.lead)} before, {lead_text(after.lead).lower()} after. {_better(before)}"
+            f"winrate. Before it {lead_text(before.lead)}, after it {lead_text(after.lead)}. {_better(before)}"
         )
     if move.mark == "TE":
         return f"{name} {move.vertex} is a fine move: hard to see, and better than every other."
@@ -105,7 +105,7 @@ def comment_on(move: PlayedMove, review: GameReview) -> str:
 def lead_text(lead: float) -> str:
     """Return a lead in words: "Black leads by 3.5"."""
     if abs(lead) < 0.05:
-        return "The game is even"
+        return "the game is even"
     return f"{'Black' if lead > 0 else 'White'} leads by {abs(lead):.1f}"
 
 

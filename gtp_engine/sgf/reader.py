@@ -5,7 +5,8 @@ Everything else (comments, clocks, marks, other variations) is skipped.
 
 Encodings: SGF names the encoding in CA, but in Chinese, Japanese and Korean encodings the second byte of a character
 may look like "]" or "\", so the file is decoded first and then parsed.  A byte order mark has precedence, then CA if it
-is one of the usual encodings, then UTF-8, and last Latin-1, SGF's default, in which any bytes are valid.
+is one of the usual encodings, then UTF-8, and last Latin-1, SGF's default, in which any bytes are valid.  Games of a
+collection may each name their own.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
 few seconds and a few hundred megabytes at most.  Nesting needs no limit, because nothing here is recursive.
@@ -17,7 +18,7 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from sgfmill import sgf_grammar
@@ -40,7 +41,11 @@ MAX_LATER_SETUPS: Final = 1_000
 
 _DEFAULT_SIZE: Final = "19"
 _GAME_OF_GO: Final = "1"
-_CHARSET: Final = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([A-Za-z0-9_:.\-]{1,40})\s*\]")
+_CHARSET: Final = re.compile(rb"[;\]]\s*CA\s*\[\s*([A-Za-z0-9_:.\-]{1,40})\s*\]")
+_NEXT_CHARSET: Final = re.compile(
+    rb"\)\s*(?=\(\s{0,20};(?:(?!\)\s{0,20}\().){0,400}?(?<=[;\]])\s{0,20}CA\s{0,20}\[)", re.DOTALL
+)
+"""The end of a game before another one that names its encoding, in the first 400 bytes; the limits keep it linear."""
 _CODECS: Final = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -65,6 +70,8 @@ _CODECS: Final = {
 
 Python's own list also contains codecs that are not text encodings or not supersets of ASCII.
 """
+
+_BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _Node = dict[str, list[bytes]]
 
@@ -112,11 +119,12 @@ def _decode(data: bytes) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a record, as Python names it; see the module's docstring."""
+    """Return the encoding of a record's first game, as Python names it; see the module's docstring."""
     if data.startswith(codecs.BOM_UTF16_LE):
         return "utf-16-le"
     if data.startswith(codecs.BOM_UTF16_BE):
         return "utf-16-be"
+    data = sections_of(data)[0]
     charset = _CHARSET.search(data)
     name = "" if charset is None else charset[1].decode("ascii")
     try:
@@ -134,6 +142,14 @@ def encoding_of(data: bytes) -> str:
                 continue
             return encoding
     return "latin-1"
+
+
+def sections_of(data: bytes) -> list[bytes]:
+    """Return the parts of a collection that have one encoding each: games that name none belong to the one before."""
+    if data.startswith(_BYTE_ORDER_MARKS):
+        return [data]
+    cuts = [end.end() for end in _NEXT_CHARSET.finditer(data)]
+    return [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
 
 
 def _main_line(data: bytes) -> Iterator[_Node]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gtp_engine.errors import SgfError, problem
-from gtp_engine.sgf.reader import encoding_of
+from gtp_engine.sgf.reader import encoding_of, sections_of
 
 _START: Final = re.compile(r"\(\s*;")
 _TOKEN: Final = re.compile(
@@ -149,6 +149,11 @@ def games_in(data: bytes) -> list[bytes]:
 
     A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
     """
+    return [game for section in sections_of(data) for game in _games_in_section(section)]
+
+
+def _games_in_section(data: bytes) -> list[bytes]:
+    """Return the games of a part of a collection that has one encoding."""
     text, encoding = _decoded(data)
     byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
     games, place = [], 0

@@ -147,6 +147,13 @@ def test_wrong_times_are_usage_errors(game: Path, words: list[str]) -> None:
     assert done.exit_code == 2
 
 
+def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(game: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[search]\nvisits = 50\n")
+    words = ["review", str(game), "--config", str(tmp_path / "config.toml"), "--seconds", "0.001"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     done = review(tmp_path / "nothing.sgf")
     assert done.exit_code == 1 and "nothing.sgf" in done.output

@@ -7,6 +7,7 @@ from sgfmill import sgf
 
 from gtp_engine.errors import SgfError
 from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.reader import sections_of
 from gtp_engine.sgf.tree_text import TreeText, escaped, games_in
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "sgf").glob("*.sgf"))
@@ -94,6 +95,26 @@ def test_the_games_of_a_file_with_a_byte_order_mark_keep_it(encoding: str) -> No
     games = games_in("(;C[é];B[aa])(;C[ü];B[bb])".encode(encoding))
     assert [len(parse_sgf(game).moves) for game in games] == [1, 1]
     assert games[1] == "(;C[ü];B[bb])".encode(encoding)
+
+
+def test_games_of_a_collection_keep_the_encodings_that_they_name() -> None:
+    unicode = "(;PB[日](;B[aa])(;W[bb]))".encode()
+    japanese = "\n(;FF[4]CA[Shift_JIS]PB[表];B[aa](;W[bb])(;W[cc]))".encode("cp932")  # ends like an escaped bracket
+    latin = "(;FF[4]PW[a (b)] CA [ISO-8859-1]PB[é];B[aa])(;PB[ü])".encode("latin-1")
+    games = games_in(unicode + japanese + latin)
+    assert [parse_sgf(game).black_name for game in games] == ["日", "表", "é", "ü"]
+    assert parse_sgf(unicode + japanese).black_name == "日"
+
+
+def test_charset_in_a_comment_is_none() -> None:
+    tree = text_of("(;C[in CA[Shift_JIS]CA[UTF-8]PB[日])")
+    assert tree.to_bytes().decode().endswith("PB[日])")
+    assert parse_sgf(tree.to_bytes()).black_name == "日"
+
+
+@pytest.mark.parametrize("piece", [b")(;A[", b")(;", b") ", b")(;A[x]"])
+def test_long_hostile_collections_are_split_quickly(piece: bytes) -> None:
+    assert sections_of(piece * 100_000) == [piece * 100_000]
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe(\0;\0x", b"\xff\xfe\0\xd8(\0", b"(;CA[Shift_JIS]C[\xfa\x5b])"])
