@@ -92,13 +92,15 @@ class TorchModel:
 
     def _run(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> list[FloatArray]:
         """Return the outputs for some positions, which come from the device in one piece."""
-        device = self.machine.device
+        device, count = self.machine.device, len(packed)
+        if count == 1:  # twice, because torch would compile a network once more for a single position
+            packed, globals_ = (torch.cat([each, each]) for each in (packed, globals_))
         with torch.inference_mode():
             outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
-            joined = torch.cat([each.flatten(1) for each in outputs], dim=1).cpu().numpy()
+            joined = torch.cat([each.flatten(1) for each in outputs], dim=1)[:count].cpu().numpy()
         sizes = [each[0].numel() for each in outputs]
         parts = np.split(joined, np.cumsum(sizes)[:-1], axis=1)
-        return [part.reshape(each.shape) for part, each in zip(parts, outputs, strict=True)]
+        return [part.reshape(count, *each.shape[1:]) for part, each in zip(parts, outputs, strict=True)]
 
 
 @dataclass(frozen=True)

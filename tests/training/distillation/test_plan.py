@@ -14,7 +14,7 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, has_enough
+from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples
 from gtp_engine.training.distillation.plan.results import write_results
 from gtp_engine.training.distillation.plan.run_part import _Part, run_part
 from gtp_engine.training.distillation.plan.settings import PlanSettings
@@ -119,10 +119,11 @@ def test_training_has_the_time_of_all_parts_but_their_starts_and_ends() -> None:
     assert three == pytest.approx(alone + 0.97 * 2 * (540 * 0.98 - 30 - 60))
 
 
-def test_generating_ends_when_training_could_use_no_more() -> None:
-    assert not has_enough(1_000_000, epochs=6, speed=50_000, seconds=1000)
-    assert has_enough(8_400_000, epochs=6, speed=50_000, seconds=1000)
-    assert not has_enough(0, epochs=6, speed=50_000, seconds=0), "nothing can be learned from nothing"
+def test_the_longest_run_says_how_many_samples_are_needed() -> None:
+    assert most_samples([(0, 100.0)], 10) == 1000
+    assert most_samples([(400, 100.0), (0, 50.0)], 10) == 400, "the second one gets 6 seconds: 300"
+    assert most_samples([(400, 100.0), (0, 80.0)], 10) == 480
+    assert most_samples([(4000, 100.0), (0, 80.0)], 10) == 1000, "nothing is left for the second one"
 
 
 def test_the_planned_networks() -> None:

@@ -6,7 +6,7 @@ begin                                                                      end o
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,14 @@ class PlanClock:
         return _USABLE * (self.left + max(0.0, following - parts * of_each))
 
 
-def has_enough(positions: int, *, epochs: float, speed: float, seconds: float) -> bool:
-    """Return whether training at `speed` samples a second for `seconds` sees each position `epochs` times at most."""
-    return positions > 0 and positions * epochs >= speed * seconds
+def most_samples(runs: Iterable[tuple[int, float]], seconds: float) -> float:
+    """Return how many samples the longest of some runs sees, which share `seconds` in their order.
+
+    A run is its wanted samples, 0 for as many as there is time for, and its speed in samples per second.
+    """
+    most = 0.0
+    for wanted, speed in runs:
+        samples = min(wanted, speed * seconds) if wanted else speed * seconds
+        seconds -= samples / speed
+        most = max(most, samples)
+    return most

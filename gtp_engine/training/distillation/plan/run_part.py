@@ -15,7 +15,7 @@ from gtp_engine.training.core.checkpoint import has_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.distillation.batches import Board, count_positions
 from gtp_engine.training.distillation.game_variety import parse_sizes
-from gtp_engine.training.distillation.plan.clock import PlanClock, has_enough
+from gtp_engine.training.distillation.plan.clock import PlanClock, most_samples
 from gtp_engine.training.distillation.plan.generation import generate
 from gtp_engine.training.distillation.plan.learning import train
 from gtp_engine.training.distillation.plan.results import write_results
@@ -37,10 +37,11 @@ _MOST_MEASURING: Final = 1.0
 """The same for each measurement of a speed on one board."""
 _STARTUP_SHARE: Final = 0.1
 """Share of a part that its start is expected to take until that has been measured."""
-_SHORTEST_RUN: Final = 0.3
+_SHORTEST_RUN: Final = 0.15
 """Share of a part that is too short for another network; the one before gets that time too."""
 _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
+_TEACHER_ONLY: Final = "teacher"
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
@@ -175,30 +176,31 @@ class _Part:
 
     def _has_enough(self, positions: int, *, repeats: float = 1.0) -> bool:
         """Return whether that is enough for training, which may see each `repeats` times as often as planned."""
-        speed = self._state.network(self._networks[0].shape.title).speed
-        seconds = self._clock.training_left(self._startup)
-        return has_enough(positions, epochs=repeats * self._settings.epochs, speed=speed, seconds=seconds)
+        runs = [(planned.samples, self._state.network(planned.shape.title).speed) for planned in self._networks]
+        samples = most_samples(runs, self._clock.training_left(self._startup))
+        return positions > 0 and positions * repeats * self._settings.epochs >= samples
 
     def _measure(self, teacher: TorchModel) -> None:
         """Measure what the time is divided by; compiling the teacher is worth its time before any games are played."""
         compile_teacher(
             teacher,
             self._shares,
-            compiled=self._settings.compiled,
+            compiled="auto" if self._settings.compiled == _TEACHER_ONLY else self._settings.compiled,
             rows=min(_TEACHER_ROWS, self._settings.games),
             seconds=self._measuring_seconds,
             log=self._log,
         )
-        first = self._networks[0]
-        if not self._state.network(first.shape.title).speed:
-            self._choose_training(first, compiled="off")
+        for planned in self._networks:
+            if not self._state.network(planned.shape.title).speed:
+                self._choose_training(planned, compiled="off")
 
     def _train(self, planned: PlannedNetwork) -> None:
         """Train a network until it has its samples, or the part is over."""
         state = self._state
         network = state.network(planned.shape.title)
         if not network.samples:
-            self._choose_training(planned, compiled=self._settings.compiled)
+            compiled = self._settings.compiled
+            self._choose_training(planned, compiled="off" if compiled == _TEACHER_ONLY else compiled)
         seconds = self._clock.training_left(self._startup)
         shortest = _SHORTEST_RUN * self._clock.part
         if not network.samples and seconds < shortest and planned is not self._networks[0]:

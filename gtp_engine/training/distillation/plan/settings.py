@@ -53,8 +53,8 @@ class PlanSettings(Section, name="plan"):
     device: str = option("auto", "Device of all networks.", choices=DEVICES)
     compiled: str = option(
         "auto",
-        "Whether torch compiles the networks; auto: on a GPU, where that is faster.",
-        choices=("auto", "on", "off"),
+        "Whether torch compiles the networks; auto: on a GPU, where that is faster; teacher: only it.",
+        choices=("auto", "on", "off", "teacher"),
     )
     seed: int = option(1, "Seed of games, weights and order.", low=0)
 
