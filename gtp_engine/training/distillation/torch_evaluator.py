@@ -44,6 +44,7 @@ class TorchModel:
         module = module_of_file(path)
         self.info = _info(path, module)
         self._module: Any = self.machine.place(module).eval().requires_grad_(False)
+        self._is_compiled = False
         self._rows = rows
 
     @property
@@ -54,10 +55,10 @@ class TorchModel:
     def compile(self) -> Callable[[], None]:
         """Have torch compile the network when it runs next; return what takes that back."""
         eager = self._module
-        self._module = compiled(eager)
+        self._module, self._is_compiled = compiled(eager), True
 
         def undo() -> None:
-            self._module = eager
+            self._module, self._is_compiled = eager, False
 
         return undo
 
@@ -93,7 +94,7 @@ class TorchModel:
     def _run(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> list[FloatArray]:
         """Return the outputs for some positions, which come from the device in one piece."""
         device, count = self.machine.device, len(packed)
-        if count == 1:  # twice, because torch would compile a network once more for a single position
+        if count == 1 and self._is_compiled:  # twice, because torch would compile once more for a single position
             packed, globals_ = (torch.cat([each, each]) for each in (packed, globals_))
         with torch.inference_mode():
             outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
