@@ -89,6 +89,10 @@ class ModelError(TengenError, ValueError):
     """The network file cannot be read or used."""
 
 
+class WorkerError(TengenError):
+    """A process or another machine that failed or ended unexpectedly, or could not be reached."""
+
+
 class TimeSettingsError(TengenError, ValueError):
     """The time settings make no sense (negative, not a number, overtime without stones, a cap below the start)."""
 

@@ -28,7 +28,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "files", "machine", "progress", "streams"),
+    ("config", "_jit", "files", "machine", "progress", "ray_cluster", "streams"),
     ("errors", "kernel_cache", "_jit_linking"),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
@@ -44,7 +44,7 @@ ONLY_IN = {
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py", "review/terminal_report.py", "terminal/"),
-    "ray": ("training/distillation/cluster.py",),
+    "ray": ("ray_cluster.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py",),
     "sgfmill": ("sgf/", "sgf.py"),
@@ -66,6 +66,8 @@ THREADS = (
     "match/",
     "tournament/tournament_runner.py",
     "benchmark.py",
+    "review/library.py",
+    "review/worker_pool.py",
     "training/core/prefetch.py",
     "training/core/data_parallel.py",
     "training/distillation/evaluation_server.py",
@@ -77,7 +79,7 @@ THREADS = (
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the
-analyses and engines of the web server."""
+analyses and engines of the web server, the waiting for workers of reviews."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

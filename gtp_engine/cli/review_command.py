@@ -15,7 +15,7 @@ from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.result_file import write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.library import Reviewed, ReviewLibrary, Source
+    from gtp_engine.review.library import Outcome, ReviewLibrary, Source
 
 _HELP: Final = """Review games: what each move lost, and what would have been better.
 
@@ -30,6 +30,9 @@ for programs. FILES are records, folders of records, or - for stdin.
 Ctrl-C keeps what is done; the same command goes on from there. Files that cannot be read are listed at the end, and
 the exit code is then 1.
 """
+
+MOST_WORKERS: Final = 1024
+"""More processes than any machine needs: a slip of the keyboard."""
 
 _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
@@ -58,6 +61,10 @@ def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 )
 @click.option("--total", callback=_duration, metavar="TIME", help="Time for a whole game, such as 5min.")
 @click.option("--game", type=click.IntRange(1), metavar="N", help="Review game N of a file with several games.")
+@click.option(
+    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes. [default: as many as suit]"
+)
+@click.option("--ray", metavar="ADDRESS", help="Ray cluster to run the workers on; auto: the running one.")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
 @click.option("--terminal", is_flag=True, help="Also print the graph and the mistakes.")
 @click.option("--territory", is_flag=True, help="Mark the expected territory in the last position of the SGF.")
@@ -68,6 +75,8 @@ def review_command(
     seconds: float | None,
     total: float | None,
     game: int | None,
+    workers: int | None,
+    ray: str | None,
     table: Path | None,
     terminal: bool,
     territory: bool,
@@ -82,6 +91,7 @@ def review_command(
     from gtp_engine.review.effort import Effort
     from gtp_engine.review.game_analysis import GameAnalysis
     from gtp_engine.review.library import ReviewLibrary, Terms
+    from gtp_engine.review.worker_pool import open_pool
     from gtp_engine.streams import write_log
 
     is_timed = seconds is not None or total is not None
@@ -89,22 +99,23 @@ def review_command(
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
-    analysis = GameAnalysis(config, evaluator, effort)
     warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), write_log)
     terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory)
-    library = ReviewLibrary(analysis, terms)
-    reviewed = _review(library, sources)
+    with open_pool(config, games=len(sources), workers=workers, address=ray) as pool:
+        library = ReviewLibrary(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
+        outcomes = _review(library, sources, at_once=1 if pool is None else pool.workers + 1)
     if terminal:
-        _print_reports(reviewed)
+        _print_reports(outcomes)
     if table is not None:
         from gtp_engine.review.csv_report import csv_of
 
-        write_result(table, csv_of(reviewed).encode())
-    for name in library.skipped:
-        click.echo(f"Skipped {name}: it is a review already.", err=True)
-    for failure in library.failures:
-        click.echo(f"Could not review {failure}", err=True)
-    sys.exit(1 if library.failures else 0)
+        write_result(table, csv_of(outcomes).encode())
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            click.echo(f"Could not review {outcome.source.name}: {outcome.failure}", err=True)
+        elif outcome.result is None:
+            click.echo(f"Skipped {outcome.source.name}: it is a review already.", err=True)
+    sys.exit(any(outcome.failure is not None for outcome in outcomes))
 
 
 def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
@@ -124,35 +135,31 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
     return sources
 
 
-def _review(library: "ReviewLibrary", sources: "Sequence[Source]") -> "list[Reviewed]":
-    """Return the reviews of all records that could be read; an interruption ends the program."""
+def _review(library: "ReviewLibrary", sources: "Sequence[Source]", *, at_once: int) -> "list[Outcome]":
+    """Return what became of the records, in their order; an interruption ends the program."""
     from gtp_engine.progress import ProgressBar
+    from gtp_engine.review.library import SharesDone, review_all
 
-    reviewed = []
+    outcomes = {}
     try:
         with ProgressBar(total=len(sources)) as bar:
-            for number, source in enumerate(sources):
-                label = Path(source.name).name
-
-                def show(share: float, text: str, number: int = number, label: str = label) -> None:
-                    bar.update(number + share, f"{label}: {text}")
-
-                show(0.0, "reading")
-                found = library.review(source, show)
-                if found is not None:
-                    reviewed.append(found)
-                    bar.log(f"{source.target}.review.html")
+            shares = SharesDone(sources, bar.update)
+            for outcome in review_all(library, sources, shares, at_once=at_once):
+                outcomes[outcome.source.name] = outcome
+                if outcome.result is not None:
+                    bar.log(f"{outcome.source.target}.review.html")
             bar.update(len(sources), "done")
     except KeyboardInterrupt:
         click.echo("Interrupted. The same command goes on from here.", err=True)
         sys.exit(INTERRUPTED)
-    return reviewed
+    return [outcomes[source.name] for source in sources]
 
 
-def _print_reports(reviewed: "Sequence[Reviewed]") -> None:
+def _print_reports(outcomes: "Sequence[Outcome]") -> None:
     from gtp_engine.review.terminal_report import terminal_report
 
     width = shutil.get_terminal_size().columns
-    for each in reviewed:
-        click.echo(each.name)
-        click.echo(terminal_report(each.result, width=width, color=sys.stdout.isatty()), nl=False)
+    for outcome in outcomes:
+        if outcome.result is not None:
+            click.echo(outcome.source.name)
+            click.echo(terminal_report(outcome.result, width=width, color=sys.stdout.isatty()), nl=False)

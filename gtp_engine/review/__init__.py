@@ -6,7 +6,9 @@
 
 game_line        the positions of a record's main line
 effort           how much to search, and where a second time
-game_analysis    searches the positions, and keeps what is done
+game_analysis    searches the positions in two passes, and keeps what is done
+group_search     searches a group of positions side by side, the unit of work
+worker_pool      the same in other processes, or on a Ray cluster
 findings         what a search found in a position, as plain values
 game_review      what each move lost, accuracy, mistakes; the JSON
 annotations      the annotated SGF

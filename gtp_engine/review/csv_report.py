@@ -6,18 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from gtp_engine.review.game_review import BLUNDERS, PHASES
-from gtp_engine.review.library import Reviewed
+from gtp_engine.review.library import Outcome
 
 
-def csv_of(games: Iterable[Reviewed]) -> str:
-    """Return the table with its header; what a game or a player lacks is empty."""
+def csv_of(outcomes: Iterable[Outcome]) -> str:
+    """Return the table with its header; what a game or a player lacks is empty, what was not reviewed is left out."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["file", "result", "moves", *_columns("black"), *_columns("white")])
-    for game in games:
-        players = game.result["players"]
-        row = [game.name, game.result["game"]["result"], len(game.result["moves"])]
-        writer.writerow([_shown(value) for value in (*row, *_values(players["B"]), *_values(players["W"]))])
+    for outcome in outcomes:
+        if outcome.result is not None:
+            game, players = outcome.result["game"], outcome.result["players"]
+            row = [outcome.source.name, game["result"], len(outcome.result["moves"])]
+            writer.writerow([_shown(value) for value in (*row, *_values(players["B"]), *_values(players["W"]))])
     return text.getvalue()
 
 

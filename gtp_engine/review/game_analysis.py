@@ -1,15 +1,12 @@
 """Searches the positions of a game in two passes, group by group, and keeps what is done in a file.
 
-A group of positions is searched side by side (`search.puct.joint_search`), from an empty tree and an empty cache.  So
-its result depends on nothing that was searched before, and a review that was interrupted goes on with the first group
-that is missing and ends with the same numbers.
+The result of a group depends on nothing that was searched before (`group_search`), so a review that was interrupted
+goes on with the first group that is missing and ends with the same numbers.
 """
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +16,9 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
 from gtp_engine.review.effort import FIRST_PASS_TIME, SECOND_FACTOR, Effort, of_interest
-from gtp_engine.review.findings import Finding, finding_of
+from gtp_engine.review.findings import Finding
 from gtp_engine.review.game_line import GameLine
-from gtp_engine.search.limits import Limits, Progress
-from gtp_engine.search.puct.joint_search import JointSearch
-
-GROUP: Final = 32
-"""Positions searched side by side: with 16 the network's batches are smaller, with 64 an interruption costs more."""
+from gtp_engine.review.group_search import GROUP, Group, GroupSearch, Searcher
 
 SEED: Final = 1
 """Seed of the search unless the configuration has one."""
@@ -45,6 +38,12 @@ def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
         expected, advice = "one that evaluates score and ownership", "name another with --model FILE"
         raise ConfigError(problem(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice))
     return evaluator
+
+
+def seeded(config: Config) -> Config:
+    """Return the configuration with a seed: its own or SEED."""
+    seed = SEED if config.search.seed is None else config.search.seed
+    return config.with_values({"search.seed": seed})
 
 
 class SavedWork:
@@ -96,19 +95,25 @@ class SavedWork:
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
 
-    Raises ConfigError without a network that evaluates score and ownership.
+    With a `searcher` that one searches the groups instead, and `evaluator` only says what it is.  Raises ConfigError
+    without a network that evaluates score and ownership.
     """
 
     def __init__(
-        self, config: Config, evaluator: Evaluator | None, effort: Effort, *, group: int | None = None
+        self,
+        config: Config,
+        evaluator: Evaluator | None,
+        effort: Effort,
+        *,
+        group: int | None = None,
+        searcher: Searcher | None = None,
     ) -> None:
         evaluator = scoring_evaluator("a review", evaluator)
-        seed = SEED if config.search.seed is None else config.search.seed
-        config = replace(config, search=replace(config.search, seed=seed))
+        config = seeded(config)
         self._effort: Final = effort
         self._group: Final = group or GROUP
         self._settings: Final = [__version__, evaluator.info.name, str(effort), str(config.search), str(config.puct)]
-        self._search: Final = JointSearch(config, evaluator, self._group)
+        self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
         self.network: Final = evaluator.info.name
 
     def key(self, data: bytes, line: GameLine) -> str:
@@ -118,19 +123,20 @@ class GameAnalysis:
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each position; an exception that `progress` raises ends it between two groups."""
-        run = _Run(self._search, line, saved, progress, self._group)
+        run = _Run(self._searcher, line, saved, progress, self._group)
         visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
         everything = [position.number for position in line.positions]
-        deadline = None if total is None else time.monotonic() + FIRST_PASS_TIME * total
         share = 0.5 if self._effort.has_second_pass else 1.0
-        findings = run.search(everything, visits, seconds=seconds, deadline=deadline, share=share)
+        if total is not None:
+            seconds = FIRST_PASS_TIME * total / len(everything)
+        findings = run.search(everything, visits, seconds=seconds, share=share)
         if not self._effort.has_second_pass:
             return findings
         again = of_interest(findings)
-        deadline = None if deadline is None or total is None else deadline + (1.0 - FIRST_PASS_TIME) * total
+        seconds = None if total is None else (1.0 - FIRST_PASS_TIME) * total / len(again)
         more = None if visits is None else SECOND_FACTOR * visits
-        for finding in run.search(again, more, deadline=deadline, share=0.5, is_first=False):
-            if finding.visits > findings[finding.number].visits:  # a late second pass may have had no time
+        for finding in run.search(again, more, seconds=seconds, share=0.5, is_first=False):
+            if finding.visits > findings[finding.number].visits:  # in a short time a second look may see less
                 findings[finding.number] = finding
         return findings
 
@@ -138,8 +144,8 @@ class GameAnalysis:
 class _Run:
     """The review of one game."""
 
-    def __init__(self, search: JointSearch, line: GameLine, saved: SavedWork, progress: OnProgress, group: int) -> None:
-        self._search: Final = search
+    def __init__(self, searcher: Searcher, line: GameLine, saved: SavedWork, progress: OnProgress, group: int) -> None:
+        self._searcher: Final = searcher
         self._line: Final = line
         self._saved: Final = saved
         self._progress: Final = progress
@@ -151,24 +157,21 @@ class _Run:
         visits: int | None,
         *,
         seconds: float | None = None,
-        deadline: float | None = None,
         share: float,
         is_first: bool = True,
     ) -> list[Finding]:
-        """Return the findings of these positions, each searched with `visits`, `seconds`, or its share of the time.
+        """Return the findings of these positions, each searched with `visits` or for `seconds`.
 
         `share` is that of this pass in the whole review, for the progress; the second pass comes last.
         """
+        groups = [numbers[start : start + self._group] for start in range(0, len(numbers), self._group)]
+        missing = [group for group in groups if self._known(group, is_first) is None]
+        results = self._searcher.search(self._request(group, visits, seconds) for group in missing)
         found: list[Finding] = []
-        for start in range(0, len(numbers), self._group):
-            group = numbers[start : start + self._group]
-            known = [finding for number in group if (finding := self._saved.get(is_first, number)) is not None]
-            if len(known) < len(group):
-                limit = None if seconds is None else len(group) * seconds
-                if deadline is not None:
-                    left = max(0.0, deadline - time.monotonic())
-                    limit = left * len(group) / (len(numbers) - start)
-                known = self._search_group(group, visits, limit)
+        for group in groups:
+            known = self._known(group, is_first)
+            if known is None:
+                known = next(results)
                 self._saved.add(is_first, known)
             found += known
             done = share * len(found) / len(numbers)
@@ -178,17 +181,16 @@ class _Run:
             )
         return found
 
-    def _search_group(self, numbers: Sequence[int], visits: int | None, seconds: float | None) -> list[Finding]:
-        positions = [self._line.positions[number] for number in numbers]
-        end = None if seconds is None else time.monotonic() + seconds
+    def _known(self, numbers: Sequence[int], is_first: bool) -> list[Finding] | None:
+        """Return what was found in a group earlier, None if any of it is missing."""
+        known = [finding for number in numbers if (finding := self._saved.get(is_first, number)) is not None]
+        return known if len(known) == len(numbers) else None
 
-        def is_late(_: Progress) -> bool:
-            return end is not None and time.monotonic() >= end
-
-        limits = Limits(visits=visits, watcher=is_late)
-        reports = self._search.run([(position.game, position.to_play) for position in positions], limits)
+    def _request(self, numbers: Sequence[int], visits: int | None, seconds: float | None) -> Group:
         moves = self._line.moves
-        return [
-            finding_of(position, report, moves[position.number].point if position.number < len(moves) else None)
-            for position, report in zip(positions, reports, strict=True)
-        ]
+        return Group(
+            positions=tuple(self._line.positions[number] for number in numbers),
+            played=tuple(moves[number].point if number < len(moves) else None for number in numbers),
+            visits=visits,
+            seconds=None if seconds is None else len(numbers) * seconds,
+        )

@@ -6,19 +6,20 @@ Its files are written again only if one is missing, or the record should now hav
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.errors import SgfError, TengenError, problem
+from gtp_engine.errors import SgfError, TengenError, WorkerError, problem
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
 from gtp_engine.review.findings import Finding
-from gtp_engine.review.game_analysis import GameAnalysis, SavedWork
+from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
 from gtp_engine.review.game_line import read_game
 from gtp_engine.review.game_review import GameReview, new_review
 from gtp_engine.review.review_page import page_of
@@ -43,11 +44,15 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reviewed:
-    """A source that was reviewed: its name, and the content of its JSON file."""
+class Outcome:
+    """What became of a source: the content of its JSON file, or why it could not be reviewed.
 
-    name: str
-    result: dict[str, Any]
+    Neither means that it is a review itself.
+    """
+
+    source: Source
+    result: dict[str, Any] | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -91,32 +96,52 @@ def _records_in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-class ReviewLibrary:
-    """Reviews records one after the other; `failures` are messages about those that could not be reviewed.
+class SharesDone:
+    """How much of each source is done; `show` receives the number of sources done, fractions included, and a text."""
 
-    `skipped` are the names of records that are reviews themselves.
-    """
+    def __init__(self, sources: Sequence[Source], show: OnProgress) -> None:
+        self._names: Final = [Path(source.name).name for source in sources]
+        self._show: Final = show
+        self._shares: Final = [0.0] * len(sources)
+        self._is_stopped = False
+
+    def receiver(self, number: int) -> OnProgress:
+        """Return what receives the progress of a source; after `stop` it raises CancelledError."""
+
+        def receive(share: float, text: str) -> None:
+            if self._is_stopped:
+                raise CancelledError
+            self._shares[number] = share
+            self._show(sum(self._shares), f"{self._names[number]}: {text}")
+
+        return receive
+
+    def stop(self) -> None:
+        """End the reviews that are under way."""
+        self._is_stopped = True
+
+
+class ReviewLibrary:
+    """Reviews records, in any number of threads if the searcher of `analysis` allows it."""
 
     def __init__(self, analysis: GameAnalysis, terms: Terms) -> None:
         self._analysis: Final = analysis
         self._terms: Final = terms
-        self.failures: Final[list[str]] = []
-        self.skipped: Final[list[str]] = []
 
-    def review(self, source: Source, progress: Callable[[float, str], None]) -> Reviewed | None:
-        """Return what was found in a record, after writing its files; None if it could not be read."""
+    def review(self, source: Source, progress: OnProgress) -> Outcome:
+        """Return what became of a record, after writing its files; raises WorkerError."""
         try:
             return self._review(source, progress)
+        except WorkerError:
+            raise
         except (TengenError, OSError) as error:
             reason = str(error) if isinstance(error, TengenError) else error.strerror or str(error)
-            self.failures.append(f"{source.name}: {reason}")
-            return None
+            return Outcome(source, failure=reason)
 
-    def _review(self, source: Source, progress: Callable[[float, str], None]) -> Reviewed | None:
+    def _review(self, source: Source, progress: OnProgress) -> Outcome:
         data = self._one_game(source.read())
         if is_own_output(data):
-            self.skipped.append(source.name)
-            return None
+            return Outcome(source)
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
         TreeText(data)  # raises SgfError now rather than after the search
         key = self._analysis.key(data, line)
@@ -124,7 +149,7 @@ class ReviewLibrary:
         finished = _finished(source.target, key)
         has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
         if finished is not None and has_all and finished["key"] == whole_key:
-            return Reviewed(source.name, finished)
+            return Outcome(source, finished)
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
         findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
@@ -132,7 +157,7 @@ class ReviewLibrary:
         result = {**review.to_json(), "key": whole_key}
         write_files(source.target, data, review, result, territory=self._terms.territory)
         saved.remove()
-        return Reviewed(source.name, result)
+        return Outcome(source, result)
 
     def _one_game(self, data: bytes) -> bytes:
         """Return the game to review; raises SgfError for a file of several of which none was named."""
@@ -145,6 +170,25 @@ class ReviewLibrary:
         if not 1 <= number <= len(games):
             raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
         return games[number - 1]
+
+
+def review_all(
+    library: ReviewLibrary, sources: Sequence[Source], shares: SharesDone, *, at_once: int = 1
+) -> Generator[Outcome]:
+    """Yield what becomes of each source as it is done, with `at_once` of them under way, each in a thread.
+
+    Whatever ends the iteration early ends the others at their next group.  Raises WorkerError.
+    """
+    if at_once == 1:
+        yield from (library.review(source, shares.receiver(number)) for number, source in enumerate(sources))
+        return
+    threads = ThreadPoolExecutor(at_once)
+    futures = [threads.submit(library.review, source, shares.receiver(number)) for number, source in enumerate(sources)]
+    try:
+        yield from (future.result() for future in as_completed(futures))
+    finally:
+        shares.stop()
+        threads.shutdown(wait=False, cancel_futures=True)  # the searcher may have to end before the threads can
 
 
 def write_files(target: Path, data: bytes, review: GameReview, result: dict[str, Any], *, territory: bool) -> None:

@@ -16,7 +16,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move,
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.review.findings import color_letter
-from gtp_engine.review.game_analysis import SEED, scoring_evaluator
+from gtp_engine.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
@@ -122,9 +122,8 @@ class LifeAndDeath:
         wrong_moves: int = WRONG_MOVES,
     ) -> None:
         evaluator = scoring_evaluator("a problem", evaluator)
-        config = config.with_values({"search.seed": SEED if config.search.seed is None else config.search.seed})
         self._wrong_moves: Final = wrong_moves
-        self._search: Final = JointSearch(config, evaluator, max(1, wrong_moves))
+        self._search: Final = JointSearch(seeded(config), evaluator, max(1, wrong_moves))
         self._visits: Final = visits
 
     def solve(self, game: Game, color: int, region: frozenset[int]) -> Solution:

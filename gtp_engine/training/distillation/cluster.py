@@ -1,8 +1,6 @@
 """Workers on a Ray cluster: actors that play and label, on the machines that Ray chooses.
 
-Every machine needs the same version of Ray (the extra `ray`) and the dependencies of this package.  The package itself
-and the network's file are sent along.
-https://docs.ray.io
+The network's file is sent along, beside what `ray_cluster` sends.
 """
 
 from collections.abc import Iterator
@@ -12,15 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import gtp_engine
-from gtp_engine.errors import TengenError, problem
+from gtp_engine.errors import TengenError, WorkerError
+from gtp_engine.ray_cluster import connected
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.teacher import Teacher
-from gtp_engine.training.distillation.workers import CHECK_INTERVAL, Makers, WorkerError
-
-LOCAL: Final = "local"
-"""In place of an address: start a cluster on this machine, for this run."""
+from gtp_engine.training.distillation.workers import CHECK_INTERVAL, Makers
 
 _BLOCKS_AHEAD: Final = 2
 """Blocks requested from each actor in advance, so that it does not wait while one is transferred."""
@@ -70,24 +65,10 @@ def blocks_of_cluster(
     `threads` is how many cores each of them takes; Ray waits until they are free.  The actors end with the context.
     Raises WorkerError where Ray is missing, cannot be reached, or an actor fails.
     """
-    ray = _import_ray()
-    try:
-        ray.init(
-            address=None if address == LOCAL else address,
-            runtime_env={"py_modules": [gtp_engine]},
-            log_to_driver=False,
-        )
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        text = str(error).partition("\n")[0]
-        raise WorkerError(
-            problem(f"no Ray cluster at {address} ({text})", advice="`ray start --head` starts one")
-        ) from None
-    try:
+    with connected(address) as ray:
         make = ray.put(makers)
         actor = ray.remote(num_cpus=threads)(_Worker)
         yield _receive(ray, [actor.remote(make, settings, number) for number in range(workers)])
-    finally:
-        ray.shutdown()
 
 
 def _receive(ray: Any, actors: list[Any]) -> Iterator[Block | None]:
@@ -108,12 +89,3 @@ def _receive(ray: Any, actors: list[Any]) -> Iterator[Block | None]:
             if isinstance(found, str):
                 raise WorkerError(found)
             yield found
-
-
-def _import_ray() -> Any:
-    """Return the package; raises WorkerError where it is not installed."""
-    try:
-        import ray
-    except ImportError:
-        raise WorkerError(problem("Ray is not installed", advice="pip install 'gtp-engine[ray]'")) from None
-    return ray

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Final, NamedTuple, cast
 
-from gtp_engine.errors import TengenError, problem
+from gtp_engine.errors import TengenError, WorkerError, problem
 from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
@@ -37,10 +37,6 @@ CHECK_INTERVAL: Final = 1.0
 """Seconds of waiting for a block between two checks for an interruption."""
 _END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
-
-
-class WorkerError(TengenError):
-    """A worker that failed or ended unexpectedly."""
 
 
 @contextmanager

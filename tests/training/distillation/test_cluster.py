@@ -1,6 +1,5 @@
 """Workers on a Ray cluster: one of two nodes on this machine, which takes half a minute; skipped without Ray."""
 
-import importlib.util
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -8,17 +7,18 @@ from pathlib import Path
 
 import pytest
 from fake_evaluators import FakeEvaluator
+from ray_support import HAS_RAY, needs_ray, two_nodes
 
+from gtp_engine.errors import WorkerError
+from gtp_engine.ray_cluster import LOCAL
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
-from gtp_engine.training.distillation.cluster import LOCAL, SentTeacher, blocks_of_cluster
+from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.labelled_games import MOST_WORKERS, SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import WorkerError
+from gtp_engine.training.distillation.workers import Makers
 
-HAS_RAY = importlib.util.find_spec("ray") is not None
-needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: pip install 'gtp-engine[ray]'")
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=7, batch=2)
-FAKE = partial(GroupedRows, FakeEvaluator())
+FAKE = Makers(partial(GroupedRows, FakeEvaluator()))
 
 MOST_BLOCKS = 20_000
 """Blocks to wait for: the first actor makes a thousand in a second, until the other one has started."""
@@ -27,13 +27,8 @@ MOST_BLOCKS = 20_000
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Return the address of a cluster of two nodes, of one core each."""
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    yield cluster.address
-    cluster.shutdown()
+    with two_nodes() as found:
+        yield found
 
 
 @needs_ray
@@ -55,7 +50,7 @@ def test_workers_on_two_nodes_play_games_of_their_own(address: str) -> None:
 def test_an_error_of_a_worker_is_raised_with_its_text(address: str, tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
-    teacher = SentTeacher(OnnxTeacher(path, 2))
+    teacher = Makers(SentTeacher(OnnxTeacher(path, 2)))
     with (
         blocks_of_cluster(teacher, SETTINGS, 1, address, threads=1) as found,
         pytest.raises(WorkerError, match=r"^'none.onnx' is damaged or no ONNX file"),

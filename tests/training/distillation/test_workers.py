@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from fake_evaluators import FakeEvaluator
 
+from gtp_engine.errors import WorkerError
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import Makers, WorkerError, blocks_of_workers
+from gtp_engine.training.distillation.workers import Makers, blocks_of_workers
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(partial(GroupedRows, FakeEvaluator()))

@@ -1,0 +1,247 @@
+"""Searchers in other processes: on this machine, or on a Ray cluster.
+
+Each worker has a network of its own and searches one group at a time.  A thread for each waits for its answer;
+whichever worker is idle takes the next group, of whatever game.
+"""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from gtp_engine.config import Config
+from gtp_engine.errors import TengenError, WorkerError, problem
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.machine import available_cores
+from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.linear_policy_file import FILE_NAME as LINEAR_FILE
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_files import find_networks
+from gtp_engine.ray_cluster import connected
+from gtp_engine.review.findings import Finding
+from gtp_engine.review.game_analysis import seeded
+from gtp_engine.review.group_search import GROUP, Group, GroupSearch
+
+EvaluatorMaker = Callable[[], Evaluator]
+"""Returns a worker's evaluator; can be pickled."""
+
+Answer = list[Finding] | str
+"""What was found, or the text of an error."""
+
+THREADS: Final = 2
+"""Cores of each process, unless their number is given."""
+
+CLUSTER_THREADS: Final = 2
+"""Cores of each worker on a cluster, unless the configuration has a number."""
+
+_END_SECONDS: Final = 10.0
+"""Seconds that a process has to end."""
+
+
+class LocalNetwork:
+    """Loads the network of a configuration, on `threads` cores."""
+
+    def __init__(self, config: Config, *, threads: int) -> None:
+        self._config: Final = replace(config.network, network_threads=config.network.network_threads or threads)
+
+    def __call__(self) -> Evaluator:
+        """Return the evaluator; raises ModelError."""
+        return load_evaluator(self._config, log=lambda text: None)
+
+
+class SentNetwork:
+    """The same with the network's files, for machines that lack them; they exist there as long as this object."""
+
+    def __init__(self, config: Config, *, threads: int) -> None:
+        path = model_path(config.network.model)
+        self._config: Final = config
+        self._threads: Final = threads
+        self._name: Final = "" if path.is_dir() else path.name
+        files = {file for network in find_networks(path).values() for file in network.paths.values()}
+        linear = path / LINEAR_FILE
+        self._files: Final = {file.name: file.read_bytes() for file in [*files, *([linear] if linear.exists() else [])]}
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def __call__(self) -> Evaluator:
+        """Return the evaluator; raises ModelError."""
+        self._folder = TemporaryDirectory(prefix="tengen-")
+        folder = Path(self._folder.name)
+        for name, data in self._files.items():
+            (folder / name).write_bytes(data)
+        config = self._config.with_values({"network.model": str(folder / self._name)})
+        return LocalNetwork(config, threads=self._threads)()
+
+
+class Worker:
+    """Searches groups of up to `size` positions, with a network that is loaded for the first one."""
+
+    def __init__(self, make: EvaluatorMaker, config: Config, size: int) -> None:
+        self._make: Final = make
+        self._config: Final = config
+        self._size: Final = size
+        self._search: GroupSearch | None = None
+
+    def search(self, group: Group) -> Answer:
+        """Return what was found in a group, or the text of an error."""
+        try:
+            if self._search is None:
+                self._search = GroupSearch(self._config, self._make(), self._size)
+            positions = tuple(replace(each, game=each.game.copy()) for each in group.positions)  # Ray's are read-only
+            return self._search.search_one(group._replace(positions=positions))
+        except TengenError as error:
+            return str(error)
+
+
+class WorkerPool:
+    """A searcher that has workers search; `ask` are functions that each have one worker search a group."""
+
+    def __init__(self, ask: Sequence[Callable[[Group], Answer]]) -> None:
+        self.workers: Final = len(ask)
+        self._idle: Final[SimpleQueue[Callable[[Group], Answer]]] = SimpleQueue()
+        self._threads: Final = ThreadPoolExecutor(len(ask))
+        for each in ask:
+            self._idle.put(each)
+
+    def search(self, groups: Iterable[Group]) -> Iterator[list[Finding]]:
+        """Have all groups searched at once; see `Searcher`.  Raises WorkerError if a worker fails."""
+        answers = [self._threads.submit(self._search_one, group) for group in groups]
+        try:
+            for answer in answers:
+                yield answer.result()
+        finally:
+            for answer in answers:
+                answer.cancel()
+
+    def close(self) -> None:
+        """Give up what is still waiting, after the workers have ended."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def _search_one(self, group: Group) -> list[Finding]:
+        ask = self._idle.get()
+        try:
+            found = ask(group)
+        finally:
+            self._idle.put(ask)
+        if isinstance(found, str):
+            raise WorkerError(found)
+        return found
+
+
+@contextmanager
+def open_pool(
+    config: Config, *, games: int, workers: int | None, address: str | None = None
+) -> Iterator[WorkerPool | None]:
+    """Yield the pool for so many games, with the network of `config`; None if this process should search by itself.
+
+    `workers` None means as many as there are cores and games for.  With the `address` of a Ray cluster the workers are
+    there.  Raises ModelError and WorkerError.
+    """
+    cores, config = available_cores(), seeded(config)
+    if address is not None:
+        threads = config.network.network_threads or CLUSTER_THREADS
+        make = SentNetwork(config, threads=threads)
+        with pool_of_cluster(make, config, GROUP, workers=workers, threads=threads, address=address) as pool:
+            yield pool
+        return
+    count = workers or max(1, min(games, cores // THREADS))
+    if count == 1:
+        yield None
+        return
+    local = LocalNetwork(config, threads=max(1, cores // count))
+    with pool_of_processes(local, config, GROUP, workers=count) as pool:
+        yield pool
+
+
+@contextmanager
+def pool_of_processes(make: EvaluatorMaker, config: Config, size: int, *, workers: int) -> Iterator[WorkerPool]:
+    """Yield a pool of processes on this machine; they end with the context, in the middle of a search if need be."""
+    started = [_start(make, config, size) for _ in range(workers)]
+    pool = WorkerPool([_ProcessCall(pipe) for _, pipe in started])
+    try:
+        yield pool
+    finally:
+        for process, _ in started:
+            process.terminate()
+        for process, _ in started:
+            process.join(_END_SECONDS)
+        pool.close()
+        for _, pipe in started:
+            pipe.close()
+
+
+@contextmanager
+def pool_of_cluster(
+    make: EvaluatorMaker, config: Config, size: int, *, workers: int | None, threads: int, address: str
+) -> Iterator[WorkerPool]:
+    """Yield a pool of actors on the Ray cluster at `address`, each with `threads` cores; they end with the context.
+
+    `workers` None means as many as the cluster has cores for.  Raises WorkerError where Ray is missing or cannot be
+    reached.
+    """
+    with connected(address) as ray:
+        count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+        actor, sent = ray.remote(num_cpus=threads)(Worker), ray.put(make)
+        actors = [actor.remote(sent, config, size) for _ in range(count)]
+
+        def call_of(actor: object) -> Callable[[Group], Answer]:
+            def ask(group: Group) -> Answer:
+                try:
+                    found: Answer = ray.get(actor.search.remote(group))  # type: ignore[attr-defined]
+                except ray.exceptions.RayError as error:
+                    return f"a worker of the cluster failed: {str(error).strip().splitlines()[-1]}"
+                return found
+
+            return ask
+
+        pool = WorkerPool([call_of(each) for each in actors])
+        try:
+            yield pool
+        finally:
+            for each in actors:
+                ray.kill(each)
+            pool.close()
+
+
+class _ProcessCall:
+    """Has the process at the other end of a pipe search a group."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe: Final = pipe
+
+    def __call__(self, group: Group) -> Answer:
+        try:
+            self._pipe.send(group)
+            found: Answer = self._pipe.recv()
+        except (EOFError, OSError):
+            return problem("a worker ended unexpectedly", advice="try fewer --workers")
+        return found
+
+
+def _start(make: EvaluatorMaker, config: Config, size: int) -> tuple[SpawnProcess, Connection]:
+    """Start a worker; return it and this side's end of its pipe."""
+    context = multiprocessing.get_context("spawn")  # a fork would inherit the threads of numba and of the runtime
+    here, there = context.Pipe()
+    process = context.Process(target=_work, args=(make, config, size, there), daemon=True)
+    process.start()
+    there.close()  # only the worker's end is left, so that the pipe ends with the worker
+    return process, here
+
+
+def _work(make: EvaluatorMaker, config: Config, size: int, pipe: Connection) -> None:
+    """Answer groups until the pipe is closed: the body of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
+    worker = Worker(make, config, size)
+    while True:
+        try:
+            group = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(worker.search(group))
