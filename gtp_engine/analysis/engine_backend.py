@@ -11,7 +11,7 @@ from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator, lent
+from gtp_engine.evaluation.shared import SharedEvaluator, lent
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
 
@@ -37,8 +37,8 @@ class EngineBackend:
         config, warning = human_settings_at_start(config, evaluator, human)
         if warning is not None:
             log(warning)
-        self._shared: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
-        self._human: Final = None if human is None else ExclusiveEvaluator(human)
+        self._shared: Final = None if evaluator is None else SharedEvaluator(evaluator)
+        self._human: Final = None if human is None else SharedEvaluator(human)
         if evaluator is None:
             log(
                 "no network: positions are evaluated by rollouts, so there is no policy and scores are rough; "
@@ -94,5 +94,5 @@ class EngineBackend:
             evaluator.close()
 
     @property
-    def _evaluators(self) -> list[ExclusiveEvaluator]:
+    def _evaluators(self) -> list[SharedEvaluator]:
         return [evaluator for evaluator in (self._shared, self._human) if evaluator is not None]

@@ -6,6 +6,9 @@ row_kernels     rows of positions copied, advanced by a move and finished (kerne
 evaluation      Evaluation, the output for a batch
 evaluator       Evaluator, the protocol that networks and test doubles implement
 evaluator_info  EvaluatorInfo, the description of an evaluator
-exclusive       one evaluator shared by several searches
+forwarding      evaluators that stand before another one
+exclusive       one evaluator for several threads, whose calls wait for each other
+shared          one evaluator for users who search at the same time, whose calls are joined
+joining         several requests for evaluations as one call
 linear_policy   LinearPolicy, weights for rollouts that may come with a network
 """

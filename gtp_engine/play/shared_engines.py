@@ -11,7 +11,7 @@ from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import start_loading
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator, lent
+from gtp_engine.evaluation.shared import SharedEvaluator, lent
 
 
 class SharedEngines:
@@ -30,8 +30,8 @@ class SharedEngines:
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
-        self._evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
-        self._human: Final = None if human is None else ExclusiveEvaluator(human)
+        self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
+        self._human: Final = None if human is None else SharedEvaluator(human)
         self._kernels: KernelLoader | None = None
         self._lock: Final = threading.Lock()
 

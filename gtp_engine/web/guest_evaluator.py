@@ -1,11 +1,10 @@
 """The shared network as a review uses it, which is a guest: it waits for games and leaves their cache alone."""
 
+from contextlib import AbstractContextManager
 from typing import Final
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.forwarding import ForwardingEvaluator
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web.precedence import Precedence
 
@@ -14,32 +13,11 @@ class GuestCancelled(Exception):
     """The work of the guest has been cancelled."""
 
 
-class GuestEvaluator:
+class GuestEvaluator(ForwardingEvaluator):
     """Forwards calls to `evaluator`, each once nothing has precedence; raises GuestCancelled after the cancellation."""
 
     def __init__(self, evaluator: Evaluator, precedence: Precedence, cancel: CancelToken) -> None:
-        self.info: Final[EvaluatorInfo] = evaluator.info
-        self._evaluator: Final = evaluator
-        self._precedence: Final = precedence
-        self._cancel: Final = cancel
-
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`."""
-        self._wait()
-        self._evaluator.evaluate(positions, count, conditions, out, options)
-
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
-        """Write the rollout policy for the first `count` rows into `policy`; see `RolloutPolicy`."""
-        self._wait()
-        self._evaluator.write_rollout_policy(positions, count, conditions, policy)
-
-    def prepare(self, width: int, height: int) -> None:
-        """Get ready for boards of this size; see `Evaluator`."""
-        self._evaluator.prepare(width, height)
+        super().__init__(evaluator, _Turn(precedence, cancel))
 
     def clear_cache(self) -> None:
         """Do nothing: the cache serves the games too."""
@@ -47,7 +25,18 @@ class GuestEvaluator:
     def close(self) -> None:
         """Do nothing: the evaluator belongs to the server."""
 
-    def _wait(self) -> None:
+
+class _Turn(AbstractContextManager[None]):
+    """A context that begins once nothing has precedence; raises GuestCancelled after the cancellation."""
+
+    def __init__(self, precedence: Precedence, cancel: CancelToken) -> None:
+        self._precedence: Final = precedence
+        self._cancel: Final = cancel
+
+    def __enter__(self) -> None:
         self._precedence.wait(self._cancel)
         if self._cancel.is_cancelled:
             raise GuestCancelled
+
+    def __exit__(self, *_: object) -> None:
+        return None

@@ -11,13 +11,14 @@ of positions in a call.  The order does not depend on time, so joint searches wi
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size, new_positions, put_row
+from gtp_engine.evaluation.forwarding import ForwardingEvaluator
+from gtp_engine.evaluation.joining import JoinedRows, Kind, Request
+from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
@@ -26,83 +27,28 @@ from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
 
-class _Request(NamedTuple):
-    """A call of the evaluator that waits for others."""
-
-    positions: Positions
-    rows: int
-    conditions: Conditions
-    out: Evaluation
-    options: EvaluationOptions
-
-
-class GatheringEvaluator:
-    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them, up to `rows` at once."""
+class GatheringEvaluator(ForwardingEvaluator):
+    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them, `rows` at most."""
 
     def __init__(self, evaluator: Evaluator, rows: int) -> None:
-        self.info: Final[EvaluatorInfo] = evaluator.info
-        self._evaluator: Final = evaluator
-        self._rows: Final = rows
-        self._requests: list[_Request] = []
-        self._positions: Positions | None = None
-        self._evaluation: Evaluation | None = None
+        super().__init__(evaluator)
+        self._joined: Final = JoinedRows(rows)
+        self._requests: list[Request] = []
 
     def evaluate(
         self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
     ) -> None:
         """Collect a request; `out` is written by `evaluate_all`, until when `positions` must not change."""
-        self._requests.append(_Request(positions, count, conditions, out, options))
+        self._requests.append(Request(positions, count, conditions, out, options))
 
     def evaluate_all(self) -> None:
-        """Write the evaluations of all requests; requests of the same conditions and options share calls."""
+        """Write the evaluations of all requests; those of one kind share a call."""
         requests, self._requests = self._requests, []
-        kinds: dict[tuple[Conditions, EvaluationOptions, tuple[int, int]], list[_Request]] = {}
+        kinds: dict[Kind, list[Request]] = {}
         for request in requests:
-            kind = (request.conditions, request.options, board_size(request.positions))
-            kinds.setdefault(kind, []).append(request)
-        for (conditions, options, (width, height)), alike in kinds.items():
-            places = [(request, row) for request in alike for row in range(request.rows)]
-            for start in range(0, len(places), self._rows):
-                self._evaluate(places[start : start + self._rows], conditions, options, width=width, height=height)
-
-    def _evaluate(
-        self,
-        places: Sequence[tuple[_Request, int]],
-        conditions: Conditions,
-        options: EvaluationOptions,
-        *,
-        width: int,
-        height: int,
-    ) -> None:
-        """Evaluate rows of requests by one call."""
-        positions, evaluation = self._arrays(width, height)
-        for place, (request, row) in enumerate(places):
-            put_row(positions, place, request.positions, row)
-        self._evaluator.evaluate(positions, len(places), conditions, evaluation, options)
-        for place, (request, row) in enumerate(places):
-            for array, source in zip(request.out, evaluation, strict=True):
-                array[row] = source[place]
-
-    def _arrays(self, width: int, height: int) -> tuple[Positions, Evaluation]:
-        """Return the arrays for boards of this size."""
-        if self._positions is None or self._evaluation is None or board_size(self._positions) != (width, height):
-            self._positions = new_positions(self._rows, width, height)
-            self._evaluation = new_evaluation(self._rows, width, height)
-        return self._positions, self._evaluation
-
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
-        """Write the rollout policy at once; see `RolloutPolicy`."""
-        self._evaluator.write_rollout_policy(positions, count, conditions, policy)
-
-    def prepare(self, width: int, height: int) -> None:
-        """Get ready for boards of this size; see `Evaluator`."""
-        self._evaluator.prepare(width, height)
-
-    def clear_cache(self) -> None:
-        """Empty the cache of evaluations; see `Evaluator`."""
-        self._evaluator.clear_cache()
+            kinds.setdefault(request.kind, []).append(request)
+        for alike in kinds.values():
+            self._joined.evaluate(alike, self._evaluator)
 
     def close(self) -> None:
         """Do nothing: `evaluator` belongs to the caller."""

@@ -1,0 +1,167 @@
+"""One evaluator shared by users who search at the same time: what they ask for at once becomes one call.
+
+    a = shared.lend()    for one search after the other, in any threads
+    b = shared.lend()
+
+A search alone has few positions under way while its tree is small.  Two that run side by side would take turns, since
+the second asks while the first is evaluated and selects its next leaves while the second is.  So a call waits a moment
+for those who took part in a call before and are expected to ask again:
+
+    search A    select    evaluate A and B    back up, select    evaluate A and B    back up, select
+    search B    select    (waits for it)      back up, select    (waits for it)      ...
+
+It never waits long for a user who has stopped searching, and not at all for one who has not begun (`PATIENCE`).
+"""
+
+import threading
+import time
+from contextlib import suppress
+from math import inf
+from queue import Empty, SimpleQueue
+from typing import Final, NamedTuple
+
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.evaluation.forwarding import ForwardingEvaluator
+from gtp_engine.evaluation.joining import JoinedRows, Kind, Request
+from gtp_engine.evaluation.positions import Conditions, Positions
+
+PATIENCE: Final = 0.5
+"""How long a user is expected to ask again, as a share of the time that the call took.  With 1 and 2, as many calls are
+joined and a search that ends costs the others more; with 0, two searches take turns.  See docs/web.md for the gain."""
+
+
+class LentEvaluator(ForwardingEvaluator):
+    """A shared evaluator for one user, who searches one position at a time; closing it leaves the evaluator open."""
+
+    def __init__(self, shared: "SharedEvaluator") -> None:
+        super().__init__(shared)
+        self._shared: Final = shared
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`."""
+        self._shared.evaluate_for(self, Request(positions, count, conditions, out, options))
+
+    def close(self) -> None:
+        """Do nothing: the owner of the shared evaluator closes it."""
+
+
+class _Expected(NamedTuple):
+    """What a user asked for last, and until when they are expected to ask for as much again (`time.perf_counter`)."""
+
+    kind: Kind
+    rows: int
+    until: float
+
+
+class _Call:
+    """A request that waits, and who made it."""
+
+    def __init__(self, user: object, request: Request) -> None:
+        self.user: Final = user
+        self.request: Final = request
+        self.kind: Final = request.kind
+        self.is_done = False
+        self.error: BaseException | None = None
+        self._wakeups: Final[SimpleQueue[None]] = SimpleQueue()
+
+    def wait(self, seconds: float | None) -> None:
+        """Wait until the call is woken, or this long."""
+        with suppress(Empty):
+            self._wakeups.get(timeout=seconds)
+
+    def wake(self) -> None:
+        """End the wait of the thread that made the call."""
+        self._wakeups.put(None)
+
+
+class SharedEvaluator(ForwardingEvaluator):
+    """Lends `evaluator`, which serves one thread at a time, to any number of users; its owner closes it.
+
+    Calls of one kind that wait are joined up to `info.batch` rows, in the order in which they came.  A waiting
+    thread makes the call of the evaluator for all of them, so that a user alone depends on no other thread.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__(ExclusiveEvaluator(evaluator))
+        self._joined: Final = JoinedRows(self.info.batch)
+        self._lock: Final = threading.Lock()
+        self._waiting: Final[list[_Call]] = []
+        self._is_evaluating = False
+        self._expected: Final[dict[object, _Expected]] = {}
+
+    def lend(self) -> LentEvaluator:
+        """Return the evaluator for another user."""
+        return LentEvaluator(self)
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        """Write the evaluation of the first `count` rows into `out`, for the owner; see `Evaluator`."""
+        self.evaluate_for(self, Request(positions, count, conditions, out, options))
+
+    def evaluate_for(self, user: object, request: Request) -> None:
+        """Evaluate a request of a user, possibly together with those of others; raises what the evaluator raises."""
+        call = _Call(user, request)
+        with self._lock:
+            self._waiting.append(call)
+            self._expected.pop(user, None)
+        while not call.is_done:
+            calls, seconds = self._take()
+            if calls:
+                self._evaluate(calls)
+            else:
+                call.wait(seconds)
+        if call.error is not None:
+            raise call.error
+
+    def _take(self) -> tuple[list[_Call], float | None]:
+        """Return the calls to make now, or else none and how long to wait; None: until woken."""
+        with self._lock:
+            if self._is_evaluating or not self._waiting:
+                return [], None
+            kind, rows = self._waiting[0].kind, 0
+            calls: list[_Call] = []
+            for call in self._waiting:
+                if call.kind == kind and (not calls or rows + call.request.rows <= self.info.batch):
+                    calls.append(call)
+                    rows += call.request.rows
+            room = self.info.batch - rows
+            fitting = [each for each in self._expected.values() if each.kind == kind and each.rows <= room]
+            seconds = max((each.until for each in fitting), default=-inf) - time.perf_counter()
+            if seconds > 0.0:
+                return [], seconds
+            self._is_evaluating = True
+            for call in calls:
+                self._waiting.remove(call)
+            return calls, None
+
+    def _evaluate(self, calls: list[_Call]) -> None:
+        """Make calls of one kind together."""
+        error: BaseException | None = None
+        start = time.perf_counter()
+        try:
+            if len(calls) == 1:
+                self._evaluator.evaluate(*calls[0].request)
+            else:
+                self._joined.evaluate([call.request for call in calls], self._evaluator)
+        except BaseException as raised:  # raised again in the thread of each call
+            error = raised
+        end = time.perf_counter()
+        with self._lock:
+            self._is_evaluating = False
+            until = end + PATIENCE * (end - start)
+            for call in calls:
+                self._expected[call.user] = _Expected(call.kind, call.request.rows, until)
+                call.error, call.is_done = error, True
+                call.wake()
+            if self._waiting:
+                self._waiting[0].wake()
+
+
+def lent(shared: SharedEvaluator | None) -> LentEvaluator | None:
+    """Return a shared evaluator for another user, if there is one."""
+    return None if shared is None else shared.lend()

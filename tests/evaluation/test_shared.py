@@ -1,0 +1,181 @@
+"""SharedEvaluator: what users ask for at the same time becomes one call, and each gets what it would get alone."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from busy_machine import bound
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine import Game
+from gtp_engine.errors import ModelError
+from gtp_engine.evaluation import shared
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator
+
+BATCH = 8
+
+
+class GatedEvaluator(FakeEvaluator):
+    """Evaluates while the gate is open, `most_rows` at a time; `asked` are the rows of each call."""
+
+    def __init__(self) -> None:
+        super().__init__(batch=BATCH)
+        self.gate = threading.Event()
+        self.gate.set()
+        self.asked: list[int] = []
+        self.most_rows = BATCH
+        self.is_closed = False
+
+    def evaluate(self, positions: Any, count: int, *arguments: Any) -> None:
+        self.asked.append(count)
+        assert self.gate.wait(20)
+        if count > self.most_rows:
+            raise ModelError(f"{count} rows")
+        super().evaluate(positions, count, *arguments)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class User(threading.Thread):
+    """Asks for the evaluation of a game's position, so many times in one call."""
+
+    def __init__(self, evaluator: Any, move: str, rows: int, komi: float = 7.5) -> None:
+        super().__init__(daemon=True)
+        self.evaluator = evaluator
+        self.error: Exception | None = None
+        game = Game(5, 5, komi=komi)
+        game.play(move)
+        positions, self.out = new_positions(BATCH, 5, 5), new_evaluation(BATCH, 5, 5)
+        for row in range(rows):
+            write_game(positions, row, game, game.to_play)
+        self.arguments = (positions, rows, conditions_of(game), self.out, DEFAULT_OPTIONS)
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.evaluator.evaluate(*self.arguments)
+        except ModelError as error:
+            self.error = error
+
+    def result(self) -> Evaluation:
+        """Return what was found, once it is there."""
+        self.join(bound(20))
+        assert not self.is_alive()
+        return self.out
+
+    def check(self) -> None:
+        """Compare the result with that of an evaluator that is not shared."""
+        alone = new_evaluation(BATCH, 5, 5)
+        positions, rows, conditions, _, options = self.arguments
+        FakeEvaluator().evaluate(positions, rows, conditions, alone, options)
+        for found, expected in zip(self.result(), alone, strict=True):
+            assert np.array_equal(found, expected)
+
+
+@pytest.fixture
+def evaluator() -> GatedEvaluator:
+    return GatedEvaluator()
+
+
+@pytest.fixture
+def owner(evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch) -> SharedEvaluator:
+    monkeypatch.setattr(shared, "PATIENCE", 0.0)
+    return SharedEvaluator(evaluator)
+
+
+@pytest.fixture
+def busy(owner: SharedEvaluator, evaluator: GatedEvaluator) -> Iterator[SharedEvaluator]:
+    """Yield the evaluator while a call of one row is under way, until the gate opens."""
+    evaluator.gate.clear()
+    user = User(owner.lend(), "A1", 1)
+    wait_until(lambda: evaluator.asked == [1])
+    yield owner
+    user.check()
+
+
+def wait_until(condition: Any) -> None:
+    deadline = time.monotonic() + bound(20)
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tuple[Any, ...]) -> list[User]:
+    """Return the users with these moves, rows and komis, who have been waiting for the gate in this order."""
+    users = []
+    for request in requests:
+        users.append(User(owner.lend(), *request))
+        wait_until(lambda: len(owner._waiting) == len(users))
+    evaluator.gate.set()
+    for user in users:
+        user.result()
+    return users
+
+
+def test_calls_that_wait_are_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    for user in ask_at_once(busy, evaluator, ("B2", 2), ("C3", 3), ("D4", 2)):
+        user.check()
+    assert evaluator.asked == [1, 7]
+
+
+def test_no_more_rows_than_a_batch_are_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    for user in ask_at_once(busy, evaluator, ("B2", 6), ("C3", 6), ("D4", 2), ("E5", BATCH)):
+        user.check()
+    assert evaluator.asked == [1, 8, 6, 8]
+
+
+def test_calls_under_other_rules_are_not_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    for user in ask_at_once(busy, evaluator, ("B2", 2), ("B2", 2, 0.5), ("C3", 2), ("D4", 1, 0.5)):
+        user.check()
+    assert evaluator.asked == [1, 4, 3]
+
+
+def test_an_error_is_raised_to_all_whose_calls_were_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    evaluator.most_rows = 2
+    users = ask_at_once(busy, evaluator, ("B2", 2), ("C3", 1), ("D4", 2, 0.5))
+    assert [str(user.error) for user in users] == ["3 rows", "3 rows", "None"]
+
+
+def test_a_call_waits_for_a_user_who_asks_again(evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "PATIENCE", 1e5)
+    owner = SharedEvaluator(evaluator)
+    first, second = owner.lend(), owner.lend()
+    User(first, "A1", 1).check()
+    waits = User(second, "B2", 2)
+    wait_until(lambda: owner._waiting)
+    assert evaluator.asked == [1]
+    User(first, "C3", 3).check()
+    waits.check()
+    assert evaluator.asked == [1, 5]
+
+
+def test_a_full_batch_waits_for_no_one(evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "PATIENCE", 1e5)
+    owner = SharedEvaluator(evaluator)
+    User(owner.lend(), "A1", 2).check()
+    User(owner.lend(), "B2", BATCH - 1).check()
+    assert evaluator.asked == [2, BATCH - 1]
+
+
+def test_a_user_alone_does_not_wait_for_itself(evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "PATIENCE", 1e5)
+    alone = SharedEvaluator(evaluator).lend()
+    for _ in range(3):
+        User(alone, "A1", 1).check()
+    assert evaluator.asked == [1, 1, 1]
+
+
+def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    borrowed: LentEvaluator = owner.lend()
+    borrowed.close()
+    assert not evaluator.is_closed
+    owner.close()
+    assert evaluator.is_closed
