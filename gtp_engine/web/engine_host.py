@@ -1,12 +1,13 @@
 """The networks of the server, shared by all of its clients, and the thread that does their analyses.
 
 Every client has a schedule of its own; they take turns (`analysis.schedule.SharedSchedule`).  Games have engines and
-searches of their own, which share the networks: their batches are evaluated one after the other.
+searches of their own, which share the networks: what they ask for at once is evaluated together.
 """
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from gtp_engine.analysis.backend import Backend
@@ -14,11 +15,16 @@ from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
 from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.web.precedence import Precedence
 
 END_WAIT: Final = 2.0
-"""Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler or a loader may not."""
+"""Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler may not."""
+
+
+class ServerEndError(TengenError):
+    """The server ends before its networks were loaded."""
 
 
 class EngineSource(Backend, Protocol):
@@ -76,13 +82,19 @@ class EngineHost:
         """Return the shared network, None without one, waiting until it is loaded."""
         return self.source().lend_evaluator()
 
+    def stop_loading(self) -> None:
+        """Let no one wait any longer for networks that are still being loaded; for `source` that is an error."""
+        with suppress(InvalidStateError):
+            self._source.set_exception(ServerEndError("the server ends"))
+
     def close(self) -> bool:
-        """End the analyses and free the networks; return False if that takes too long.
+        """End the analyses and free the networks; return False if that takes too long, or if they are being loaded.
 
         Clients have closed their schedules before.  Nothing has to be freed before `start`.
         """
+        self.stop_loading()
         self._schedule.close()
-        if self._thread.is_alive():
+        if self._thread.is_alive() and self._source.exception() is None:
             self._thread.join(END_WAIT)
         return not self._thread.is_alive()
 
@@ -91,8 +103,13 @@ class EngineHost:
         try:
             source = self._load()
         except BaseException as error:
-            self._source.set_exception(error)
+            with suppress(InvalidStateError):  # the server ends
+                self._source.set_exception(error)
             return
-        self._source.set_result(source)
+        try:
+            self._source.set_result(source)
+        except InvalidStateError:  # the server ends
+            source.close()
+            return
         Worker(self._schedule, Searchers(source.open_searcher), self.log).run()
         source.close()

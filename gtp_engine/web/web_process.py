@@ -31,7 +31,7 @@ REQUEST_WAIT: Final = 30.0
 async def serve(
     config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: Callable[[str], None] = write_log
 ) -> bool:
-    """Serve until SIGTERM; return whether all threads have ended too.
+    """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too.
 
     `load` returns the networks and may take long.  Raises ConfigError if the server cannot listen, and the error that
     made loading fail.
@@ -50,6 +50,7 @@ async def serve(
             log(_greeting(listener.sockets[0].getsockname(), token, is_encrypted=encryption is not None))
             await _until_end(host)
     finally:
+        host.stop_loading()
         await runner.cleanup()
         has_ended = await asyncio.to_thread(host.close)
     return has_ended
@@ -68,7 +69,7 @@ def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSourc
 
 
 async def _until_end(host: EngineHost) -> None:
-    """Load the networks and wait for SIGTERM; raises the error that made loading fail."""
+    """Load the networks and wait for SIGTERM or Ctrl-C; raises the error that made loading fail."""
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
 
@@ -83,8 +84,9 @@ async def _until_end(host: EngineHost) -> None:
     def failed(error: BaseException) -> None:
         loop.call_soon_threadsafe(fail, error)
 
-    if os.name != "nt":
-        loop.add_signal_handler(signal.SIGTERM, end)
+    if os.name != "nt":  # there Ctrl-C cancels this coroutine
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, end)
     host.when_failed(failed)
     host.start()
     await over

@@ -7,13 +7,18 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
 from busy_machine import bound
-from web.serving import TOKEN, FakeSource, run
+from web.serving import TOKEN, FakeSource, run, until
+from web.test_play_socket import NEW
 
+from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
 from gtp_engine.web import web_process
 from gtp_engine.web.listener import encryption_of, limited, listen
@@ -130,6 +135,34 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
         assert server.wait(bound(20)) == 0
     assert re.fullmatch(r"=1 \n\n=2 [A-J][1-9]\n\n=3 \n\n", client.stdout), client.stderr
     assert (client.returncode, client.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: signal.Signals) -> None:
+    is_loaded, log = threading.Event(), list[str]()
+
+    def load() -> Any:
+        is_loaded.wait(20)
+        return FakeSource()
+
+    async def test() -> None:
+        serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, log.append))
+        await until(lambda: log, 10)
+        address = re.search(r"127.0.0.1:\d+", log[0])
+        assert address is not None
+        async with ClientSession() as client, client.ws_connect(f"http://{address[0]}/play") as socket:
+            await socket.send_json(NEW)
+            await asyncio.sleep(0.1)
+            os.kill(os.getpid(), number)
+            assert not await serving, "the loader cannot be stopped"
+
+    started = time.monotonic()
+    try:
+        run(test)
+        assert time.monotonic() - started < bound(2)
+    finally:
+        is_loaded.set()
 
 
 def certificate_in(folder: Path) -> list[str]:
