@@ -16,6 +16,8 @@
     game_tables       all games: those that pages show have an engine
     game_table        one game and the pages that show it
     saved_games       games on disk
+    saved_reviews     finished reviews on disk
+    json_files        a folder of such files
     game_reviews      reviews of games, one at a time
     review_work       the review of one game, in a thread
     guest_evaluator   the shared network for a review, which waits for games

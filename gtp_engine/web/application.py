@@ -15,6 +15,7 @@ from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.gtp_socket import serve_gtp
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
+from gtp_engine.web.saved_reviews import SavedReviews
 from gtp_engine.web.static_pages import static_pages
 
 MAX_BODY: Final = 1 << 20
@@ -25,14 +26,14 @@ MAX_ENGINES: Final = 8
 
 
 def new_application(host: EngineHost, access: Access, games: Path) -> web.Application:
-    """Return the application, with saved games in the folder `games`; what `access` refuses reaches no handler."""
+    """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
     application = web.Application(middlewares=[access.middleware()], client_max_size=MAX_BODY)
     application.on_response_prepare.append(access.on_prepare)
     sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
     tables = GameTables(host, SavedGames(games))
-    reviews = GameReviews(host, tables)
+    reviews = GameReviews(host, tables, SavedReviews(games / "reviews"))
     application.router.add_get("/play", partial(serve_page, tables=tables, reviews=reviews, seats=sockets))
     for path, handler in static_pages():
         application.router.add_get(path, handler)

@@ -1,4 +1,4 @@
-"""Reviews of games that pages show, one at a time; those that are finished are kept while the server runs."""
+"""Reviews of games that pages show, one at a time; those that are finished are kept on disk."""
 
 import asyncio
 import base64
@@ -11,10 +11,12 @@ from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_table import GameTable, Message
 from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.guest_evaluator import GuestCancelled, GuestEvaluator
+from gtp_engine.web.json_files import JsonFileError
 from gtp_engine.web.review_work import FinishedReview, ReviewWork
+from gtp_engine.web.saved_reviews import SavedReviews
 
-MOST_REVIEWS: Final = 16
-"""Finished reviews that are kept: as many as games may be open; one takes about a megabyte."""
+MOST_IN_MEMORY: Final = 16
+"""Finished reviews that are kept in memory: as many as games may be open; one takes about a megabyte."""
 
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""
@@ -33,21 +35,25 @@ class _Running(NamedTuple):
 
 
 class GameReviews:
-    """Reviews games of `tables` with the network of `host`; methods and coroutines are for the event loop."""
+    """Reviews games of `tables` with the network of `host`, and keeps the reviews in `saved`.
 
-    def __init__(self, host: EngineHost, tables: GameTables) -> None:
+    Coroutines are for the event loop.
+    """
+
+    def __init__(self, host: EngineHost, tables: GameTables, saved: SavedReviews) -> None:
         self._host: Final = host
         self._tables: Final = tables
+        self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
         self._running: _Running | None = None
         self._latest: Message = {}
         self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
 
-    def message(self, name: str) -> Message:
+    async def message(self, name: str) -> Message:
         """Return what is known about the review of a game as a message."""
+        finished = await self._find(name)
         if self._running is not None and self._running.name == name and self._latest:
             return self._latest
-        finished = self._finished.get(name)
         return _none(name) if finished is None else finished.message
 
     async def start(self, table: GameTable) -> None:
@@ -74,13 +80,14 @@ class GameReviews:
             if self._running is not None and self._running.name == name:
                 await self._end(self._running)
 
-    def file(self, name: str, format: str) -> Message:
+    async def file(self, name: str, format: str) -> Message:
         """Return a file of a finished review as a message, its bytes in base 64; raises ReviewError."""
         if format not in FORMATS:
             raise ReviewError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
-        if name not in self._finished:
+        finished = await self._find(name)
+        if finished is None:
             raise ReviewError("this game has no finished review: start one")
-        content = self._finished[name].files[format]
+        content = finished.files[format]
         return {
             "type": "review_file",
             "id": name,
@@ -107,17 +114,34 @@ class GameReviews:
 
         try:
             finished = await asyncio.to_thread(self._run, table, send, cancel)
-            self._finished.pop(name, None)
-            self._finished[name] = finished
-            for oldest in list(self._finished)[:-MOST_REVIEWS]:
-                del self._finished[oldest]
+            self._remember(name, finished)
+            await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
             pass
         except TengenError as error:
             self._tables.publish(name, {"type": "error", "message": str(error)})
         finally:
             self._running = None
-            self._tables.publish(name, self.message(name))
+            self._tables.publish(name, await self.message(name))
+
+    async def _find(self, name: str) -> FinishedReview | None:
+        """Return the finished review of a game, if there is one, from memory or else from disk."""
+        if name not in self._finished:
+            try:
+                saved = await asyncio.to_thread(self._saved.load, name)
+            except JsonFileError as error:
+                self._host.log(str(error))
+                saved = None
+            if saved is not None and name not in self._finished:
+                self._remember(name, saved)
+        return self._finished.get(name)
+
+    def _remember(self, name: str, finished: FinishedReview) -> None:
+        """Keep a review in memory, as the newest."""
+        self._finished.pop(name, None)
+        self._finished[name] = finished
+        for oldest in list(self._finished)[:-MOST_IN_MEMORY]:
+            del self._finished[oldest]
 
     def _run(self, table: GameTable, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""

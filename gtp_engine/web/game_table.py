@@ -88,7 +88,7 @@ class GameTable:
     async def begin(self) -> None:
         """Save the game, and let the engine move if it is its turn."""
         async with self._lock:
-            self._save()
+            await self._save()
         self._let_engine_move()
 
     async def change(self, method: Callable[[GameSession], object]) -> None:
@@ -151,7 +151,7 @@ class GameTable:
                     await asyncio.to_thread(session.propose_dead, self._end)
         finally:
             self._show()
-            self._save()
+            await self._save()
 
     def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
@@ -163,21 +163,19 @@ class GameTable:
         for viewer in self.viewers:
             viewer(message)
 
-    def _save(self) -> None:
-        """Write the game to its file."""
+    async def _save(self) -> None:
+        """Write the game to its file, in a thread."""
         session = self._session
         clocks = {} if not session.clock.is_limited else session.clock.at_last_move()
-        self._saved.save(
-            self.name,
-            SavedGame(
-                sgf=session.to_sgf(),
-                human=format_color(session.settings.human),
-                level=self._level,
-                time=words_of(session.settings.time),
-                clocks={format_color(color): tuple(left) for color, left in clocks.items()},
-                dead=tuple(map(session.game.vertex, sorted(session.dead))),
-            ),
+        game = SavedGame(
+            sgf=session.to_sgf(),
+            human=format_color(session.settings.human),
+            level=self._level,
+            time=words_of(session.settings.time),
+            clocks={format_color(color): tuple(left) for color, left in clocks.items()},
+            dead=tuple(map(session.game.vertex, sorted(session.dead))),
         )
+        await asyncio.to_thread(self._saved.save, self.name, game)
 
 
 def words_of(time: TimeSettings) -> tuple[str, ...]:

@@ -42,12 +42,13 @@ class GameTables:
     async def start(self, settings: GameSettings, level: str | None) -> GameTable:
         """Return a new game; raises TengenError."""
         async with self._lock:
-            return await self._open(self._saved.new_id(), level, lambda engine: GameSession.start(engine, settings))
+            name = await asyncio.to_thread(self._saved.new_id)
+            return await self._open(name, level, lambda engine: GameSession.start(engine, settings))
 
     async def load(self, data: bytes, human: int | None, level: str | None) -> GameTable:
         """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
-            name = self._saved.new_id()
+            name = await asyncio.to_thread(self._saved.new_id)
             return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human), data)
 
     async def find(self, name: str) -> GameTable:
@@ -57,7 +58,7 @@ class GameTables:
             if table is not None:
                 self._tables[name] = table
                 return table
-            game = self._saved.load(name)
+            game = await asyncio.to_thread(self._saved.load, name)
             return await self._open(name, game.level, lambda engine: _continued(engine, game))
 
     def is_shown(self, name: str) -> bool:

@@ -114,14 +114,14 @@ class _Page:
             handicap=fields.integer("handicap", 0, MAX_HANDICAP),
             time=TimeSettings.parse(_text(fields, "time").split()),
         )
-        self._show(await self._tables.start(settings, _level(fields)))
+        await self._show(await self._tables.start(settings, _level(fields)))
 
     async def _load(self, fields: Fields) -> None:
         human = fields.color("human") if "human" in fields else None
-        self._show(await self._tables.load(_file(fields), human, _level(fields)))
+        await self._show(await self._tables.load(_file(fields), human, _level(fields)))
 
     async def _open(self, fields: Fields) -> None:
-        self._show(await self._tables.find(_text(fields, "id")))
+        await self._show(await self._tables.find(_text(fields, "id")))
 
     async def _hint(self, fields: Fields) -> None:
         self._send(await self._game().hint())
@@ -141,7 +141,7 @@ class _Page:
         await self._reviews.cancel(self._game().name)
 
     async def _review_file(self, fields: Fields) -> None:
-        self._send(self._reviews.file(self._game().name, _text(fields, "format")))
+        self._send(await self._reviews.file(self._game().name, _text(fields, "format")))
 
     def _calling(self, method: Callable[[GameSession], object]) -> Command:
         """Return a command that calls a method of the session."""
@@ -157,13 +157,13 @@ class _Page:
             raise PageError("no game is open: start one")
         return self._table
 
-    def _show(self, table: GameTable) -> None:
+    async def _show(self, table: GameTable) -> None:
         """Show another game."""
         self.leave()
         self._table = table
         table.viewers.add(self._send)
         self._send(table.message())
-        self._send(self._reviews.message(table.name))
+        self._send(await self._reviews.message(table.name))
 
     def _send(self, message: Message) -> None:
         self._client.outbox.put(json.dumps(message, separators=(",", ":"), allow_nan=False))

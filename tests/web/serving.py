@@ -67,6 +67,7 @@ async def serving(
     server = TestServer(new_application(host, Access(token, frozenset(names), is_encrypted=False), games))
     async with TestClient(server) as client:
         yield client
+    await asyncio.to_thread(host.source)
     assert await asyncio.to_thread(host.close)
     assert [line for line in log if "rror" in line] == []
 

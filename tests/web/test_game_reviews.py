@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from gtp_engine import Rules
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.review import Effort, effort, review_game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import review_work
+from gtp_engine.web import review_work, saved_reviews
 from gtp_engine.web.precedence import Precedence
+from gtp_engine.web.review_work import FinishedReview
+from gtp_engine.web.saved_reviews import SavedReviews
 
 RECORD = (
     "(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
@@ -79,6 +82,15 @@ def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
                     kind: await ask(socket, "review_file", do="review_file", format=kind) for kind in ("html", "sgf")
                 }
                 assert "html or sgf" in (await ask(socket, "error", do="review_file", format="../x"))["message"]
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await socket.send_json({"do": "open", "id": game["id"]})
+            assert await hear(socket, "review") == messages[-1], "a server that is restarted has it too"
+            assert await ask(socket, "review_file", do="review_file", format="html") == files["html"]
+        (path,) = (tmp_path / "reviews").iterdir()
+        path.write_text("{")
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await socket.send_json({"do": "open", "id": game["id"]})
+            assert (await hear(socket, "review"))["state"] == "none", "a damaged file is no review"
         check_growth(messages)
         check_files(messages[-1], {kind: base64.b64decode(file["content"]) for kind, file in files.items()})
 
@@ -233,3 +245,13 @@ def test_others_wait_while_a_game_has_precedence() -> None:
         cancel.cancel()
         waiting.join(20)
         assert not waiting.is_alive(), "a cancellation ends the wait"
+
+
+def test_the_oldest_review_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_reviews, "MOST_REVIEWS", 2)
+    saved, review = SavedReviews(tmp_path), FinishedReview({"state": "finished"}, {"html": b"\xff", "sgf": b""})
+    names = [f"{number:016x}" for number in range(3)]
+    for age, name in enumerate(names):
+        saved.save(name, review)
+        os.utime(tmp_path / f"{name}.json", (age, age))
+    assert [saved.load(name) for name in names] == [None, review, review]

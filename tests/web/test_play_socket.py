@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_tables, saved_games
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_tables import GameTables
-from gtp_engine.web.saved_games import SavedGame, SavedGameError, SavedGames
+from gtp_engine.web.json_files import JsonFileError, JsonFiles
+from gtp_engine.web.saved_games import SavedGame, SavedGames
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -264,5 +266,30 @@ def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sgf":1}', "nonsense", '{"time":7,"dead":[]}'])
 def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "0123456789abcdef.json").write_text(text)
-    with pytest.raises(SavedGameError, match="cannot be read"):
+    with pytest.raises(JsonFileError, match="cannot be read"):
         SavedGames(tmp_path).load("0123456789abcdef")
+
+
+def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow disk must not hold up the event loop."""
+    threads = set()
+
+    def noting(method: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            threads.add(threading.current_thread())
+            return method(*arguments)
+
+        return call
+
+    for name in ("read", "write", "keep"):
+        monkeypatch.setattr(JsonFiles, name, noting(getattr(JsonFiles, name)))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **NEW)
+            await ask(socket, do="resign")
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="open", id=game["id"])
+
+    run(test)
+    assert threads and threading.main_thread() not in threads
