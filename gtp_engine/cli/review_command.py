@@ -65,6 +65,7 @@ def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes. [default: as many as suit]"
 )
 @click.option("--ray", metavar="ADDRESS", help="Ray cluster to run the workers on; auto: the running one.")
+@click.option("--variations", is_flag=True, help="Review the variations of the records too.")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
 @click.option("--terminal", is_flag=True, help="Also print the graph and the mistakes.")
 @click.option("--territory", is_flag=True, help="Mark the expected territory in the last position of the SGF.")
@@ -77,6 +78,7 @@ def review_command(
     game: int | None,
     workers: int | None,
     ray: str | None,
+    variations: bool,
     table: Path | None,
     terminal: bool,
     territory: bool,
@@ -100,7 +102,7 @@ def review_command(
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
     warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), write_log)
-    terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory)
+    terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory, variations)
     with open_pool(config, games=len(sources), workers=workers, address=ray) as pool:
         library = ReviewLibrary(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
         outcomes = _review(library, sources, at_once=1 if pool is None else pool.workers + 1)

@@ -5,6 +5,7 @@
     bytes --read_game--> GameLine --GameAnalysis.run--> Findings --new_review--> GameReview --> files
 
 game_line        the positions of a record's main line
+variations       those beside it
 effort           how much to search, and where a second time
 game_analysis    searches the positions in two passes, and keeps what is done
 group_search     searches a group of positions side by side, the unit of work

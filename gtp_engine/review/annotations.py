@@ -19,7 +19,7 @@ from gtp_engine import __version__
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.review.findings import Candidate, Finding
-from gtp_engine.review.game_review import BAD, GameReview, PlayedMove
+from gtp_engine.review.game_review import BAD, GameReview, PlayedMove, ReviewedVariation
 from gtp_engine.sgf.tree_text import Node, TreeText, escaped
 from gtp_engine.sgf.values import format_point
 
@@ -69,10 +69,10 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
             _add_result(text, text.nodes[number], finding, review)
     for move in review.moves:
         node = _node_of_move(text.nodes, move.number)
-        if move.mark is not None and node is not None and not _MARK_VALUES.keys() & node.properties.keys():
-            text.add_property(node, move.mark, _MARK_VALUES[move.mark])
-        if node is not None and (sentence := comment_on(move, review)):
-            text.add_comment(node, sentence)
+        if node is not None:
+            _add_opinion(text, node, move, review.findings[move.number - 1], review.findings[move.number])
+    for variation in review.variations:
+        _annotate_variation(text, variation, review)
     if territory:
         _add_territory(text, review)
     text.add_variations(
@@ -85,9 +85,8 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
     return text.to_bytes()
 
 
-def comment_on(move: PlayedMove, review: GameReview) -> str:
+def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
     """Return a sentence or two about a move that is marked, else nothing."""
-    before, after = review.findings[move.number - 1], review.findings[move.number]
     name = _COLOR_NAMES[move.color]
     if move.is_mistake:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"
@@ -112,6 +111,25 @@ def lead_text(lead: float) -> str:
 def _better(before: Finding) -> str:
     best = before.best
     return "" if best is None else f"Better is {best.vertex}: {' '.join(best.line)}."
+
+
+def _add_opinion(text: TreeText, node: Node, move: PlayedMove, before: Finding, after: Finding) -> None:
+    """Add the mark and the comment of a move to its node."""
+    if move.mark is not None and not _MARK_VALUES.keys() & node.properties.keys():
+        text.add_property(node, move.mark, _MARK_VALUES[move.mark])
+    if sentence := comment_on(move, before, after):
+        text.add_comment(node, sentence)
+
+
+def _annotate_variation(text: TreeText, variation: ReviewedVariation, review: GameReview) -> None:
+    """Add to the nodes of a variation what its positions and moves are worth."""
+    before = variation.start
+    for number, move, finding in zip(variation.line.nodes, variation.moves, variation.findings, strict=True):
+        if number is not None:
+            node = text.all_nodes[number]
+            _add_result(text, node, finding, review)
+            _add_opinion(text, node, move, before, finding)
+        before = finding
 
 
 def _node_of_move(nodes: list[Node], number: int) -> Node | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.review.findings import Finding
+from gtp_engine.review.game_line import Place
 
 DEFAULT_VISITS: Final = 100
 """Visits of every position in the first pass: at half as many, moves of small prior are hardly tried at all."""
@@ -20,8 +20,16 @@ SECOND_FACTOR: Final = 4
 FIRST_PASS_TIME: Final = 0.5
 """Share of a total time that the first pass takes."""
 
-WINRATE_POINTS: Final = 20.0
-"""Points of interest for a winrate of 1: in an even game, five percent are about a point."""
+WINRATE_POINTS: Final = 10.0
+"""Points of interest for a winrate of 1: less than it is worth in an even game, as mistakes are listed by points."""
+
+OWN_SHARE: Final = 0.25
+"""Interest of a change after the move that the search would have played: by definition that move loses nothing."""
+
+GAIN_SHARE: Final = 0.5
+"""Interest of a change in favour of the side that moved: the search was wrong about something, but that was no mistake.
+With these three values, of the ten biggest mistakes of ten games at 20 visits 82 of 100 were among the fifteen biggest
+at 200 visits, and at least 7 in each game; with 20, 1 and 1 there were 77, and at least 6."""
 
 CLOSE_VISITS: Final = 0.7
 """Visits of the second candidate, as a share of the first's, from which on a decision is close."""
@@ -67,19 +75,28 @@ class Effort:
         return self.seconds is None
 
 
-def of_interest(findings: Sequence[Finding]) -> list[int]:
-    """Return the numbers of the positions to search again, ascending: before and after the largest changes.
+def of_interest(findings: Sequence[Finding], places: Sequence[Place]) -> list[int]:
+    """Return the numbers of the places to search again, ascending: before and after what may be the largest mistakes.
 
-    A change counts where winrate or lead jumped although another move was better, and a decision between two candidates
-    counts a little.
+    A decision between two candidates counts a little.
     """
     interest = [_closeness(finding) for finding in findings]
-    for before, after in pairwise(findings):
-        change = abs(after.lead - before.lead) + WINRATE_POINTS * abs(after.winrate - before.winrate)
-        for number in (before.number, after.number):
-            interest[number] = max(interest[number], change)
+    for number, place in enumerate(places):
+        if place.before is not None:
+            change = _change(findings[place.before], findings[number], place.vertex)
+            for each in (place.before, number):
+                interest[each] = max(interest[each], change)
     order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
     return sorted(order[: max(1, round(SECOND_SHARE * len(findings)))])
+
+
+def _change(before: Finding, after: Finding, vertex: str | None) -> float:
+    """Return the interest of a change by the move `vertex`, in points."""
+    sign = 1.0 if before.to_play == "B" else -1.0
+    lost = sign * (before.lead - after.lead)
+    change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
+    is_own = before.best is not None and before.best.vertex == vertex
+    return change * (GAIN_SHARE if lost < 0 else 1.0) * (OWN_SHARE if is_own else 1.0)
 
 
 def _closeness(finding: Finding) -> float:

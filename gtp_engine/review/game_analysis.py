@@ -64,16 +64,18 @@ class SavedWork:
         else:
             path.write_text(key + "\n", "utf-8")
 
-    def get(self, first_pass: bool, number: int) -> Finding | None:
-        """Return what was found in a position, None if it was not searched yet."""
-        return self._findings.get((0 if first_pass else 1, number))
+    def get(self, first_pass: bool, place: int) -> Finding | None:
+        """Return what was found in a place of a record, None if it was not searched yet."""
+        return self._findings.get((0 if first_pass else 1, place))
 
-    def add(self, first_pass: bool, findings: Sequence[Finding]) -> None:
+    def add(self, first_pass: bool, places: Sequence[int], findings: Sequence[Finding]) -> None:
         """Keep the findings of a group; they reach the disk together."""
-        kind = 0 if first_pass else 1
-        self._findings.update({(kind, finding.number): finding for finding in findings})
+        kind, found = 0 if first_pass else 1, dict(zip(places, findings, strict=True))
+        self._findings.update({(kind, place): finding for place, finding in found.items()})
         if self._path is not None:
-            lines = [json.dumps([kind, finding.to_json()], separators=(",", ":")) for finding in findings]
+            lines = [
+                json.dumps([kind, place, finding.to_json()], separators=(",", ":")) for place, finding in found.items()
+            ]
             with self._path.open("a", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")
 
@@ -85,11 +87,11 @@ class SavedWork:
     def _read(self, line: str) -> None:
         """Add a line, unless it is damaged; its position is then searched again."""
         try:
-            kind, data = json.loads(line)
+            kind, place, data = json.loads(line)
             finding = Finding.from_json(data)
         except (ValueError, KeyError, TypeError):
             return
-        self._findings[kind, finding.number] = finding
+        self._findings[kind, place] = finding
 
 
 class GameAnalysis:
@@ -118,26 +120,27 @@ class GameAnalysis:
 
     def key(self, data: bytes, line: GameLine) -> str:
         """Return what identifies a review: the record, the settings, the network and the version."""
-        game = [str(line.rules), str(line.komi)]
+        game = [str(line.rules), str(line.komi), *(["variations"] if line.variations else [])]
         return hashlib.sha256(data + "\0".join([*self._settings, *game]).encode()).hexdigest()
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
-        """Return what was found in each position; an exception that `progress` raises ends it between two groups."""
+        """Return what was found in each place of `line`; an exception that `progress` raises ends it between groups."""
         run = _Run(self._searcher, line, saved, progress, self._group)
         visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
-        everything = [position.number for position in line.positions]
+        everything = range(len(line.places))
         share = 0.5 if self._effort.has_second_pass else 1.0
         if total is not None:
             seconds = FIRST_PASS_TIME * total / len(everything)
         findings = run.search(everything, visits, seconds=seconds, share=share)
         if not self._effort.has_second_pass:
             return findings
-        again = of_interest(findings)
+        again = of_interest(findings, line.places)
         seconds = None if total is None else (1.0 - FIRST_PASS_TIME) * total / len(again)
         more = None if visits is None else SECOND_FACTOR * visits
-        for finding in run.search(again, more, seconds=seconds, share=0.5, is_first=False):
-            if finding.visits > findings[finding.number].visits:  # in a short time a second look may see less
-                findings[finding.number] = finding
+        found = run.search(again, more, seconds=seconds, share=0.5, is_first=False)
+        for place, finding in zip(again, found, strict=True):
+            if finding.visits > findings[place].visits:  # in a short time a second look may see less
+                findings[place] = finding
         return findings
 
 
@@ -153,18 +156,18 @@ class _Run:
 
     def search(
         self,
-        numbers: Sequence[int],
+        places: Sequence[int],
         visits: int | None,
         *,
         seconds: float | None = None,
         share: float,
         is_first: bool = True,
     ) -> list[Finding]:
-        """Return the findings of these positions, each searched with `visits` or for `seconds`.
+        """Return the findings of these places, each searched with `visits` or for `seconds`.
 
         `share` is that of this pass in the whole review, for the progress; the second pass comes last.
         """
-        groups = [numbers[start : start + self._group] for start in range(0, len(numbers), self._group)]
+        groups = [places[start : start + self._group] for start in range(0, len(places), self._group)]
         missing = [group for group in groups if self._known(group, is_first) is None]
         results = self._searcher.search(self._request(group, visits, seconds) for group in missing)
         found: list[Finding] = []
@@ -172,25 +175,25 @@ class _Run:
             known = self._known(group, is_first)
             if known is None:
                 known = next(results)
-                self._saved.add(is_first, known)
+                self._saved.add(is_first, group, known)
             found += known
-            done = share * len(found) / len(numbers)
+            done = share * len(found) / len(places)
             self._progress(
                 done if is_first else 1.0 - share + done,
-                f"{'position' if is_first else 'second look'} {len(found)}/{len(numbers)}",
+                f"{'position' if is_first else 'second look'} {len(found)}/{len(places)}",
             )
         return found
 
-    def _known(self, numbers: Sequence[int], is_first: bool) -> list[Finding] | None:
+    def _known(self, places: Sequence[int], is_first: bool) -> list[Finding] | None:
         """Return what was found in a group earlier, None if any of it is missing."""
-        known = [finding for number in numbers if (finding := self._saved.get(is_first, number)) is not None]
-        return known if len(known) == len(numbers) else None
+        known = [finding for place in places if (finding := self._saved.get(is_first, place)) is not None]
+        return known if len(known) == len(places) else None
 
-    def _request(self, numbers: Sequence[int], visits: int | None, seconds: float | None) -> Group:
-        moves = self._line.moves
+    def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> Group:
+        found = [self._line.places[place] for place in places]
         return Group(
-            positions=tuple(self._line.positions[number] for number in numbers),
-            played=tuple(moves[number].point if number < len(moves) else None for number in numbers),
+            positions=tuple(place.position for place in found),
+            played=tuple(place.played for place in found),
             visits=visits,
-            seconds=None if seconds is None else len(numbers) * seconds,
+            seconds=None if seconds is None else len(places) * seconds,
         )

@@ -1,7 +1,9 @@
 """The positions of a record's main line, with the rules, komi, handicap and set-up stones of the game."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from gtp_engine.errors import SgfError
 from gtp_engine.go.constants import Move
@@ -19,17 +21,57 @@ class Position:
     to_play: int
 
 
+class Place(NamedTuple):
+    """A position of a record, and how its line goes on.
+
+    `before` is the place of the position before and `vertex` the move played there, both None for the first position;
+    `played` is the point played next, None at the end of a line.
+    """
+
+    position: Position
+    before: int | None
+    vertex: str | None
+    played: int | None
+
+
+class Variation(NamedTuple):
+    """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
+
+    `before` is the place of the position in which it begins, see `GameLine.places`; `nodes` are the numbers in the text
+    of the nodes after these moves, None in the middle of a node.
+    """
+
+    before: int
+    moves: tuple[Move, ...]
+    positions: tuple[Position, ...]
+    nodes: tuple[int | None, ...]
+
+
 @dataclass(frozen=True)
 class GameLine:
-    """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves."""
+    """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
+
+    With `variations` (see `variations.read_variations`) there are more; `notes` are about those that were left out.
+    """
 
     record: SgfRecord
     positions: tuple[Position, ...]
+    variations: tuple[Variation, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def moves(self) -> tuple[Move, ...]:
         """The moves of the main line."""
         return self.record.moves
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """All positions: those of the main line, then those of the variations in order."""
+        places = [Place(self.positions[0], None, None, self.moves[0].point if self.moves else None)]
+        _extend(places, 0, self.moves, self.positions[1:])
+        for variation in self.variations:
+            _extend(places, variation.before, variation.moves, variation.positions)
+        return tuple(places)
 
     @cached_property
     def rules(self) -> Rules:
@@ -40,6 +82,14 @@ class GameLine:
     def komi(self) -> float:
         """The komi, without points for a handicap."""
         return self.positions[0].game.komi
+
+
+def _extend(places: list[Place], before: int, moves: Sequence[Move], positions: Sequence[Position]) -> None:
+    """Add the positions after `moves`, which begin in place `before`."""
+    following = [*(move.point for move in moves[1:]), None]
+    for move, position, played in zip(moves, positions, following, strict=True):
+        places.append(Place(position, before, position.game.vertex(move.point), played))
+        before = len(places) - 1
 
 
 def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:

@@ -10,12 +10,14 @@ sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gtp_engine import __version__
+from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.review.findings import Finding, color_letter
-from gtp_engine.review.game_line import GameLine
+from gtp_engine.review.game_line import GameLine, Variation
 from gtp_engine.sgf.values import format_rules
 
 FORMAT: Final = "tengen-review-1"
@@ -98,6 +100,23 @@ class Side:
     by_phase: dict[str, float | None]
 
 
+class ReviewedVariation(NamedTuple):
+    """A reviewed variation: `findings[k]` is about the position after `moves[k]`; `start` about the one before."""
+
+    line: Variation
+    start: Finding
+    moves: tuple[PlayedMove, ...]
+    findings: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as values of JSON."""
+        return {
+            "before": self.line.before,
+            "moves": [asdict(move) for move in self.moves],
+            "positions": [finding.to_json() for finding in self.findings],
+        }
+
+
 @dataclass(frozen=True)
 class GameReview:
     """A reviewed game: `findings[k]` is about the position after k moves, `moves[k]` the move played there."""
@@ -106,6 +125,7 @@ class GameReview:
     findings: tuple[Finding, ...]
     moves: tuple[PlayedMove, ...]
     network: str
+    variations: tuple[ReviewedVariation, ...] = ()
 
     @property
     def mistakes(self) -> list[PlayedMove]:
@@ -154,32 +174,42 @@ class GameReview:
             "mistakes": [move.number for move in self.mistakes],
             "moves": [asdict(move) for move in self.moves],
             "positions": [finding.to_json() for finding in self.findings],
-            "notes": list(line.record.notes),
+            "variations": [variation.to_json() for variation in self.variations],
+            "notes": [*line.record.notes, *line.notes],
         }
 
 
 def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> GameReview:
-    """Return the review of a game from what was found in each of its positions."""
-    moves = tuple(_played_move(line, findings, number) for number in range(1, len(line.moves) + 1))
-    return GameReview(line, tuple(findings), moves, network)
+    """Return the review of a game from what was found in each of its places."""
+    game, count = line.positions[0].game, len(line.positions)
+    played = zip(line.moves, findings[: count - 1], findings[1:count], strict=True)
+    moves = tuple(_played_move(*each, game) for each in played)
+    variations = []
+    for variation in line.variations:
+        after, start = findings[count : count + len(variation.moves)], findings[variation.before]
+        played = zip(variation.moves, [start, *after[:-1]], after, strict=True)
+        variations.append(
+            ReviewedVariation(variation, start, tuple(_played_move(*each, game) for each in played), tuple(after))
+        )
+        count += len(after)
+    return GameReview(line, tuple(findings[: len(line.positions)]), moves, network, tuple(variations))
 
 
-def _played_move(line: GameLine, findings: Sequence[Finding], number: int) -> PlayedMove:
-    move, game = line.moves[number - 1], line.positions[0].game
-    before, after = findings[number - 1], findings[number]
-    color, vertex = color_letter(move.color), format_vertex(move.point, width=game.width, height=game.height)
+def _played_move(move: Move, before: Finding, after: Finding, game: Game) -> PlayedMove:
+    color, vertex = color_letter(move.color), game.vertex(move.point)
     sign = 1.0 if color == "B" else -1.0
     is_best = before.best is not None and before.best.vertex == vertex
-    lost = 0.0 if is_best else max(0.0, sign * (before.lead - after.lead))
-    winrate_lost = 0.0 if is_best else max(0.0, sign * (before.winrate - after.winrate))
+    is_compared = before.to_play == color and not is_best  # a variation may begin with a move of the other side
+    lost = max(0.0, sign * (before.lead - after.lead)) if is_compared else 0.0
+    winrate_lost = max(0.0, sign * (before.winrate - after.winrate)) if is_compared else 0.0
     return PlayedMove(
-        number=number,
+        number=after.number,
         color=color,
         vertex=vertex,
         points_lost=round(lost, 2),
         winrate_lost=round(winrate_lost, 4),
         best=None if before.best is None else before.best.vertex,
-        phase=_phase(number, game.width * game.height),
+        phase=_phase(after.number, game.width * game.height),
         mark=_mark(before, lost, is_best=is_best),
     )
 

@@ -23,6 +23,7 @@ from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
 from gtp_engine.review.game_line import read_game
 from gtp_engine.review.game_review import GameReview, new_review
 from gtp_engine.review.review_page import page_of
+from gtp_engine.review.variations import read_variations
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.tree_text import TreeText, games_in
 
@@ -57,12 +58,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Terms:
-    """How records are read and written: rules and komi for those that name none, `game` of several in a file."""
+    """How records are read and written: rules and komi for those that name none, `game` of several in a file.
+
+    With `territory` the last position is marked with it; with `variations` they are reviewed too.
+    """
 
     rules: Rules
     komi: float | None = None
     game: int | None = None
     territory: bool = False
+    variations: bool = False
 
 
 def sources_of(paths: Sequence[Path], out: Path | None) -> list[Source]:
@@ -144,6 +149,8 @@ class ReviewLibrary:
             return Outcome(source)
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
         TreeText(data)  # raises SgfError now rather than after the search
+        if self._terms.variations:
+            line = read_variations(data, line, rules=self._terms.rules, komi=self._terms.komi)
         key = self._analysis.key(data, line)
         whole_key = key + _WITH_TERRITORY if self._terms.territory else key
         finished = _finished(source.target, key)
@@ -228,4 +235,5 @@ def _finished(target: Path, key: str) -> dict[str, Any] | None:
 
 def _findings_in(result: dict[str, Any]) -> list[Finding]:
     """Return the findings in the content of a finished review's JSON."""
-    return [Finding.from_json(each) for each in result["positions"]]
+    lines = [result, *result["variations"]]
+    return [Finding.from_json(each) for line in lines for each in line["positions"]]

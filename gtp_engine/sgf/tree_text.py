@@ -8,6 +8,7 @@ A variation needs parentheses around what follows in the main line: `;a;b` becom
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,7 +27,7 @@ _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 
 @dataclass
 class Node:
-    """A node of the main line: where it begins and ends in the text, and its properties.
+    """A node: where it begins and ends in the text, and its properties.
 
     `properties` holds the place of the end of each property's last value, before the bracket, by name; `moves` is the
     number of moves in the node.
@@ -35,13 +36,15 @@ class Node:
     start: int
     end: int
     tree: int
-    """Which game tree holds the node: 0 is the outermost."""
+    """How many game trees hold the one that holds the node: 0 is the outermost."""
+    parent: int | None
+    """The number of the node before, None for the root."""
     properties: dict[str, int] = field(default_factory=dict)
     moves: int = 0
 
 
 class TreeText:
-    """The first game of a record, as text; `nodes` are those of its main line.
+    """The first game of a record, as text; `nodes` are those of its main line, `all_nodes` have the variations too.
 
     Raises SgfError if the record has no well-formed game, or its bytes would not survive being decoded and encoded.
     """
@@ -49,6 +52,7 @@ class TreeText:
     def __init__(self, data: bytes) -> None:
         self._text, self._encoding = _decoded(data)
         self.nodes: Final[list[Node]] = []
+        self.all_nodes: Final[list[Node]] = []
         self._closings: Final[dict[int, int]] = {}
         self._find_nodes()
         self._insertions: Final[dict[int, list[str]]] = {}
@@ -63,6 +67,25 @@ class TreeText:
             moves += node.moves
             found[moves] = number
         return found
+
+    def paths(self) -> Iterator[list[int]]:
+        """Yield the numbers of the nodes from the root to each end of the tree, those of the main line first."""
+        parents = {node.parent for node in self.all_nodes}
+        for number in range(len(self.all_nodes)):
+            if number not in parents:
+                path: list[int] = []
+                node: int | None = number
+                while node is not None:
+                    path.append(node)
+                    node = self.all_nodes[node].parent
+                yield path[::-1]
+
+    def line(self, path: list[int]) -> bytes:
+        """Return a record of these nodes alone, as they are in the original."""
+        byte_order_mark = self._text[:1] if self._text.startswith("\ufeff") else ""
+        nodes = (self.all_nodes[number] for number in path)
+        texts = "".join(self._text[node.start : node.end] for node in nodes)
+        return _encoded(f"{byte_order_mark}({texts})", self._encoding)
 
     def add_property(self, node: Node, name: str, value: str) -> bool:
         """Return whether a property was added to a node: not if the node has it, since the original's stays."""
@@ -111,11 +134,13 @@ class TreeText:
         self._insertions.setdefault(place, []).append(text)
 
     def _find_nodes(self) -> None:
-        """Find the nodes of the main line, and where each of the trees that hold them is closed."""
+        """Find all nodes, and where each of the trees that hold those of the main line is closed."""
         start = _START.search(self._text)
         if start is None:
             raise SgfError("not a readable SGF record: no game found")
         place, depth, branch, name = start.start(), 0, 0, ""
+        last: int | None = None
+        branches: list[int | None] = []
         # `branch` is the depth of the innermost tree of the main line; deeper trees that come later are variations.
         is_main, has_ended = True, False
         while not has_ended:
@@ -125,6 +150,7 @@ class TreeText:
             place, mark = token.end(), token["mark"]
             if mark == "(":
                 depth += 1
+                branches.append(last)
                 is_main = is_main and depth == branch + 1
                 branch = depth if is_main else branch
             elif mark == ")":
@@ -132,13 +158,17 @@ class TreeText:
                     self._closings[depth - 1] = place - 1
                 is_main = False
                 depth -= 1
+                last = branches.pop()
                 has_ended = depth == 0
-            elif is_main and mark == ";":
-                self.nodes.append(Node(place - 1, place, depth - 1))
-            elif is_main and token["name"] is not None:
+            elif mark == ";":
+                self.all_nodes.append(Node(place - 1, place, depth - 1, last))
+                last = len(self.all_nodes) - 1
+                if is_main:
+                    self.nodes.append(self.all_nodes[last])
+            elif token["name"] is not None:
                 name = token["name"].translate(_LOWER_CASE)
-            elif is_main and token["value"] is not None:
-                node = self.nodes[-1]
+            elif token["value"] is not None and last is not None:
+                node = self.all_nodes[last]
                 node.end = place
                 node.properties[name] = place - 1
                 node.moves += name in ("B", "W")

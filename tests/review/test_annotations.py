@@ -83,7 +83,8 @@ def test_territory_is_marked_on_request() -> None:
 
 def test_usual_moves_have_no_comment() -> None:
     review = reviewed([0] * 7, ["C5"] * 7)
-    assert [comment_on(move, review) for move in review.moves] == [""] * 6
+    findings = review.findings
+    assert [comment_on(move, findings[0], findings[1]) for move in review.moves] == [""] * 6
 
 
 def test_sabakis_own_parser_reads_it() -> None:

@@ -8,8 +8,9 @@ from review.review_support import RECORD, analysis_of, review_of, silent, stoppi
 
 from gtp_engine import Config, Rules
 from gtp_engine.errors import ConfigError, SgfError
-from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
+from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
 from gtp_engine.review.effort import SECOND_FACTOR, of_interest
+from gtp_engine.review.game_line import Place
 
 
 def test_every_position_is_searched_and_some_again() -> None:
@@ -21,10 +22,30 @@ def test_every_position_is_searched_and_some_again() -> None:
     assert [finding.to_play for finding in review.findings] == list("BWBWBWB")
 
 
-def test_positions_before_and_after_a_jump_are_of_interest() -> None:
-    leads = [0.0, 0.5, 0.0, -20.0, -20.0, -20.0, -20.0, -20.0]
-    findings = [Finding(number, "B", 8, 0.5, lead, "", (), ()) for number, lead in enumerate(leads)]
-    assert of_interest(findings) == [2, 3]
+def interesting(leads: list[float], own: int | None = None) -> list[int]:
+    """Return which positions are searched again; the search would have played the move in position `own` only."""
+    found = [Candidate(vertex, 8, 0.5, 0.0, 0.5, (vertex,)) for vertex in ("C3", "D4")]
+    findings = [
+        Finding(number, "BW"[number % 2], 8, 0.5, lead, "", (found[number == own],), ())
+        for number, lead in enumerate(leads)
+    ]
+    position = read_game(RECORD, rules=Rules()).positions[0]
+    return of_interest(findings, [Place(position, number - 1 if number else None, "D4", 0) for number in range(8)])
+
+
+def test_positions_before_and_after_a_mistake_are_of_interest() -> None:
+    assert interesting([0.0, 0.5, 0.0, -20.0, -20.0, -20.0, -20.0, -20.0]) == [2, 3]
+
+
+def test_a_gain_is_of_less_interest_than_a_loss() -> None:
+    leads = [0.0, 0.0, 0.0, 5.0, 5.0, 2.0, 2.0, 2.0]  # Black gains 5 with move 3 and loses 3 with move 5
+    assert interesting(leads) == [4, 5]
+
+
+def test_the_searchs_own_move_is_of_less_interest_than_another() -> None:
+    leads = [0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]  # White loses 1 with move 2 and Black 3 with move 5
+    assert interesting(leads) == [4, 5]
+    assert interesting(leads, own=4) == [1, 2]
 
 
 @pytest.mark.parametrize("interruption", [1, 2, 3])
@@ -57,7 +78,7 @@ def test_a_line_that_was_cut_off_is_searched_again(kept: int, tmp_path: Path) ->
 
 def test_work_of_another_record_is_not_used(tmp_path: Path) -> None:
     part = tmp_path / "part"
-    SavedWork(part, "one").add(True, review_of().findings)
+    SavedWork(part, "one").add(True, range(7), review_of().findings)
     assert SavedWork(part, "one").get(True, 0) is not None
     assert SavedWork(part, "two").get(True, 0) is None
     assert SavedWork(part, "one").get(True, 0) is None, "it was started anew"

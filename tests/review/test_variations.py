@@ -1,0 +1,93 @@
+"""The variations of a record: which positions they add, and where what was found goes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from review.review_support import analysis_of, silent
+from sgfmill import sgf
+
+from gtp_engine import Rules
+from gtp_engine.review import GameLine, GameReview, SavedWork, annotated, new_review, read_game
+from gtp_engine.review.library import ReviewLibrary, Source, Terms
+from gtp_engine.review.variations import read_variations
+
+RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
+MAIN = 4  # positions of the main line: places 0 to 3
+
+
+def line_of(data: bytes) -> GameLine:
+    return read_variations(data, read_game(data, rules=Rules()), rules=Rules(), komi=None)
+
+
+def vertices(line: GameLine) -> list[list[str]]:
+    return [[line.positions[0].game.vertex(move.point) for move in each.moves] for each in line.variations]
+
+
+def test_every_position_has_one_place() -> None:
+    line = line_of(RECORD)
+    assert vertices(line) == [["D3", "C2", "D2"], ["B2", "B3"], ["A5"]]
+    assert [variation.before for variation in line.variations] == [1, MAIN + 1, 1]
+    assert [place.before for place in line.places] == [None, 0, 1, 2, 1, 4, 5, 5, 7, 1]
+    assert [place.position.number for place in line.places] == [0, 1, 2, 3, 2, 3, 4, 4, 5, 2]
+    stones = [sum(place.position.game.board.color == 1) for place in line.places]
+    assert stones == [0, 1, 1, 2, 1, 2, 2, 2, 3, 1]
+    played = [None if place.played is None else line.positions[0].game.vertex(place.played) for place in line.places]
+    assert played == ["C3", "B4", "D2", None, "C2", "D2", None, "B3", None, None]
+
+
+@pytest.mark.parametrize(
+    ("variation", "note"),
+    [
+        (b";W[cc]", "the variation after move 1 was left out: move 2"),
+        (b";AB[aa]PL[W];W[bb]", "the variation after move 1 was left out: it sets up another position"),
+    ],
+)
+def test_what_cannot_be_read_is_left_out_with_a_note(variation: bytes, note: str) -> None:
+    line = line_of(b"(;SZ[5];B[cc](;W[bb])(" + variation + b")(;W[aa]))")
+    assert len(line.notes) == 1 and line.notes[0].startswith(note)
+    assert vertices(line) == [["A5"]]
+
+
+def test_a_record_without_variations_has_none() -> None:
+    line = line_of(b"(;SZ[5];B[cc];W[bb])")
+    assert (line.variations, line.notes, len(line.places)) == ((), (), 3)
+
+
+def review_of(line: GameLine) -> GameReview:
+    analysis = analysis_of()
+    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
+
+
+def test_variations_are_searched_and_written_into_their_nodes() -> None:
+    review = review_of(line_of(RECORD))
+    assert [len(variation.findings) for variation in review.variations] == [3, 2, 1]
+    assert all(found.visits >= 8 for variation in review.variations for found in variation.findings)
+    branch = sgf.Sgf_game.from_bytes(annotated(RECORD, review)).get_root()[0]
+    first = next(node for node in branch if node.get_move() == ("w", (2, 3)))
+    assert not first.has_property("SBKV") and first.get("C") == "or", "the position ends with the next node"
+    found = review.variations[0].findings
+    assert first[0].get_raw("SBKS") == f"{found[0].lead:.2f}".encode()
+    assert first[0][0][0].get_raw("SBKS") == f"{found[2].lead:.2f}".encode()
+
+
+def test_points_lost_in_a_variation_count_from_the_position_before_it() -> None:
+    line = line_of(RECORD)
+    findings = analysis_of().run(line, SavedWork(None, ""), silent)
+    changed = [replace(found, lead=0.0, candidates=(), played_prior=None) for found in findings]
+    changed[MAIN] = replace(changed[MAIN], lead=6.0)
+    first, other = new_review(line, changed, "test").variations[:2]
+    assert [(move.points_lost, move.mark) for move in first.moves] == [(6.0, "BM"), (6.0, "BM"), (0.0, None)]
+    assert [move.points_lost for move in other.moves] == [0.0, 0.0]
+    assert [move.number for move in other.moves] == [4, 5]
+
+
+def test_finished_variations_are_read_from_the_json(tmp_path: Path) -> None:
+    source = Source("game.sgf", lambda: RECORD, tmp_path / "game")
+    plain = ReviewLibrary(analysis_of(), Terms(Rules())).review(source, silent).result
+    assert plain is not None and plain["variations"] == []
+    library = ReviewLibrary(analysis_of(), Terms(Rules(), variations=True))
+    first = library.review(source, silent).result
+    assert first is not None and [each["before"] for each in first["variations"]] == [1, MAIN + 1, 1]
+    (tmp_path / "game.review.html").unlink()
+    assert library.review(source, silent).result == first
