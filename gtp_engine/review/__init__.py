@@ -13,6 +13,7 @@ worker_pool      the same in other processes, or on a Ray cluster
 findings         what a search found in a position, as plain values
 game_review      what each move lost, accuracy, mistakes; the JSON
 annotations      the annotated SGF
+katrain_analysis what KaTrain reads from it
 review_page      the HTML page (`page.html` is its template)
 terminal_report  the review for a terminal
 csv_report       a table of many games

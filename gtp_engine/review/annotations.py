@@ -6,6 +6,7 @@ SBKV, SBKS    Black's winrate in percent and lead in points; Sabaki draws its gr
 LZ            the analysis as Lizzie and LizzieYzy store it: the winrate of the side that has just moved in percent,
               visits and the lead of the side to move, then candidates with the winrate of the side to move in
               hundredths of a percent
+KT, KTV       the analysis as KaTrain stores it (`katrain_analysis`)
 BM DO IT TE   bad, doubtful, interesting and fine moves
 C             a sentence at turning points
 TENGEN        in the root: the program that made the review, by which its own output is recognised
@@ -20,6 +21,8 @@ from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.review.findings import Candidate, Finding
 from gtp_engine.review.game_review import BAD, GameReview, PlayedMove, ReviewedVariation
+from gtp_engine.review.katrain_analysis import VERSION as KATRAIN_VERSION
+from gtp_engine.review.katrain_analysis import katrain_values
 from gtp_engine.sgf.tree_text import Node, TreeText, escaped
 from gtp_engine.sgf.values import format_point
 
@@ -62,6 +65,7 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
     """
     text = TreeText(data)
     text.add_property(text.nodes[0], MARK, f"review {__version__}, {review.network}")
+    text.add_property(text.nodes[0], "KTV", KATRAIN_VERSION)
     last_nodes = text.nodes_by_moves()
     for finding in review.findings:
         number = last_nodes.get(finding.number)
@@ -146,6 +150,7 @@ def _add_result(text: TreeText, node: Node, finding: Finding, review: GameReview
     text.add_property(node, "SBKV", f"{100 * finding.winrate:.2f}")
     text.add_property(node, "SBKS", f"{finding.lead:.2f}")
     text.add_property(node, "LZ", _lizzie(finding, review))
+    text.add_values(node, "KT", katrain_values(finding))
 
 
 def _lizzie(finding: Finding, review: GameReview) -> str:

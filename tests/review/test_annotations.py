@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,19 +104,46 @@ def test_sabakis_own_parser_reads_it() -> None:
     assert [each["SBKV"] for each in line] == [["50.00"], *[["49.00"]] * 3, *[["56.00"]] * 3]
 
 
-def test_katrains_own_parser_reads_it(tmp_path: Path) -> None:
-    wheels = sorted(WHEELS.glob("pysgf-*.whl"))
-    if not wheels:
-        pytest.skip(f"no wheel of pysgf in {WHEELS}: pip download --no-deps pysgf")
-    with zipfile.ZipFile(wheels[0]) as archive:
-        archive.extractall(tmp_path)
-    (tmp_path / "game.sgf").write_bytes(mistaken())
-    (tmp_path / "chardet.py").write_text("def detect(data): return {'encoding': 'utf-8'}")  # pysgf's only need
-    code = (
-        "from pysgf import GoGame; root = GoGame.parse_file('game.sgf'); "
-        "node = root.children[0].children[0].children[0]; "
-        "print([(move.player, move.gtp()) for move in node.children[0].moves], len(node.children), "
-        "root.get_property('PB'))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
-    assert done.stdout.strip() == "[('W', 'A5')] 2 Ann", done.stderr
+KATRAIN = """
+import json, sys, types
+for name, values in {"kivy": {}, "kivy.utils": {"platform": "linux"}, "kivy._event": {"Observable": object},
+                     "chardet": {"detect": lambda data: {"encoding": "utf-8"}}}.items():
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__dict__.update(values)
+from katrain.core.game import KaTrainSGF
+root = KaTrainSGF.parse_file("game.sgf")
+nodes = [root]
+while nodes[-1].children:
+    nodes.append(nodes[-1].children[0])
+print(json.dumps({
+    "moves": [node.move.gtp() for node in nodes[1:]], "children": [len(node.children) for node in nodes],
+    "loaded": [node.load_analysis() for node in nodes], "leads": [node.score for node in nodes],
+    "winrates": [node.winrate for node in nodes], "lost": [node.points_lost for node in nodes[1:]],
+    "best": [node.candidate_moves[0]["move"] for node in nodes], "pv": nodes[3].candidate_moves[0]["pv"],
+    "ownership": nodes[3].ownership, "policy": nodes[3].policy, "text": nodes[4].comment(sgf=True, interactive=False),
+    "name": root.get_property("PB"),
+}))
+"""
+
+
+def test_katrain_itself_shows_the_analysis(tmp_path: Path) -> None:
+    wheels = [*sorted(WHEELS.glob("katrain-*.whl"))[-1:], *sorted(WHEELS.glob("pysgf-*.whl"))]
+    if len(wheels) < 2:
+        pytest.skip(f"no wheels of KaTrain in {WHEELS}: pip download --no-deps katrain==1.20.0 pysgf")
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path, [name for name in archive.namelist() if name.endswith((".py", ".mo"))])
+    review = reviewed([0, -1, -1, -1, 6, 6, 6], ["C5"] * 7)
+    findings = [replace(found, ownership=(*[100] * 5, *[-50] * 20)) for found in review.findings]
+    (tmp_path / "game.sgf").write_bytes(annotated(RECORD, replace(review, findings=tuple(findings))))
+    done = subprocess.run([sys.executable, "-c", KATRAIN], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout.splitlines()[-1])
+    assert (shown["name"], shown["moves"]) == ("Ann", ["C3", "B4", "D2", "A5", "B3", "E1"])
+    assert shown["children"] == [1, 1, 1, 2, 1, 1, 0]
+    assert all(shown["loaded"])
+    assert shown["leads"] == [0, -1, -1, -1, 6, 6, 6] and shown["winrates"][4] == 0.56
+    assert shown["lost"] == [1, 0, 0, 7, 0, 0], "KaTrain counts from the position before, too"
+    assert (shown["best"], shown["pv"], shown["policy"]) == (["C5"] * 7, ["C5"], None)
+    assert shown["ownership"] == [*[1.0] * 5, *[-0.5] * 20]
+    assert "7.0" in shown["text"] and "C5" in shown["text"]
