@@ -5,6 +5,7 @@
     game_clock      the clocks of both players, one of which runs
     time_text       time settings as people write them
     game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
+    unrecorded      what SGF does not say of a game that goes on later
     game_state      the state of a session as plain values, for a page or a screen
     hint            the best moves of a search as plain values
 
@@ -25,6 +26,7 @@ from gtp_engine.play.game_state import GameState, state_of
 from gtp_engine.play.hint import Hint, hints_of
 from gtp_engine.play.shared_engines import SharedEngines
 from gtp_engine.play.time_text import format_time, format_time_left, parse_time
+from gtp_engine.play.unrecorded import Unrecorded
 
 __all__ = [
     "ENGINE_NAME",
@@ -35,6 +37,7 @@ __all__ = [
     "Hint",
     "Phase",
     "SharedEngines",
+    "Unrecorded",
     "format_time",
     "format_time_left",
     "hints_of",

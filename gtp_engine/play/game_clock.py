@@ -4,7 +4,7 @@
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, full_time, time_after_move, time_during_move
@@ -65,7 +65,7 @@ class GameClock:
         """Return both clocks as they stood after the last move."""
         return dict(self._left)
 
-    def set_back(self, left: dict[int, TimeLeft]) -> None:
+    def set_back(self, left: Mapping[int, TimeLeft]) -> None:
         """Stop the clocks and set both, for a move that was taken back."""
         self._left = dict(left)
         self.drop_move()

@@ -9,6 +9,7 @@ Moves of both sides obey all rules, superko included.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -24,11 +25,13 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.game_settings import GameSettings, settings_of
+from gtp_engine.play.unrecorded import Unrecorded
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf
 
+_NOTHING: Final = Unrecorded()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 HINT_SECONDS: Final = 2.0
@@ -53,19 +56,29 @@ class GameSession:
     A method that is not possible now raises GameStateError and changes nothing.
     """
 
-    def __init__(self, engine: Engine, settings: GameSettings, clock: GameClock | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        settings: GameSettings,
+        clock: GameClock | None = None,
+        unrecorded: Unrecorded = _NOTHING,
+    ) -> None:
         self.engine: Final = engine
         self.settings: Final = settings
         self.clock: Final = clock or GameClock(settings.time)
-        self.dead: frozenset[int] = frozenset()
+        self.dead: frozenset[int] = unrecorded.dead
         """The stones that count as dead while the game is scored."""
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
         self._result = ""
         self._found: Choice | None = None
-        self._is_scoring = self._has_two_passes(since=0)
-        self._resumed_at = 0
-        self._clocks_before = {len(self.game.moves): self.clock.at_last_move()}
+        self._resumed_at = unrecorded.resumed_at
+        self._is_scoring = self._has_two_passes(since=self._resumed_at)
+        self._clocks_after = dict(unrecorded.clocks)
+        if self._clocks_after:
+            self._set_clocks_back()
+        else:
+            self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
         engine.set_time_settings(settings.time)
         self._continue()
 
@@ -95,18 +108,26 @@ class GameSession:
         human: int | None = None,
         time: TimeSettings | None = None,
         clock: GameClock | None = None,
+        unrecorded: Unrecorded = _NOTHING,
     ) -> "GameSession":
-        """Continue a game from SGF, with this `clock`, or with full ones under `time`, and return it.
+        """Continue a game from SGF and return it, with this `clock` (for tests), or with clocks under `time`.
 
-        Without `human` the person has the colour that the record does not give to the engine, or else the side to
-        move.  A record with a result is finished; `resume` plays on.  Raises SgfError, and ModelError if the network
-        does not play such a board (nothing changes then).
+        The clocks are full, and no stone is dead, unless `unrecorded` says otherwise.  Without `human` the person has
+        the colour that the record does not give to the engine, or else the side to move.  A record with a result is
+        finished; `resume` plays on.  Raises SgfError, and ModelError if the network does not play such a board (nothing
+        changes then).
         """
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
         engine.load_sgf(raw)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
-        session = GameSession(engine, settings, clock)
+        if unrecorded.free_handicap:
+            placed = tuple(stone.point for stone in engine.game.setup_stones)
+            settings = replace(settings, handicap=unrecorded.free_handicap, has_free_handicap=True)
+            session = GameSession.start(engine, settings, clock)
+            session.placed = placed
+            return session
+        session = GameSession(engine, settings, clock, unrecorded)
         session.finish(record.result or "")
         return session
 
@@ -196,8 +217,7 @@ class GameSession:
             raise CannotUndoError("cannot undo: you have not played a move yet")
         self.engine.undo(len(moves) - last)
         self._reopen(resumed_at=self._resumed_at if last >= self._resumed_at else 0)
-        if last in self._clocks_before:
-            self.clock.set_back(self._clocks_before[last])
+        self._set_clocks_back()
         self._continue()
         return len(moves) - last
 
@@ -335,6 +355,17 @@ class GameSession:
             date=date.today().isoformat(),
         )
 
+    def unrecorded(self) -> Unrecorded:
+        """Return what `load` needs beside the record to go on with the game as it is."""
+        played = len(self.game.moves)
+        clocks = {number: clocks for number, clocks in self._clocks_after.items() if number <= played}
+        return Unrecorded(
+            clocks=clocks if self.clock.is_limited else {},
+            resumed_at=self._resumed_at,
+            dead=self.dead,
+            free_handicap=self.settings.stones if self.stones_to_place else 0,
+        )
+
     def point(self, vertex: int | str) -> int:
         """Return the point of a vertex; raises InvalidVertexError."""
         if isinstance(vertex, int):
@@ -372,13 +403,18 @@ class GameSession:
         """Press the clock, and see whether the game has ended."""
         self._found = None
         self.clock.end_move()
-        self._clocks_before[len(self.game.moves)] = self.clock.at_last_move()
+        self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
         if self._has_two_passes(since=self._resumed_at):
             self._is_scoring, self.dead = True, frozenset()
             if counts_all_stones(self.game):
                 self.accept_score()
         else:
             self._continue()
+
+    def _set_clocks_back(self) -> None:
+        """Set the clocks as they stood after the moves on the board, or at the first move for which that is known."""
+        known = [number for number in self._clocks_after if number <= len(self.game.moves)]
+        self.clock.set_back(self._clocks_after[max(known, default=min(self._clocks_after))])
 
     def _has_two_passes(self, *, since: int) -> bool:
         """Return whether the last two moves, not counting those before number `since`, were passes that end a game."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from gtp_engine.clock import TimeKind, TimeSettings
 from gtp_engine.errors import TengenError
 from gtp_engine.go.coords import format_color
 from gtp_engine.play import GameSession, Phase, hints_of, state_of
@@ -18,7 +17,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.tree_text import games_in
 from gtp_engine.web.precedence import Precedence
-from gtp_engine.web.saved_games import SavedGame, SavedGames
+from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
 
 HINTS: Final = 5
 """Moves of a hint."""
@@ -165,30 +164,7 @@ class GameTable:
 
     async def _save(self) -> None:
         """Write the game to its file, in a thread."""
-        session = self._session
-        clocks = {} if not session.clock.is_limited else session.clock.at_last_move()
-        game = SavedGame(
-            sgf=session.to_sgf(),
-            human=format_color(session.settings.human),
-            level=self._level,
-            time=words_of(session.settings.time),
-            clocks={format_color(color): tuple(left) for color, left in clocks.items()},
-            dead=tuple(map(session.game.vertex, sorted(session.dead))),
-        )
-        await asyncio.to_thread(self._saved.save, self.name, game)
-
-
-def words_of(time: TimeSettings) -> tuple[str, ...]:
-    """Return time settings as `TimeSettings.parse` takes them."""
-    values = {
-        TimeKind.NONE: (),
-        TimeKind.ABSOLUTE: (time.main_time,),
-        TimeKind.CANADIAN: (time.main_time, time.overtime, time.stones),
-        TimeKind.BYOYOMI: (time.main_time, time.overtime, time.periods),
-        TimeKind.FISCHER: (time.main_time, time.increment),
-        TimeKind.FISCHER_CAPPED: (time.main_time, time.increment, time.main_time_limit, time.move_time_limit),
-    }[time.kind]
-    return (time.kind.value, *(f"{value:g}" for value in values))
+        await asyncio.to_thread(self._saved.save, self.name, SavedGame.of(self._session, self._level))
 
 
 def _state_of(session: GameSession) -> Message:

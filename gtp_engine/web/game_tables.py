@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError, counted
-from gtp_engine.go.coords import parse_color
-from gtp_engine.play import GameClock, GameSession, GameSettings
+from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_table import GameTable, Message
-from gtp_engine.web.saved_games import SavedGame, SavedGames
+from gtp_engine.web.saved_games import SavedGames
 
 MOST_TABLES: Final = 16
 """Games with an engine at once: each has search trees of its own."""
@@ -59,7 +57,7 @@ class GameTables:
                 self._tables[name] = table
                 return table
             game = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(name, game.level, lambda engine: _continued(engine, game))
+            return await self._open(name, game.level, game.session)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""
@@ -111,18 +109,3 @@ class GameTables:
                 await table.close()
                 return
         raise TooManyGamesError(f"{counted(MOST_TABLES, 'game')} are being played; close one of their pages first")
-
-
-def _continued(engine: Engine, game: SavedGame) -> GameSession:
-    """Return the session of a saved game."""
-    clock = GameClock(TimeSettings.parse(list(game.time)))
-    if game.clocks:
-        clock.set_back({parse_color(color): _time_left(*left) for color, left in game.clocks.items()})
-    session = GameSession.load(engine, game.sgf, human=parse_color(game.human), clock=clock)
-    session.dead = frozenset(map(session.point, game.dead))
-    return session
-
-
-def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
-    """Return a clock from the numbers in a file; raises TypeError for another number of them."""
-    return TimeLeft(bool(has_time), main, int(periods), period, int(stones))

@@ -112,6 +112,7 @@ class _Page:
             rules=_text(fields, "rules"),
             komi=None if fields.value("komi") is None else fields.number("komi", -MAX_KOMI, MAX_KOMI),
             handicap=fields.integer("handicap", 0, MAX_HANDICAP),
+            has_free_handicap=fields.flag("free_handicap"),
             time=TimeSettings.parse(_text(fields, "time").split()),
         )
         await self._show(await self._tables.start(settings, _level(fields)))

@@ -5,10 +5,16 @@ knowing it is enough to open the game and guessing it is not possible.
 """
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
+from gtp_engine.engine import Engine
+from gtp_engine.go.coords import format_color, parse_color, parse_vertex
+from gtp_engine.play import GameSession, Unrecorded
+from gtp_engine.sgf import parse_sgf
 from gtp_engine.web.json_files import JsonFileError, JsonFiles
 
 MOST_GAMES: Final = 500
@@ -17,16 +23,63 @@ MOST_GAMES: Final = 500
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game as it is stored; `human` is "black" or "white", `clocks` are the fields of `TimeLeft` by colour."""
+    """A game as it is stored; colours are "black" and "white", what is not explained here is so in `Unrecorded`."""
 
     sgf: str
     human: str
+    """The person's colour."""
     level: str | None
     time: tuple[str, ...]
     """Words of the time settings, as `TimeSettings.parse` takes them."""
-    clocks: dict[str, tuple[float, ...]]
+    clocks: Mapping[int, Mapping[str, TimeLeft]]
     dead: tuple[str, ...]
-    """The stones that count as dead while the game is scored."""
+    """Vertices."""
+    resumed_at: int = 0
+    free_handicap: int = 0
+
+    @staticmethod
+    def of(session: GameSession, level: str | None) -> "SavedGame":
+        """Return the game of a session."""
+        rest = session.unrecorded()
+        return SavedGame(
+            sgf=session.to_sgf(),
+            human=format_color(session.settings.human),
+            level=level,
+            time=words_of(session.settings.time),
+            clocks={
+                number: {format_color(color): left for color, left in clocks.items()}
+                for number, clocks in rest.clocks.items()
+            },
+            dead=tuple(map(session.game.vertex, sorted(rest.dead))),
+            resumed_at=rest.resumed_at,
+            free_handicap=rest.free_handicap,
+        )
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> "SavedGame":
+        """Return the game in a file; raises TypeError, KeyError, ValueError or AttributeError for anything else."""
+        clocks = {
+            int(number): {color: _time_left(*left) for color, left in clocks.items()}
+            for number, clocks in values["clocks"].items()
+        }
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": tuple(values["dead"])}
+        return SavedGame(**{**values, **rest})
+
+    def session(self, engine: Engine) -> GameSession:
+        """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
+        record = parse_sgf(self.sgf.encode())
+        dead = [parse_vertex(vertex, width=record.width, height=record.height) for vertex in self.dead]
+        rest = Unrecorded(
+            clocks={
+                number: {parse_color(color): left for color, left in clocks.items()}
+                for number, clocks in self.clocks.items()
+            },
+            resumed_at=self.resumed_at,
+            dead=frozenset(dead),
+            free_handicap=self.free_handicap,
+        )
+        time = TimeSettings.parse(list(self.time))
+        return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, unrecorded=rest)
 
 
 class SavedGames:
@@ -50,6 +103,24 @@ class SavedGames:
         if values is None:
             raise JsonFileError(f"there is no game {name}")
         try:
-            return SavedGame(**{**values, "time": tuple(values["time"]), "dead": tuple(values["dead"])})
-        except (TypeError, KeyError) as error:
+            return SavedGame.from_json(values)
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise self._files.unreadable(name, error) from None
+
+
+def words_of(time: TimeSettings) -> tuple[str, ...]:
+    """Return time settings as `TimeSettings.parse` takes them."""
+    values = {
+        TimeKind.NONE: (),
+        TimeKind.ABSOLUTE: (time.main_time,),
+        TimeKind.CANADIAN: (time.main_time, time.overtime, time.stones),
+        TimeKind.BYOYOMI: (time.main_time, time.overtime, time.periods),
+        TimeKind.FISCHER: (time.main_time, time.increment),
+        TimeKind.FISCHER_CAPPED: (time.main_time, time.increment, time.main_time_limit, time.move_time_limit),
+    }[time.kind]
+    return (time.kind.value, *(f"{value:g}" for value in values))
+
+
+def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
+    """Return a clock from the numbers in a file; raises TypeError for another number of them."""
+    return TimeLeft(bool(has_time), main, int(periods), period, int(stones))

@@ -24,7 +24,7 @@ from gtp_engine.errors import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
-from gtp_engine.play import GameClock, GameSession, GameSettings, Phase, SharedEngines, hints_of, state_of
+from gtp_engine.play import GameClock, GameSession, GameSettings, Phase, SharedEngines, Unrecorded, hints_of, state_of
 from gtp_engine.search.cancellation import CancelToken
 
 
@@ -174,6 +174,16 @@ class TestUndo:
         assert session.clock.left(BLACK).main == 35
         session.undo()
         assert (session.clock.left(BLACK).main, session.clock.running) == (60, BLACK)
+
+    def test_before_the_moves_of_a_record_sets_the_clocks_as_they_were_when_it_was_loaded(self, engine: Engine) -> None:
+        now = Time()
+        clock = GameClock(TimeSettings.absolute(60), now)
+        session = GameSession.load(engine, "(;SZ[7];B[dd];W[cc];B[ee];W[bb])", human=BLACK, clock=clock)
+        now.seconds += 20
+        session.play("f2")
+        session.undo()
+        session.undo()
+        assert (len(session.game.moves), session.clock.left(BLACK).main) == (2, 60)
 
     def test_reopens_a_finished_game(self, engine: Engine) -> None:
         session = scoring(engine)
@@ -343,6 +353,41 @@ class TestRecords:
         loaded = GameSession.load(engine, scoring(engine).to_sgf())
         assert loaded.phase is Phase.SCORING
         assert vertices(loaded, loaded.propose_dead()) == ["A7"]
+
+    def test_a_game_goes_on_with_what_the_record_does_not_say(self, engine: Engine) -> None:
+        """The clocks after each move, that it was resumed after two passes, and which stones were marked as dead."""
+        now = Time()
+        session = start(engine, now, time=TimeSettings.absolute(60))
+        now.seconds += 10
+        session.play("d4")
+        session.engine.play(WHITE, PASS)
+        session._after_move()
+        now.seconds += 10
+        session.play("pass")
+        assert session.phase is Phase.SCORING
+        session.resume()
+        loaded = GameSession.load(
+            engine,
+            session.to_sgf(),
+            clock=GameClock(TimeSettings.absolute(60), now),
+            unrecorded=session.unrecorded(),
+        )
+        assert (loaded.phase, loaded.clock.left(BLACK).main) == (Phase.PLAYING, 40)
+        assert loaded.unrecorded() == session.unrecorded()
+        loaded.undo()
+        assert loaded.clock.left(BLACK).main == 50
+        loaded = GameSession.load(engine, scoring(engine).to_sgf(), unrecorded=Unrecorded(dead=frozenset({7})))
+        assert (loaded.phase, loaded.dead) == (Phase.SCORING, {7})
+
+    def test_handicap_stones_are_placed_on(self, engine: Engine) -> None:
+        session = start(engine, handicap=3, has_free_handicap=True, komi=0)
+        session.play("c3")
+        loaded = GameSession.load(engine, session.to_sgf(), human=BLACK, unrecorded=session.unrecorded())
+        assert (loaded.phase, loaded.stones_to_place, loaded.placed) == (Phase.PLACING, 2, session.placed)
+        for vertex in ("e5", "c5"):
+            loaded.play(vertex)
+        assert (loaded.game.handicap, loaded.game.komi, loaded.is_engine_turn) == (3, 0, True)
+        assert loaded.unrecorded().free_handicap == 0
 
     def test_in_other_records_the_person_has_the_side_to_move(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, "(;SZ[7]PB[A]PW[B];B[dd])")

@@ -183,7 +183,7 @@ async def to_the_end(page: Page) -> None:
 def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen.
 
-    Then a game is reviewed.
+    Then handicap stones are placed, and a game is reviewed.
     """
     monkeypatch.setattr(effort, "DEFAULT_VISITS", 4)
 
@@ -204,9 +204,27 @@ def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert await moves_of(page) == before
             await page.click("#confirm")
             await page.until(f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
+            await place_handicap(page)
             await review_a_record(page)
 
     in_browser(test, tmp_path)
+
+
+async def place_handicap(page: Page) -> None:
+    """Place two handicap stones, the first one twice."""
+    await page.click("#new")
+    assert not await page.evaluate("document.querySelector('#placement-row').hidden")
+    await new_game(page, size="9", handicap="2", placement="free", clock="none")
+    status = "document.querySelector('#status').innerText"
+    await page.until(f"{status}.startsWith('Place 2 handicap stones.')")
+    for vertex in ("A1", "C3"):
+        await click_point(page, vertex)
+        await page.until(f"{status}.startsWith('Place 1 handicap stone.')")
+        if vertex == "A1":
+            await page.click("#undo")
+            await page.until("document.querySelector('#undo').disabled")
+    await click_point(page, "G7")
+    await page.until(f"document.querySelector('#number').innerText === '1 / 1' && {MY_MOVE}")
 
 
 async def review_a_record(page: Page) -> None:

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import RolloutSource, run, serving, until
 
+from gtp_engine.clock import TimeLeft
 from gtp_engine.engine import Engine
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_tables, saved_games
@@ -66,7 +67,8 @@ def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
 def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> None:
     """And a move that is taken back gives no more time than there was before it."""
     name, left = "0123456789abcdef", (True, 60.0, 0, 0.0, 0)
-    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("absolute", "600"), {"black": left, "white": left}, ())
+    clocks = {0: {"black": TimeLeft(*left), "white": TimeLeft(*left)}}
+    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("absolute", "600"), clocks, ())
     SavedGames(tmp_path).save(name, game)
 
     async def test() -> None:
@@ -77,6 +79,40 @@ def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> 
             again = await ask(socket, do="undo")
             assert (again["moves"], again["running"]) == ([], "black")
             assert 50 < again["clocks"]["black"]["main"] <= 60
+
+    run(test)
+
+
+def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
+    name, record = "0123456789abcdef", "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[];B[])"
+    game = SavedGame(record, "white", None, ("none",), {}, (), resumed_at=3)
+    SavedGames(tmp_path).save(name, game)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert (await ask(socket, do="open", id=name))["phase"] == "playing"
+        assert SavedGames(tmp_path).load(name).resumed_at == 3
+
+    run(test)
+
+
+def test_free_handicap_stones_are_placed_even_over_a_restart(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **{**NEW, "handicap": 3, "free_handicap": True})
+            assert (game["phase"], game["stones_to_place"]) == ("placing", 3)
+            await ask(socket, do="play", vertex="A1")
+            assert "A1 is occupied" in (await ask(socket, "error", do="play", vertex="A1"))["message"]
+            await ask(socket, do="undo")
+            await ask(socket, do="play", vertex="C3")
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, do="open", id=game["id"])
+            assert (game["phase"], game["stones_to_place"], game["rows"][6]) == ("placing", 2, "..X......")
+            await ask(socket, do="play", vertex="G7")
+            await socket.send_json({"do": "play", "vertex": "E5"})
+            while len((game := await hear(socket))["moves"]) < 1:
+                pass
+            assert (game["handicap"], game["moves"][0][0], game["komi"]) == (3, "white", 7)
 
     run(test)
 

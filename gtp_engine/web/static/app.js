@@ -210,7 +210,8 @@ function drawButtons(isMyTurn) {
   element("resign").disabled = game.phase !== "playing";
   element("pass").disabled = !isMyTurn || game.phase === "placing";
   element("hint").disabled = game.phase !== "playing";
-  element("undo").disabled = !game.moves.some(([color]) => color === game.human) && game.phase !== "placing";
+  const hasPlaced = game.phase === "placing" && game.rows.some((row) => row.includes("X"));
+  element("undo").disabled = !hasPlaced && !game.moves.some(([color]) => color === game.human);
   element("accept").hidden = !isScoring || !game.score;
   element("resume").hidden = !isScoring && !isOver;
   element("save").disabled = false;
@@ -228,7 +229,7 @@ function gameText() {
   const last = vertex ? `${capital(color)} ${vertex === "pass" ? "passes" : vertex}. ` : "";
   if (game.phase === "finished") return `${last}${resultText(game.result)}`;
   if (game.phase === "scoring") return game.score ? `${resultText(game.score)} Click stones that are wrongly alive or dead.` : "Counting …";
-  if (game.phase === "placing") return `Place ${game.stones_to_place} handicap stones.`;
+  if (game.phase === "placing") return `Place ${game.stones_to_place} handicap stone${game.stones_to_place > 1 ? "s" : ""}.`;
   if (game.thinking) return `${last}Tengen is thinking …`;
   return `${last}${game.is_engine_turn ? "Tengen is to move." : "Your move."}`;
 }

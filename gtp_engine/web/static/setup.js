@@ -43,6 +43,7 @@ export class Setup {
     if (name === "rules" || name === "handicap") {
       elements.komi.value = elements.handicap.value === "0" ? this.komi.get(elements.rules.value) : HANDICAP_KOMI;
     }
+    if (name === "handicap") this.form.querySelector("#placement-row").hidden = elements.handicap.value === "0";
     if (name === "clock") {
       for (const row of this.form.querySelectorAll("[data-clock]")) {
         row.hidden = !row.dataset.clock.split(" ").includes(elements.clock.value);
@@ -67,6 +68,7 @@ export class Setup {
       size: Number(value("size")),
       human: value("human") || (Math.random() < 0.5 ? "B" : "W"),
       handicap: Number(value("handicap")),
+      free_handicap: value("placement") === "free",
       rules: value("rules"),
       komi: value("komi") === "" ? null : Number(value("komi")),
       time: clocks[value("clock")].join(" "),

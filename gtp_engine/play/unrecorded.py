@@ -1,0 +1,20 @@
+"""What SGF does not say of a game, and a session needs to go on with it later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gtp_engine.clock import TimeLeft
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """The rest of a game, beside its record; the defaults are those of a record from elsewhere."""
+
+    clocks: Mapping[int, Mapping[int, TimeLeft]] = field(default_factory=dict)
+    """Both clocks by colour, as they stood after each number of moves; the last is that of the record."""
+    resumed_at: int = 0
+    """The number of moves after which the players resumed the game from the scoring last; 0 if they have not."""
+    dead: frozenset[int] = frozenset()
+    """The stones that count as dead while the game is scored."""
+    free_handicap: int = 0
+    """The handicap stones that the person places as Black, of which the record has the first; 0 once they stand."""
