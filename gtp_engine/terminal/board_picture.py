@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.text import Text
 
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
-from gtp_engine.go.coords import COLUMN_LETTERS, xy_to_point
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, WHITE
+from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
 from gtp_engine.go.diagram import format_diagram
 from gtp_engine.go.handicap import star_points
 from gtp_engine.terminal.screen import BoardView
@@ -25,11 +25,14 @@ _INK: Final = {BLACK: "#101010", WHITE: "#ffffff"}
 _GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
 
 
-def colored_board(view: BoardView, cursor: int = NULL_POINT) -> Text:
-    """Return the board with coordinates; the last move and the point `cursor` have a background of their own."""
+def colored_board(view: BoardView, cursor: int = NULL_POINT, most_lines: int = MAX_SIZE) -> Text:
+    """Return the board with coordinates; the last move and the point `cursor` have a background of their own.
+
+    Of a board with more than `most_lines` lines, those around the cursor are shown, or else around the last move.
+    """
     letters = "   " + " ".join(COLUMN_LETTERS[: view.width])
     board = Text(f"{letters}\n", no_wrap=True)
-    for y in range(view.height):
+    for y in _shown_lines(view, cursor, most_lines):
         number = view.height - y
         board.append(f"{number:2d} ")
         for style, cells in groupby(_row(view, y, cursor), key=itemgetter(1)):
@@ -37,6 +40,16 @@ def colored_board(view: BoardView, cursor: int = NULL_POINT) -> Text:
         board.append(f" {number}\n")
     board.append(letters)
     return board
+
+
+def _shown_lines(view: BoardView, cursor: int, most: int) -> range:
+    """Return the numbers of the lines to show, the top one is 0."""
+    count, middle = min(most, view.height), view.height // 2
+    for point in (view.last_move, cursor):
+        _, y = point_to_xy(point, width=view.width)
+        middle = y if 0 <= y < view.height else middle
+    first = min(max(0, middle - count // 2), view.height - count)
+    return range(first, first + count)
 
 
 def _row(view: BoardView, y: int, cursor: int) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Shows screens and reads commands: a live screen with a cursor, or line by line where there is no such terminal."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol, TextIO
 
@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from gtp_engine.go.constants import NULL_POINT
+from gtp_engine.go.constants import MAX_SIZE, NULL_POINT
 from gtp_engine.go.coords import format_vertex, point_to_xy, xy_to_point
 from gtp_engine.terminal import key_reader
 from gtp_engine.terminal.board_picture import NEEDED_CHARACTERS, colored_board, plain_board
@@ -25,7 +25,13 @@ _FACTS_WIDTH: Final = 30
 """Columns for the facts; where they do not fit beside the board they go below it."""
 
 _LEAST_ROWS: Final = 24
-"""Rows that a board of 19 lines with message and prompt needs; a live screen cannot be larger than the terminal."""
+"""Rows of a terminal for a live screen: those that a board of 19 lines needs with message and prompt beside it."""
+
+_OTHER_ROWS: Final = 3
+"""Rows beside the lines of the board: its letters above and below, and the prompt."""
+
+_LEAST_LINES: Final = 9
+"""Lines of the board that are shown at least; where the facts below leave room for fewer, they are left out."""
 
 Tick = Callable[[], Screen | None]
 """Returns the screen with the clocks as they are now, None once the person's time has run out."""
@@ -72,19 +78,36 @@ def can_draw(console: Console) -> bool:
     return True
 
 
-def picture_of(screen: Screen, cursor: int = NULL_POINT, typed: str = "", width: int = 80) -> Group:
-    """Return a screen in colours, for a terminal of `width` columns."""
-    board = colored_board(screen.board, cursor)
-    facts = Text("\n".join(screen.facts))
+def picture_of(
+    screen: Screen, cursor: int = NULL_POINT, typed: str = "", width: int = 80, height: int | None = None
+) -> Group:
+    """Return a screen in colours, for a terminal of `width` columns and `height` rows (None: any number).
+
+    A live screen cannot be larger than the terminal, so where the board has no room, a part of it is shown.
+    """
+    facts, message = Text("\n".join(screen.facts)), Text(screen.message)
+    is_beside = 2 * screen.board.width + 9 + _FACTS_WIDTH <= width
+    below = [] if is_beside else [facts, message]
+    lines = MAX_SIZE
+    if height is not None:
+        lines = height - _OTHER_ROWS - _rows(below, width)
+        if below and lines < min(_LEAST_LINES, screen.board.height):
+            below = [message]
+            lines = max(1, height - _OTHER_ROWS - _rows(below, width))
+    board = colored_board(screen.board, cursor, lines)
     table = Table.grid(padding=(0, 3))
-    if 2 * screen.board.width + 9 + _FACTS_WIDTH <= width:
-        table.add_row(board, Group(Text(""), facts, Text(""), Text(screen.message)))
-        below = []
+    if is_beside:
+        table.add_row(board, Group(Text(""), facts, Text(""), message))
     else:
         table.add_row(board)
-        below = [facts, Text(screen.message)]
     line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold"))
     return Group(table, *below, line)
+
+
+def _rows(texts: Sequence[Text], width: int) -> int:
+    """Return how many rows texts take below each other."""
+    console = Console(width=width)
+    return sum(len(text.wrap(console, width)) for text in texts)
 
 
 class LiveDisplay:
@@ -98,8 +121,8 @@ class LiveDisplay:
 
     def show(self, screen: Screen) -> None:
         """Show a screen."""
-        width = self._live.console.width
-        self._live.update(picture_of(screen, self._cursor, self._typed, width), refresh=True)
+        width, height = self._live.console.size
+        self._live.update(picture_of(screen, self._cursor, self._typed, width, height), refresh=True)
 
     def show_progress(self, screen: Screen) -> None:
         """Show a screen while the engine thinks."""

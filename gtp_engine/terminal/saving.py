@@ -9,14 +9,28 @@ from gtp_engine.files import replacing
 
 
 def sgf_path(name: str) -> Path:
-    """Return the path that a typed name means: without a suffix it gets .sgf, ~ is the home folder.
+    """Return the path to which a typed name writes: without a suffix it gets .sgf, ~ is the home folder.
 
     Raises SgfError for a name that no file can have.
     """
+    path = _typed_path(name)
+    return path if path.suffix else path.with_suffix(".sgf")
+
+
+def record_path(name: str) -> Path:
+    """Return the path from which a typed name reads: that of `sgf_path`, or of a file that has just this name.
+
+    Raises SgfError for a name that no file can have.
+    """
+    typed, usual = _typed_path(name), sgf_path(name)
+    return typed if os.path.isfile(typed) and not os.path.exists(usual) else usual
+
+
+def _typed_path(name: str) -> Path:
     path = Path(os.path.expanduser(name.strip("\"'")))
     if path.name in ("", ".."):
         raise SgfError(problem(f"file {shown_path(path)}", expected="the name of a file"))
-    return path if path.suffix else path.with_suffix(".sgf")
+    return path
 
 
 def unused_path(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.terminal.displays import Display
 from gtp_engine.terminal.interruption import cancelled_by_interrupt
-from gtp_engine.terminal.saving import save, sgf_path, unused_path
+from gtp_engine.terminal.saving import record_path, save, sgf_path, unused_path
 from gtp_engine.terminal.screen import BoardView, Ints, Screen
 from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
 
@@ -71,7 +71,7 @@ class TerminalGame:
     def load(self, path: str) -> None:
         """Continue the game in a file; raises SgfError, and ModelError if the network does not play such a board."""
         settings = self._session.settings
-        self._session = GameSession.load(self._engine, read_sgf_file(str(sgf_path(path))), time=settings.time)
+        self._session = GameSession.load(self._engine, read_sgf_file(str(record_path(path))), time=settings.time)
         self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
         self._is_saved = True
         self._begin_scoring()

@@ -97,3 +97,27 @@ def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool
     assert lines[-1] == "your move> d▏"
     assert ("Black: you" in lines) != is_beside
     assert lines[1].endswith("Black: you") == is_beside
+
+
+@pytest.mark.parametrize("message", ["Tengen plays F4.", "word " * 60, "\n".join(map(str, range(14)))])
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("vertex", ["A1", "M13", "Z25"])
+def test_a_screen_is_not_higher_than_the_terminal(message: str, width: int, vertex: str) -> None:
+    """Of a board that has no room the lines around the cursor are shown."""
+    board = BoardView(25, 25, np.zeros(26 * 27 + 1, dtype=np.int32), parse_vertex("N14", width=25, height=25))
+    screen = Screen(board, ("Black: you",) * 7, message, "your move>")
+    output = io.StringIO()
+    cursor = parse_vertex(vertex, width=25, height=25)
+    Console(file=output, width=width, height=24).print(picture_of(screen, cursor, width=width, height=24))
+    lines = output.getvalue().splitlines()
+    assert len(lines) <= 24
+    assert any(line.startswith(f"{vertex[1:]:>2} ") for line in lines)
+    assert lines[-1].startswith("your move>")
+
+
+def test_lines_around_the_last_move_are_shown_without_a_cursor() -> None:
+    assert colored_board(view(), most_lines=3).plain.splitlines()[1:-1] == [
+        " 5 ├─┼─●─●─╋─┼─┤ 5",
+        " 4 ├─┼─┼─●─┼─●─┤ 4",
+        " 3 ├─┼─╋─┼─╋─┼─┤ 3",
+    ]

@@ -188,6 +188,13 @@ class TestFiles:
         assert len(parse_sgf((folder / "game.sgf").read_bytes()).moves) == 2
         assert len(engine.game.moves) == 2
 
+    def test_a_record_may_have_no_suffix(self, engine: Engine, folder: Path) -> None:
+        (folder / "game").write_text("(;SZ[7];B[aa])")
+        assert play(engine, "load game").messages[1].startswith("Loaded")
+        (folder / "game.sgf").write_text("(;SZ[7];B[aa];W[bb])")
+        play(engine, "load game")
+        assert len(engine.game.moves) == 2, "what save game has written comes first"
+
     def test_another_file_is_not_replaced_unasked(self, engine: Engine, folder: Path) -> None:
         (folder / "other.sgf").write_text("precious")
         script = play(engine, "d4", "save other.sgf", "no")
