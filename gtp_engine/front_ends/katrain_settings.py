@@ -1,7 +1,9 @@
 """KaTrain: the engine section of ~/.katrain/config.json.
 
 Source: KaTrain 1.20, katrain/core/base_katrain.py (the file, which KaTrain itself creates, and replaces if it has no
-version), katrain/core/engine.py (`altcommand` is passed to a shell; `backend` "custom" selects it).
+version), katrain/core/engine.py (`altcommand` is passed to a shell; `backend` "custom" selects it),
+katrain/gui/popups.py (the settings dialogue fills in the tab Local engine only, but saves the tab that is open:
+an empty command, where Custom command is open).
 """
 
 from collections.abc import Mapping
@@ -38,8 +40,9 @@ class KaTrain:
     def next_steps(self, place: Place) -> str:
         """Return how to use it, and how to go back."""
         return (
-            "Start it: General & Engine Settings, tab Custom command, shows the command; the other tabs there lead "
-            "back to KataGo."
+            "Start it and analyse. In General & Engine Settings, Update Settings makes KaTrain 1.20 forget the "
+            "command, as the tab Custom command does not show it: enter there what gtp-engine setup katrain --print "
+            "shows, or run gtp-engine setup katrain again afterwards. The tab Local engine leads back to KataGo."
         )
 
 

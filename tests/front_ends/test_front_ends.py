@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +101,34 @@ class TestLizzie:
         assert (found["leelaz"]["engine-command"], found["ui"]) == ("./leelaz", {"x": 1})
         return list(found["leelaz"]["engine-command-list"])
 
+    def first(self, home: Path) -> str:
+        leelaz = json.loads((home / "config.txt").read_text())["leelaz"]
+        assert leelaz["engine-command-list"] == ["a"]
+        return str(leelaz["engine-command"])
+
+    def test_without_its_first_engine_lizzie_does_not_start_so_ours_is_the_first(self, tmp_path: Path) -> None:
+        write(tmp_path / "config.txt", self.settings("a"))
+        set_up("lizzie", tmp_path, SIMPLE)
+        assert self.first(tmp_path) == "/opt/gtp-engine --level 5k"
+        set_up("lizzie", tmp_path, EngineCommand("/opt/gtp-engine"))
+        assert self.first(tmp_path) == "/opt/gtp-engine"
+
+    def test_a_first_engine_is_kept_where_it_can_start(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        python = Path(sys.executable)
+        monkeypatch.setenv("PATH", str(python.parent))
+        (tmp_path / "a b").touch()
+        for line in ('"./a b" --gtp', f'"{python}" x', f"{python.name} x"):
+            settings = self.settings()
+            settings["leelaz"]["engine-command"] = line
+            write(tmp_path / "config.txt", settings)
+            set_up("lizzie", tmp_path, SIMPLE)
+            assert json.loads((tmp_path / "config.txt").read_text())["leelaz"]["engine-command"] == line
+
     @pytest.mark.parametrize(
         ("before", "number"), [((), 0), (("a",), 1), (("a", "", "c"), 1), (("a", "/opt/gtp-engine --x"), 1)]
     )
     def test_the_command_gets_a_place_of_its_own(self, tmp_path: Path, before: tuple[str, ...], number: int) -> None:
+        (tmp_path / "leelaz").touch()
         write(tmp_path / "config.txt", self.settings(*before))
         set_up("lizzie", tmp_path, SIMPLE)
         after = self.commands(tmp_path)
@@ -111,6 +136,7 @@ class TestLizzie:
         assert after[:number] + after[number + 1 :] == [*before[:number], *before[number + 1 :]]
 
     def test_nine_engines_are_the_most(self, tmp_path: Path) -> None:
+        (tmp_path / "leelaz").touch()
         write(tmp_path / "config.txt", self.settings(*"abcdefghi"))
         with pytest.raises(ConfigError, match="has 9 engines"):
             set_up("lizzie", tmp_path)
