@@ -44,11 +44,13 @@ async def serve(
     runner = new_runner(new_application(host, access, data_folder() / "games"))
     await runner.setup()
     assert runner.server is not None
+    over = _end_of(host)
     try:
         listener = await listen(runner.server, settings.host, settings.port, encryption)
         async with listener:
             log(_greeting(listener.sockets[0].getsockname(), token, is_encrypted=encryption is not None))
-            await _until_end(host)
+            host.start()
+            await over
     finally:
         host.stop_loading()
         await runner.cleanup()
@@ -68,8 +70,8 @@ def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSourc
     return 0
 
 
-async def _until_end(host: EngineHost) -> None:
-    """Load the networks and wait for SIGTERM or Ctrl-C; raises the error that made loading fail."""
+def _end_of(host: EngineHost) -> asyncio.Future[None]:
+    """Return what is done at SIGTERM or Ctrl-C; it gets the error that makes loading fail."""
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
 
@@ -84,12 +86,11 @@ async def _until_end(host: EngineHost) -> None:
     def failed(error: BaseException) -> None:
         loop.call_soon_threadsafe(fail, error)
 
-    if os.name != "nt":  # there Ctrl-C cancels this coroutine
+    if os.name != "nt":  # there Ctrl-C cancels the coroutine that waits
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, end)
     host.when_failed(failed)
-    host.start()
-    await over
+    return over
 
 
 def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
