@@ -1,13 +1,14 @@
 """A board in colours, as rich's text, or as plain text."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
 from rich.text import Text
 
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT
 from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
 from gtp_engine.go.diagram import format_diagram
 from gtp_engine.go.handicap import star_points
@@ -16,16 +17,34 @@ from gtp_engine.terminal.screen import BoardView
 NEEDED_CHARACTERS: Final = "●×▪╋┼┌┬┐├┤└┴┘─"
 """What the output's encoding must have for a board in colours."""
 
-_WOOD: Final = "#dcb35c"
-_LINES: Final = "#6b4a1b"
-_LABEL: Final = "#0b3d91"
-_LAST: Final = "#d0524a"
-_CURSOR: Final = "#4f9d4f"
-_INK: Final = {BLACK: "#101010", WHITE: "#ffffff"}
+
+@dataclass(frozen=True)
+class BoardColors:
+    """Colours as rich names them; `last` and `cursor` are backgrounds, as `wood` is."""
+
+    wood: str
+    lines: str
+    label: str
+    last: str
+    cursor: str
+    black: str
+    white: str
+
+    def ink(self, color: int) -> str:
+        """Return the colour of a stone."""
+        return self.black if color == BLACK else self.white
+
+
+MANY_COLORS: Final = BoardColors("#dcb35c", "#6b4a1b", "#0b3d91", "#d0524a", "#4f9d4f", "#101010", "#ffffff")
+SIXTEEN_COLORS: Final = BoardColors("yellow", "bright_black", "blue", "red", "green", "black", "bright_white")
+"""For terminals with 16 colours, where the nearest to wood is a grey on which White's stones do not show."""
+
 _GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
 
 
-def colored_board(view: BoardView, cursor: int = NULL_POINT, most_lines: int = MAX_SIZE) -> Text:
+def colored_board(
+    view: BoardView, cursor: int = NULL_POINT, most_lines: int = MAX_SIZE, colors: BoardColors = MANY_COLORS
+) -> Text:
     """Return the board with coordinates; the last move and the point `cursor` have a background of their own.
 
     Of a board with more than `most_lines` lines, those around the cursor are shown, or else around the last move.
@@ -35,7 +54,7 @@ def colored_board(view: BoardView, cursor: int = NULL_POINT, most_lines: int = M
     for y in _shown_lines(view, cursor, most_lines):
         number = view.height - y
         board.append(f"{number:2d} ")
-        for style, cells in groupby(_row(view, y, cursor), key=itemgetter(1)):
+        for style, cells in groupby(_row(view, y, cursor, colors), key=itemgetter(1)):
             board.append("".join(character for character, _ in cells), style)
         board.append(f" {number}\n")
     board.append(letters)
@@ -52,29 +71,29 @@ def _shown_lines(view: BoardView, cursor: int, most: int) -> range:
     return range(first, first + count)
 
 
-def _row(view: BoardView, y: int, cursor: int) -> Iterator[tuple[str, str]]:
+def _row(view: BoardView, y: int, cursor: int, colors: BoardColors) -> Iterator[tuple[str, str]]:
     """Yield the characters of a row with their styles."""
     stars = star_points(view.width, view.height)
     for x in range(view.width):
         if x:
-            yield "─", f"{_LINES} on {_WOOD}"
+            yield "─", f"{colors.lines} on {colors.wood}"
         point = xy_to_point(x, y, width=view.width)
         grid = "╋" if point in stars else _GRID[_place(y, view.height)][_place(x, view.width)]
-        character, ink = _cell(view, point, grid)
-        background = _CURSOR if point == cursor else _LAST if point == view.last_move else _WOOD
+        character, ink = _cell(view, point, grid, colors)
+        background = colors.cursor if point == cursor else colors.last if point == view.last_move else colors.wood
         yield character, f"{ink} on {background}"
 
 
-def _cell(view: BoardView, point: int, grid: str) -> tuple[str, str]:
+def _cell(view: BoardView, point: int, grid: str, colors: BoardColors) -> tuple[str, str]:
     """Return the character of a point and its colour; `grid` is what an empty one shows."""
     color = int(view.colors[point])
     if color != EMPTY:
-        return "×" if point in view.dead else "●", _INK[color]
+        return "×" if point in view.dead else "●", colors.ink(color)
     if point in view.labels:
-        return view.labels[point], f"bold {_LABEL}"
+        return view.labels[point], f"bold {colors.label}"
     if view.owners is not None and view.owners[point] != EMPTY:
-        return "▪", _INK[int(view.owners[point])]
-    return grid, _LINES
+        return "▪", colors.ink(int(view.owners[point]))
+    return grid, colors.lines
 
 
 def _place(index: int, size: int) -> int:

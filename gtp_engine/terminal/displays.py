@@ -13,7 +13,14 @@ from rich.text import Text
 from gtp_engine.go.constants import MAX_SIZE, NULL_POINT
 from gtp_engine.go.coords import format_vertex, point_to_xy, xy_to_point
 from gtp_engine.terminal import key_reader
-from gtp_engine.terminal.board_picture import NEEDED_CHARACTERS, colored_board, plain_board
+from gtp_engine.terminal.board_picture import (
+    MANY_COLORS,
+    NEEDED_CHARACTERS,
+    SIXTEEN_COLORS,
+    BoardColors,
+    colored_board,
+    plain_board,
+)
 from gtp_engine.terminal.key_reader import KeyReader, open_keys
 from gtp_engine.terminal.screen import BoardView, Screen
 
@@ -78,8 +85,18 @@ def can_draw(console: Console) -> bool:
     return True
 
 
+def board_colors(color_system: str | None) -> BoardColors:
+    """Return the colours for a terminal whose colours rich calls by this name."""
+    return MANY_COLORS if color_system in {"256", "truecolor"} else SIXTEEN_COLORS
+
+
 def picture_of(
-    screen: Screen, cursor: int = NULL_POINT, typed: str = "", width: int = 80, height: int | None = None
+    screen: Screen,
+    cursor: int = NULL_POINT,
+    typed: str = "",
+    width: int = 80,
+    height: int | None = None,
+    colors: BoardColors = MANY_COLORS,
 ) -> Group:
     """Return a screen in colours, for a terminal of `width` columns and `height` rows (None: any number).
 
@@ -94,7 +111,7 @@ def picture_of(
         if below and lines < min(_LEAST_LINES, screen.board.height):
             below = [message]
             lines = max(1, height - _OTHER_ROWS - _rows(below, width))
-    board = colored_board(screen.board, cursor, lines)
+    board = colored_board(screen.board, cursor, lines, colors)
     table = Table.grid(padding=(0, 3))
     if is_beside:
         table.add_row(board, Group(Text(""), facts, Text(""), message))
@@ -121,8 +138,9 @@ class LiveDisplay:
 
     def show(self, screen: Screen) -> None:
         """Show a screen."""
-        width, height = self._live.console.size
-        self._live.update(picture_of(screen, self._cursor, self._typed, width, height), refresh=True)
+        console = self._live.console
+        colors = board_colors(console.color_system)
+        self._live.update(picture_of(screen, self._cursor, self._typed, *console.size, colors), refresh=True)
 
     def show_progress(self, screen: Screen) -> None:
         """Show a screen while the engine thinks."""

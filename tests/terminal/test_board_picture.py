@@ -9,8 +9,8 @@ from rich.console import Console
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.terminal.board_picture import colored_board, plain_board
-from gtp_engine.terminal.displays import picture_of
+from gtp_engine.terminal.board_picture import MANY_COLORS, colored_board, plain_board
+from gtp_engine.terminal.displays import board_colors, picture_of
 from gtp_engine.terminal.screen import BoardView, Screen
 
 DIAGRAM = """
@@ -71,6 +71,16 @@ def test_stones_last_move_and_cursor_have_colors_of_their_own() -> None:
     assert style_at(board, "f4") == "● #101010 on #d0524a"
     assert style_at(board, "e2", cursor="e2").endswith("on #4f9d4f")
     assert style_at(board, "f4", cursor="f4").endswith("on #4f9d4f"), "the cursor hides the mark of the last move"
+
+
+def test_white_stones_stand_out_where_there_are_sixteen_colors() -> None:
+    """The nearest of them to wood would be a grey, on which White's stones are hard to see."""
+    output = io.StringIO()
+    console = Console(file=output, width=80, force_terminal=True, color_system="standard")
+    console.print(colored_board(view(), colors=board_colors(console.color_system)))
+    bright_white_on_yellow = "\x1b[97;43m"
+    assert f"{bright_white_on_yellow}●" in output.getvalue()
+    assert board_colors("256") == board_colors("truecolor") == MANY_COLORS
 
 
 def test_a_board_without_colors() -> None:
