@@ -83,10 +83,13 @@ class Schedule:
         self._arrivals: Final = itertools.count()
         self._last: Job | None = None
         self._is_closed = False
+        self._is_abandoned = False
 
     def add(self, query: Query) -> None:
         """Put every turn of the query into the queue."""
         with self._changed:
+            if self._is_abandoned:
+                return
             self._waiting += [Job(query, turn, next(self._arrivals), self._send) for turn in query.turns]
             self._waiting.sort(key=lambda job: job.order)
             self._changed.notify()
@@ -94,7 +97,8 @@ class Schedule:
     def call(self, errand: Errand) -> None:
         """Let the searching thread do an errand soon."""
         with self._changed:
-            self._errands.append(errand)
+            if not self._is_abandoned:
+                self._errands.append(errand)
             self._changed.notify()
 
     def terminate(self, is_meant: Callable[[Job], bool]) -> list[Job]:
@@ -161,6 +165,14 @@ class Schedule:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
+
+    def abandon(self) -> None:
+        """Close the schedule of a controller that has gone: drop errands and jobs, also those that still come."""
+        with self._changed:
+            self._is_abandoned = True
+            self._errands.clear()
+        self.terminate(lambda job: True)
+        self.close()
 
     def _choose(self) -> Job:
         """Return the job to search next, of at least one; terminated ones come first, to free their trees."""

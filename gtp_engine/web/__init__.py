@@ -24,5 +24,5 @@
     precedence        who searches first
     bridge            `gtp-engine connect`: the other end, a GTP engine on stdin and stdout
 
-The event loop waits for nothing but the network: engines, searches and the replay of games are in threads.
+The event loop waits for nothing but the network: engines, searches, the replay of games and files are in threads.
 """

@@ -58,8 +58,7 @@ async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -
             await first_of(_read(client, server, has_ended), _finish(schedule, has_ended))
             await client.close()
         finally:
-            schedule.close()
-            schedule.terminate(lambda job: True)
+            schedule.abandon()
     return client.response
 
 

@@ -19,8 +19,8 @@ from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.web.precedence import Precedence
 
-END_WAIT: Final = 1.0
-"""Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler or a loader may not."""
+END_WAIT: Final = 2.0
+"""Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler may not."""
 
 
 class ServerEndError(TengenError):
@@ -88,13 +88,13 @@ class EngineHost:
             self._source.set_exception(ServerEndError("the server ends"))
 
     def close(self) -> bool:
-        """End the analyses and free the networks; return False if that takes too long.
+        """End the analyses and free the networks; return False if that takes too long, or if they are being loaded.
 
         Clients have closed their schedules before.  Nothing has to be freed before `start`.
         """
         self.stop_loading()
         self._schedule.close()
-        if self._thread.is_alive():
+        if self._thread.is_alive() and self._source.exception() is None:
             self._thread.join(END_WAIT)
         return not self._thread.is_alive()
 

@@ -128,6 +128,19 @@ def test_a_closed_schedule_is_emptied_first() -> None:
     assert schedule.next() is None
 
 
+def test_nothing_is_done_for_a_controller_that_has_gone() -> None:
+    schedule = schedule_of("a", "b")
+    begun = next_job(schedule)
+    schedule.call(lambda: None)
+    schedule.abandon()
+    schedule.call(lambda: None)
+    schedule.add(asked("c"))
+    assert begun.is_terminated
+    assert schedule.next() is begun, "so that its tree is freed"
+    schedule.finished(begun)
+    assert schedule.next() is None
+
+
 @pytest.mark.parametrize("wake", ["add", "call", "close"])
 def test_waiting_for_something_to_do(wake: str) -> None:
     schedule = Schedule(1, unused)

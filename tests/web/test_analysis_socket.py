@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from analysis.client import query
+from busy_machine import bound
 from web.serving import Client, FakeSource, connections, run, serving, until
 
 from gtp_engine.web import analysis_socket, outbox
@@ -154,7 +155,7 @@ ASKING = b'{"id":"m","action":"query_models"}\n'
 def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(outbox, "STALL", 0.3)
+    monkeypatch.setattr(outbox, "STALL", bound(0.3))
     source = LongAnswers()
 
     async def test() -> None:
