@@ -164,7 +164,8 @@ class GameTable:
 
     async def _save(self) -> None:
         """Write the game to its file, in a thread."""
-        await asyncio.to_thread(self._saved.save, self.name, SavedGame.of(self._session, self._level))
+        game = SavedGame.of(self._session, self._level, self._opened)
+        await asyncio.to_thread(self._saved.save, self.name, game)
 
 
 def _state_of(session: GameSession) -> Message:

@@ -57,7 +57,7 @@ class GameTables:
                 self._tables[name] = table
                 return table
             game = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(name, game.level, game.session)
+            return await self._open(name, game.level, game.session, game.opened)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""

@@ -4,6 +4,7 @@ A file holds JSON: the record as SGF, and what SGF does not say.  Its name is th
 knowing it is enough to open the game and guessing it is not possible.
 """
 
+import base64
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -36,9 +37,11 @@ class SavedGame:
     """Vertices."""
     resumed_at: int = 0
     free_handicap: int = 0
+    opened: bytes | None = None
+    """The file that the game was loaded from, if any."""
 
     @staticmethod
-    def of(session: GameSession, level: str | None) -> "SavedGame":
+    def of(session: GameSession, level: str | None, opened: bytes | None) -> "SavedGame":
         """Return the game of a session."""
         rest = session.unrecorded()
         return SavedGame(
@@ -53,7 +56,13 @@ class SavedGame:
             dead=tuple(map(session.game.vertex, sorted(rest.dead))),
             resumed_at=rest.resumed_at,
             free_handicap=rest.free_handicap,
+            opened=opened,
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the game as JSON has it; the file is in base 64, as records have many encodings."""
+        opened = None if self.opened is None else base64.b64encode(self.opened).decode("ascii")
+        return {**asdict(self), "opened": opened}
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> "SavedGame":
@@ -62,7 +71,8 @@ class SavedGame:
             int(number): {color: _time_left(*left) for color, left in clocks.items()}
             for number, clocks in values["clocks"].items()
         }
-        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": tuple(values["dead"])}
+        opened = None if values.get("opened") is None else base64.b64decode(values["opened"], validate=True)
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": tuple(values["dead"]), "opened": opened}
         return SavedGame(**{**values, **rest})
 
     def session(self, engine: Engine) -> GameSession:
@@ -95,7 +105,7 @@ class SavedGames:
 
     def save(self, name: str, game: SavedGame) -> None:
         """Write a game; raises JsonFileError."""
-        self._files.write(name, asdict(game))
+        self._files.write(name, game.to_json())
 
     def load(self, name: str) -> SavedGame:
         """Return a game; raises JsonFileError."""

@@ -154,13 +154,25 @@ def test_one_review_at_a_time(tmp_path: Path) -> None:
     run(test)
 
 
-async def reviewed(socket: Any) -> tuple[dict[str, Any], str]:
+def test_the_file_that_was_opened_is_reviewed_after_a_restart_too(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="open", id=game["id"])
+            _, record = await reviewed(socket, "shift_jis")
+            assert "PB[本因坊]" in record and "C[kept" in record
+
+    run(test)
+
+
+async def reviewed(socket: Any, encoding: str = "utf-8") -> tuple[dict[str, Any], str]:
     """Review the game that is shown; return the last message and the record."""
     await socket.send_json({"do": "review"})
     while (message := await hear(socket, "review"))["state"] != "finished":
         pass
     file = await ask(socket, "review_file", do="review_file", format="sgf")
-    return message, base64.b64decode(file["content"]).decode()
+    return message, base64.b64decode(file["content"]).decode(encoding)
 
 
 def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
