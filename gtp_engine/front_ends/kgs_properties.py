@@ -1,7 +1,7 @@
 """KGS: properties of kgsGtp.
 
-Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties.  How
-kgsGtp splits the engine's command is not documented: at blanks, without quotes.
+Source: the usage text of kgsGtp 3.5 (names, passwords, modes, rules, times), and Java's format of properties.  Tried
+with kgsGtp 3.5.11: it splits the engine's command at blanks and knows neither quotes nor escapes.
 """
 
 from collections.abc import Mapping
