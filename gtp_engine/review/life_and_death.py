@@ -1,8 +1,8 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
-Only moves in the region are searched, and passes after the first move.  The komi is moved to where the network expects
-an even game, so that winning means to get more out of the region than expected, which is what decides a problem of life
-and death.
+Only moves in the region are searched, and passes after the first move, in a settled board (`settled_frame`) where the
+problem can be cut out.  The komi is moved to the middle between what the region is worth if Black moves first and if
+White does.  So the game is won by the side that succeeds in the region.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, poin
 from gtp_engine.go.game import Game
 from gtp_engine.review.findings import color_letter
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
+from gtp_engine.review.settled_frame import framed
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
@@ -27,7 +28,16 @@ from gtp_engine.sgf.values import format_point
 DEFAULT_VISITS: Final = 500
 
 WRONG_MOVES: Final = 4
-"""Wrong first moves that are refuted: those the search tried most."""
+"""Other first moves that are compared with the best: those the search tried most."""
+
+AS_GOOD: Final = 0.1
+"""Winrate that a move may lack and still be as good: a move that fails lacks far more, as the komi is in the middle."""
+
+KOMI_SHARE: Final = 0.25
+"""Share of the visits in each of two searches that find the komi."""
+
+LEAST_VISITS: Final = 50
+"""Visits of each of them at least."""
 
 _LINE: Final = 12
 """Moves shown of each line."""
@@ -66,11 +76,11 @@ class Solution:
         return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
 
     def _verdict(self, move: FirstMove) -> str:
-        """Return how a move compares with the best one, which was chosen before answers to the others were known."""
+        """Return how a move compares with the best one."""
         best = self.moves[0]
         if move is best:
             return "best"
-        return "worse" if move.winrate < best.winrate else "as good or better"
+        return "worse" if move.winrate < best.winrate - AS_GOOD else "as good"
 
     def _sgf_line(self, move: FirstMove) -> str:
         color, nodes = self.color, []
@@ -109,8 +119,9 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
 class LifeAndDeath:
     """Solves problems with one evaluator, which stays open.
 
-    Each position is searched with `visits`; `wrong_moves` is how many other first moves are refuted at most.  Raises
-    ConfigError without a network that evaluates score and ownership.
+    Each position is searched with `visits`; `wrong_moves` is how many other first moves are compared with the best at
+    most, each by a search of the position after it.  Raises ConfigError without a network that evaluates score and
+    ownership.
     """
 
     def __init__(
@@ -122,8 +133,8 @@ class LifeAndDeath:
         wrong_moves: int = WRONG_MOVES,
     ) -> None:
         evaluator = scoring_evaluator("a problem", evaluator)
-        self._wrong_moves: Final = wrong_moves
-        self._search: Final = JointSearch(seeded(config), evaluator, max(1, wrong_moves))
+        self._others: Final = wrong_moves
+        self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
         self._visits: Final = visits
 
     def solve(self, game: Game, color: int, region: frozenset[int]) -> Solution:
@@ -133,25 +144,43 @@ class LifeAndDeath:
         legal move in the region.
         """
         start = _afresh(game, color)
-        (raw,) = self._search.run([(start, color)], Limits(1))
-        start.komi = _half_points(start.komi + raw.lead_black)
         outside = frozenset(board_points(game.width, game.height)) - region
-        restrictions = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
-        limits = Limits(self._visits, restrictions=restrictions)
-        no_pass = Restriction(color, frozenset({PASS}))
-        (report,) = self._search.run([(start, color)], replace(limits, restrictions=(*restrictions, no_pass)))
+        inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
+        no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
+        first_limits = Limits(self._visits, restrictions=(*inside, *no_pass))
+        board = framed(start, region) or start.copy()
+        board.komi = self._middle_komi(board, first_limits)
+        (report,) = self._search.run([(board, color)], first_limits)
         if not report.moves:
             raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
         best = report.moves[0]
-        wrong = _other_moves(start, report, region)[: self._wrong_moves]
-        refuted = [_after(start, point, color) for point in wrong]
-        reports = self._search.run([(position, opponent(color)) for position in refuted], limits) if refuted else []
         moves = [_first_move(start, color, best.point, winrate_of(best.value_black, color), best.pv)]
-        for point, found in zip(wrong, reports, strict=True):
-            reply = found.best
-            line = (point, *(reply.pv if reply is not None else ()))
-            moves.append(_first_move(start, color, point, _winrate(found, color), line))
+        if self._others:
+            points = [best.point, *_other_moves(board, report, region)[: self._others]]
+            reports = self._search.run(
+                [(_after(board, point, color), opponent(color)) for point in points],
+                Limits(self._visits, restrictions=inside),
+            )
+            moves = _compared(start, color, points, reports)
         return Solution(start, color, tuple(moves))
+
+    def _middle_komi(self, board: Game, limits: Limits) -> float:
+        """Return the komi in the middle between what the region is worth to Black if Black and if White moves first."""
+        (raw,) = self._search.run([(board, board.to_play)], Limits(1))
+        board.komi = _half_points(board.komi + raw.lead_black)
+        short = replace(limits, visits=max(LEAST_VISITS, round(KOMI_SHARE * self._visits)))
+        reports = self._search.run([(board, BLACK), (board, WHITE)], short)
+        leads = [report.best.lead_black if report.best is not None else report.lead_black for report in reports]
+        return _half_points(board.komi + sum(leads) / len(leads))
+
+
+def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[FirstMove]:
+    """Return first moves by the searches of the positions after them, the best first; of equal ones the order stays."""
+    moves = []
+    for point, report in zip(points, reports, strict=True):
+        line = (point, *(report.best.pv if report.best is not None else ()))
+        moves.append(_first_move(game, color, point, _winrate(report, color), line))
+    return sorted(moves, key=lambda move: -move.winrate)
 
 
 def _afresh(game: Game, color: int) -> Game:

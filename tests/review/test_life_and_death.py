@@ -6,16 +6,19 @@ The problems need a strong network: TENGEN_PROBLEM_MODEL names an imported b15c1
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from puct_support import AreaEvaluator
 from sgfmill import sgf
 
 from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
 from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
+from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import parse_color
+from gtp_engine.go.coords import parse_color, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.review.life_and_death import FirstMove, LifeAndDeath, Solution, parse_region
+from gtp_engine.review.settled_frame import framed
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
 MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
@@ -52,6 +55,53 @@ def test_the_answer_tree_is_a_record() -> None:
     assert solution.to_text().count("\n") == len(solution.moves) - 1
 
 
+def test_no_move_shown_is_better_than_the_best() -> None:
+    winrates = [move.winrate for move in solved().moves]
+    assert winrates == sorted(winrates, reverse=True) and winrates[-1] < winrates[0]
+
+
+def test_the_position_and_its_komi_stay_as_they_were() -> None:
+    game = position(CORNER)
+    solution = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0).solve(
+        game, 2, parse_region("A1:C2", width=13, height=13)
+    )
+    assert str(solution.game.board.color) == str(game.board.color) and solution.game.komi == game.komi
+
+
+CORNER = "\n".join([". " * 13] * 10 + ["O O O O" + " ." * 9, "X X X O" + " ." * 9, ". . X O" + " ." * 9])
+"""A black group in the corner that White surrounds, on an open board."""
+
+
+def test_a_problem_gets_a_settled_board_of_both_sides() -> None:
+    board = framed(position(CORNER), parse_region("A1:B1", width=13, height=13))
+    assert board is not None
+    problem = [(x, y) for x in range(4) for y in range(10, 13)]
+    for x, y in problem:
+        point = xy_to_point(x, y, width=13)
+        assert board.color_at(point) == position(CORNER).color_at(point)
+    alive = np.zeros_like(board.board.color)
+    pass_alive_map(board.board, False, new_life_work(13, 13), alive)
+    beyond = {xy_to_point(x, y, width=13) for x in range(13) for y in range(13)} - {
+        xy_to_point(x, y, width=13) for x, y in problem
+    }
+    colors = [board.color_at(point) for point in beyond]
+    assert all(alive[point] == board.color_at(point) for point in beyond if board.color_at(point))
+    assert abs(colors.count(1) - colors.count(2)) < 30 and colors.count(0) < 60
+
+
+@pytest.mark.parametrize(
+    "diagram",
+    [
+        CORNER.replace("O", "."),  # nothing surrounds it
+        "\n".join([". " * 13] * 9 + [". X" + " ." * 11] * 2 + ["X X X O" + " ." * 9, ". . X O" + " ." * 9]),
+        ". . . . .\n" * 2 + "O O O O .\nX X X O .\n. . X O .",  # no room for two eyes
+    ],
+)
+def test_what_cannot_be_cut_out_keeps_its_board(diagram: str) -> None:
+    game = position(diagram)
+    assert framed(game, parse_region("A1", width=game.width, height=game.height)) is None
+
+
 @pytest.mark.parametrize("evaluator", [None, AreaEvaluator(has_score=False)])
 def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvaluator | None) -> None:
     with pytest.raises(ConfigError, match="a problem with"):
@@ -60,9 +110,9 @@ def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvalu
 
 def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
     game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
-    moves = tuple(FirstMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.8)))
+    moves = tuple(FirstMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.75)))
     solution = Solution(game, 1, moves)
-    assert solution.to_text() == "A1 (80%): best\nB1 (80%): as good or better"
+    assert solution.to_text() == "A1 (80%): best\nB1 (75%): as good"
     assert "BM" not in solution.to_sgf()
 
 
