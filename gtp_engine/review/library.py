@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 from gtp_engine.errors import SgfError, TengenError, WorkerError, problem
@@ -108,6 +109,7 @@ class SharesDone:
         self._names: Final = [Path(source.name).name for source in sources]
         self._show: Final = show
         self._shares: Final = [0.0] * len(sources)
+        self._lock: Final = Lock()
         self._is_stopped = False
 
     def receiver(self, number: int) -> OnProgress:
@@ -116,8 +118,9 @@ class SharesDone:
         def receive(share: float, text: str) -> None:
             if self._is_stopped:
                 raise CancelledError
-            self._shares[number] = share
-            self._show(sum(self._shares), f"{self._names[number]}: {text}")
+            with self._lock:
+                self._shares[number] = share
+                self._show(sum(self._shares), f"{self._names[number]}: {text}")
 
         return receive
 
@@ -186,11 +189,18 @@ def review_all(
 
     Whatever ends the iteration early ends the others at their next group.  Raises WorkerError.
     """
+
+    def review(number: int) -> Outcome:
+        progress = shares.receiver(number)
+        outcome = library.review(sources[number], progress)
+        progress(1.0, "done")
+        return outcome
+
     if at_once == 1:
-        yield from (library.review(source, shares.receiver(number)) for number, source in enumerate(sources))
+        yield from map(review, range(len(sources)))
         return
     threads = ThreadPoolExecutor(at_once)
-    futures = [threads.submit(library.review, source, shares.receiver(number)) for number, source in enumerate(sources)]
+    futures = [threads.submit(review, number) for number in range(len(sources))]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:
