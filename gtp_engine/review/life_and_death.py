@@ -175,12 +175,17 @@ class LifeAndDeath:
 
 
 def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[FirstMove]:
-    """Return first moves by the searches of the positions after them, the best first; of equal ones the order stays."""
+    """Return first moves by the searches of the positions after them: those as good as the best, then the others.
+
+    Among those as good the order of `points` stays, the others come by winrate.
+    """
     moves = []
     for point, report in zip(points, reports, strict=True):
         line = (point, *(report.best.pv if report.best is not None else ()))
         moves.append(_first_move(game, color, point, _winrate(report, color), line))
-    return sorted(moves, key=lambda move: -move.winrate)
+    least = max(move.winrate for move in moves) - AS_GOOD
+    failing = [move for move in moves if move.winrate < least]
+    return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
 
 
 def _afresh(game: Game, color: int) -> Game:

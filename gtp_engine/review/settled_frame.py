@@ -24,6 +24,9 @@ from gtp_engine.go.game import Game
 SURROUNDED_SHARE: Final = 0.75
 """Share of the zone that the surrounding side gets if the problem is half decided: all of it, or half."""
 
+SHARES: Final = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""How much of its fair part the other side gets, in the order tried: on small boards the wall needs room for eyes."""
+
 Grid = NDArray[np.bool_]
 """Points of a board, by row and column."""
 
@@ -31,7 +34,8 @@ Grid = NDArray[np.bool_]
 def framed(game: Game, region: frozenset[int]) -> Game | None:
     """Return a position with the problem in `region` in a settled board, None if it cannot be cut out.
 
-    That is so if both sides, or none, reach beyond the problem, or if there is no room for two eyes of each side.
+    That is so if neither side surrounds stones of the other there, or if there is no room for two eyes of each side.
+    The smaller of two possible problems is taken.
     """
     colors = np.array(
         [[game.color_at(xy_to_point(x, y, width=game.width)) for x in range(game.width)] for y in range(game.height)]
@@ -84,19 +88,27 @@ def _grown(points: Grid) -> Grid:
 def _filled(game: Game, colors: NDArray[np.int64], zone: Grid, surrounding: int) -> Game | None:
     """Return the position with everything outside the zone filled, None if one side would not live there."""
     wall = _grown(zone) & ~zone
-    beyond = ~zone & ~wall
-    count = round((int((~zone).sum()) + SURROUNDED_SHARE * int(zone.sum())) / 2)
-    far = _farthest(beyond, zone, count)
-    near = ~zone & ~far
-    stones = np.where(zone, colors, np.where(far, opponent(surrounding), surrounding))
-    for area in (near, far):
-        stones[_eyes(area)] = EMPTY
-    framed_game = Game(game.width, game.height, game.rules, game.komi)
+    fair = (int((~zone).sum()) + SURROUNDED_SHARE * int(zone.sum())) / 2
+    for share in SHARES:
+        far = _farthest(~zone & ~wall, zone, round(share * fair))
+        near = ~zone & ~far
+        stones = np.where(zone, colors, np.where(far, opponent(surrounding), surrounding))
+        for area in (near, far):
+            stones[_eyes(area)] = EMPTY
+        board = _board_of(game, stones)
+        if board is not None and _lives(board, ~zone & (stones != EMPTY)):
+            return board
+    return None
+
+
+def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
+    """Return a game that begins with these stones, None if one of them has no liberty."""
+    board = Game(game.width, game.height, game.rules, game.komi)
     try:
-        framed_game.set_up(_moves(stones), game.to_play)
-    except IllegalMoveError:  # a stone without a liberty
+        board.set_up(_moves(stones), game.to_play)
+    except IllegalMoveError:
         return None
-    return framed_game if _lives(framed_game, ~zone & (stones != EMPTY)) else None
+    return board
 
 
 def _farthest(beyond: Grid, zone: Grid, count: int) -> Grid:

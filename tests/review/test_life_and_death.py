@@ -5,6 +5,7 @@ The problems need a strong network: TENGEN_PROBLEM_MODEL names an imported b15c1
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_color, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.review.life_and_death import FirstMove, LifeAndDeath, Solution, parse_region
+from gtp_engine.review.life_and_death import AS_GOOD, FirstMove, LifeAndDeath, Solution, _compared, parse_region
 from gtp_engine.review.settled_frame import framed
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
@@ -57,7 +58,20 @@ def test_the_answer_tree_is_a_record() -> None:
 
 def test_no_move_shown_is_better_than_the_best() -> None:
     winrates = [move.winrate for move in solved().moves]
-    assert winrates == sorted(winrates, reverse=True) and winrates[-1] < winrates[0]
+    assert len(winrates) == 5 and max(winrates) - winrates[0] <= AS_GOOD
+
+
+def test_moves_as_good_as_the_best_keep_their_order() -> None:
+    game = position(". .\n. .")
+    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")]
+    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.9, 0.05, 0.8, 0.0)]
+    moves = _compared(game, 1, points, reports)  # type: ignore[arg-type]
+    assert [(game.vertex(move.point), move.winrate) for move in moves] == [
+        ("B1", 0.95),
+        ("B2", 1.0),
+        ("A2", 0.2),
+        ("A1", 0.1),
+    ]
 
 
 def test_the_position_and_its_komi_stay_as_they_were() -> None:
@@ -93,7 +107,6 @@ def test_a_problem_gets_a_settled_board_of_both_sides() -> None:
     "diagram",
     [
         CORNER.replace("O", "."),  # nothing surrounds it
-        "\n".join([". " * 13] * 9 + [". X" + " ." * 11] * 2 + ["X X X O" + " ." * 9, ". . X O" + " ." * 9]),
         ". . . . .\n" * 2 + "O O O O .\nX X X O .\n. . X O .",  # no room for two eyes
     ],
 )
@@ -137,21 +150,22 @@ def test_there_are_thirty_problems_whose_answer_is_a_free_point_of_the_region() 
     assert len(PROBLEMS) == 30
     for problem in PROBLEMS:
         head, board = problem.split("\n", 1)
-        region, answer = head.split("; ")[2:]
-        point = parse_vertex(answer, width=9, height=9)
-        assert point in parse_region(region, width=9, height=9) and position(board).color_at(point) == 0
+        region, answers = head.split("; ")[2:]
+        for answer in answers.split(" or "):
+            point = parse_vertex(answer, width=9, height=9)
+            assert point in parse_region(region, width=9, height=9) and position(board).color_at(point) == 0
 
 
 @pytest.mark.skipif(MODEL is None, reason="TENGEN_PROBLEM_MODEL does not name an imported b15c192")
 def test_most_problems_are_solved_by_a_strong_network() -> None:
     evaluator = load_evaluator(Config().with_values({"network.model": str(MODEL)}).network, log=print)
-    solver, wrong = LifeAndDeath(Config(), evaluator, visits=500, wrong_moves=0), []
+    solver, wrong = LifeAndDeath(Config(), evaluator, visits=500), []
     for problem in PROBLEMS:
         head, board = problem.split("\n", 1)
-        title, first, region, answer = head.split("; ")
+        title, first, region, answers = head.split("; ")
         points = parse_region(region, width=9, height=9)
         found = solver.solve(position(board), parse_color(first), points).answer
-        print(title, answer, found, flush=True)
-        wrong += [title] if found != answer else []
+        print(title, answers, found, flush=True)
+        wrong += [title] if found not in answers.split(" or ") else []
     evaluator.close()
     assert len(wrong) <= 3, wrong
