@@ -299,9 +299,9 @@ def test_each_layer_is_measured(path: Path) -> None:
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def costing(name: str, kl: float, size: int) -> Sensitivity:
+def costing(name: str, kl: float, size: int, *, winrate: float = 0.0) -> Sensitivity:
     product = Product(name, CONVOLUTION, np.zeros((size, 1, 1), dtype=np.float32), (size, 1, 1, 1))
-    return Sensitivity(Layer(name, (product,)), Difference(kl, 1.0, 0.0, 8))
+    return Sensitivity(Layer(name, (product,)), Difference(kl, 1.0, winrate, 8))
 
 
 def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
@@ -312,6 +312,8 @@ def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
     assert choose_exact([*usual, bad, worst], 0.0) == set()
     assert choose_exact(usual, 0.5) == set()
     assert choose_exact([costing("exact", 0.0, 1)], 0.5) == set()
+    misleading = costing("misleading", 0.001, 10, winrate=0.01)
+    assert choose_exact([*usual, misleading], 0.1) == {"misleading"}, "its policy is like that of the others"
 
 
 # --- Comparison
@@ -399,7 +401,7 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_waiting")
 def test_layers_are_not_measured_where_the_whole_is_good_enough(path: Path, tmp_path: Path) -> None:
     shares: list[float] = []
-    quick = replace(QUICK, good_enough=0.01)
+    quick = replace(QUICK, good_enough=0.01, good_enough_winrate=0.01)
     result = quantize_file(path, tmp_path / "a.onnx", quick, progress=lambda share, text: shares.append(share))
     assert (result.sensitivities, result.exact) == ((), frozenset())
     assert json.loads(read_properties(tmp_path / "a.onnx")["tengen.quantization"])["layers"] == 4

@@ -23,8 +23,8 @@ from gtp_engine.nn.providers import Runtime
 POSITIONS: Final = 8
 """Positions of each board size on which a layer is measured."""
 OUTLIER: Final = 3.0
-"""A layer stays in floating point if its share of the policy KL is this many times its share of the work: below that,
-the time saved is better spent on more visits."""
+"""A layer stays in floating point if its share of the policy KL, or of the error of the win rate, is this many times its
+share of the work: below that, the time saved is better spent on more visits."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,16 @@ def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]
     """
     work = sum(entry.layer.work for entry in sensitivities)
     kl = sum(entry.difference.policy_kl for entry in sensitivities)
+    errors = sum(entry.difference.winrate_error for entry in sensitivities)
 
     def excess(entry: Sensitivity) -> float:
-        return (entry.difference.policy_kl / kl) / (entry.layer.work / work)
+        of_policy = entry.difference.policy_kl / kl if kl else 0.0
+        of_winrate = entry.difference.winrate_error / errors if errors else 0.0
+        return max(of_policy, of_winrate) / (entry.layer.work / work)
 
     chosen: set[str] = set()
     left = share * work
-    for entry in sorted(sensitivities, key=excess, reverse=True) if kl > 0 else []:
+    for entry in sorted(sensitivities, key=excess, reverse=True):
         if excess(entry) >= OUTLIER and entry.layer.work <= left:
             chosen.add(entry.layer.source)
             left -= entry.layer.work
