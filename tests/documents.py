@@ -101,7 +101,7 @@ def _first_sentence(command: click.Command) -> str:
 
 def levels_tables(_: str) -> str:
     """Return the levels of the network that ships, and the games by which they were measured."""
-    data = json.loads((ROOT / "models" / "tengen-b6c96.levels.json").read_text(encoding="utf-8"))
+    data = json.loads((ROOT / "models" / "tengen-b10c128.levels.json").read_text(encoding="utf-8"))
     return "\n\n".join(_levels_of_board(int(size), board) for size, board in data["boards"].items())
 
 

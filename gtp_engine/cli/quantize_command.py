@@ -30,7 +30,7 @@ five minutes. The table at the end shows how far bfloat16 and int8 are from floa
 @out_option("the name of NET with -int8, beside it")
 @click.option(
     "--positions",
-    default=384,
+    default=768,
     show_default=True,
     type=click.IntRange(min=48, max=100_000),
     help="Positions to take from games: two thirds for calibration, one third for validation.",

@@ -154,9 +154,10 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
 @click.argument("folder", type=FOLDER)
 @click.option("--teacher", required=True, type=FILE, help="Network that labels: KataGo's .bin.gz, or one trained here.")
 @click.option("--player", type=FILE, help="Network that plays --player-share of the games, best the student so far.")
+@click.option("--init", type=FILE, help="Network whose weights the planned one of its size begins with.")
 @click.option("--gpu", is_flag=True, help="Refuse to run without a CUDA device.")
 @settings_options(PlanSettings)
-def plan_command(folder: Path, teacher: Path, player: Path | None, gpu: bool, **flags: Any) -> None:
+def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | None, gpu: bool, **flags: Any) -> None:
     """Generate and train for a fixed time on one machine, in parts.
 
     Everything goes into FOLDER, best one in memory such as /dev/shm/plan. The same command runs the next part, until
@@ -171,7 +172,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, gpu: bool, **
     from gtp_engine.training.distillation.plan.run_part import run_part
 
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
-        state = run_part(settings, folder, teacher, player, bar, is_stopped, began=began)
+        state = run_part(settings, folder, teacher, player, bar, is_stopped, init=init, began=began)
     left = 60 * settings.minutes - state.used
     if left > 0 and not all(state.network(planned.shape.title).done for planned in settings.planned_networks()):
         click.echo(f"{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)

@@ -182,7 +182,7 @@ def test_the_default_is_the_shipped_network(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ours = NetworkConfig(model="tengen-b6c96", provider="cpu")
+    ours = NetworkConfig(model="tengen-b10c128", provider="cpu")
     assert load_evaluator(ours, log=print, board=(9, 9)).info.name.startswith("tengen-")
     models = tmp_path / "models"
     for name in ("pair", "empty"):

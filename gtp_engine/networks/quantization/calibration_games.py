@@ -1,7 +1,7 @@
 """Positions for calibration, from games that a network plays against itself by sampling its policy.
 
-Positions are drawn evenly from the games of `policy_games`; a few hundred positions of whole games take a minute or
-two.
+Positions are drawn evenly from the games of `policy_games`, which differ in rules, komi and handicap: values that a
+calibration has not seen are cut off later (`selfplay.varied_plans`).
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions, put_row, take_rows
 from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.selfplay.varied_plans import varied_plan
 
 Progress = Callable[[int, int], None]
 """Called with the number of games that have ended, and the number of all games."""
@@ -45,7 +46,9 @@ def sample_games(
     reservoir = new_positions(games * per_game, width, height)
     conditions: dict[int, Conditions] = {}
     rows_evaluator = GroupedRows(evaluator)
-    batch_of_games = PolicyGames(rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng)
+    batch_of_games = PolicyGames(
+        rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng, planner=varied_plan
+    )
     ended = 0
     while batch_of_games.playing:
         batch_of_games.evaluate()

@@ -64,8 +64,7 @@ GOOD_ENOUGH: Final = 0.0005
 on others it is nearly twice that, and so no more than what b6c96 and b15c192 of the table above lose."""
 
 GOOD_ENOUGH_WINRATE: Final = 0.003
-"""The same for the error of the win rate.  tengen-b10c128 with all layers quantized lost 0.0006 and 0.0074, with one of
-20 layers left in floating point 0.0005 and 0.0022, at the same speed."""
+"""The same for the error of the win rate, which a network may lose while it keeps its policy (`calibration_inputs`)."""
 
 _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0.15, "layers": 0.45, "comparison": 0.2})
 """Rough share of each step of the time it all takes."""
@@ -79,7 +78,7 @@ _NOTE: Final = "tengen.quantization"
 class QuantizeSettings:
     """The settings of a quantization."""
 
-    positions: int = 384
+    positions: int = 768
     """Positions from games, two thirds of them for calibration and one third for validation."""
     seed: int = 1
     """Seed of the games."""

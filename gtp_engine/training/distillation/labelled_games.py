@@ -17,7 +17,8 @@ import numpy as np
 from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, varied_plan
+from gtp_engine.selfplay.varied_plans import varied_plan
+from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board
 from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
 from gtp_engine.training.distillation.shards import PLAYER_GAME, Samples, join

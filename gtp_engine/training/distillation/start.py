@@ -65,6 +65,12 @@ def module_of_file(path: Path) -> NetworkModule:
     )
 
 
+def size_of_file(path: Path) -> str:
+    """Return the size of the network in a file (`module_of_file`), as `Shape.title` has it."""
+    trunk = module_of_file(path).describe().trunk
+    return f"b{len(trunk.blocks)}c{len(trunk.conv.weights)}"
+
+
 def teacher_of(folder: Path) -> str:
     """Return the names of the networks that labelled the first shard of each board size."""
     return ", ".join(sorted({read_shard(path)[1].teacher for path in first_shards(folder).values()}))

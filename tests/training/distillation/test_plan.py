@@ -21,6 +21,8 @@ from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.plan.speeds import choose_training, main_boards
 from gtp_engine.training.distillation.plan.state import read_state
 from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
+from gtp_engine.training.distillation.start import untrained_module
+from gtp_engine.training.nets.new import WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
 
 MINIATURE = PlanSettings(
@@ -56,8 +58,11 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Interrupted after the games, it goes on, survives a lack of memory, and leaves the files to take home."""
     teacher, folder = tmp_path / "teacher.onnx", tmp_path / "plan"
     export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
+    init, first = tmp_path / "init.onnx", MINIATURE.planned_networks()[0]
+    begun = untrained_module(first.shape, name="init", seed=2, outputs=WITH_ERRORS).eval()
+    export_network(begun, init, name="init", origin="", terms="")
     with Log() as log:
-        state = run_part(MINIATURE, folder, teacher, teacher, log, lambda: log.has("new positions in"))
+        state = run_part(MINIATURE, folder, teacher, teacher, log, lambda: log.has("new positions in"), init=init)
     assert state.generated and state.positions > 0 and not state.networks["b1c6"].samples
     games = [read_shard(path)[0].game for path in shard_paths(folder / "data" / "train")]
     assert {bool(flag) for each in games for flag in is_of_player(each)} == {False, True}
@@ -72,16 +77,29 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(TrainingLoop, "_step", failing_step)
     with Log() as log:
-        state = run_part(MINIATURE, folder, teacher, teacher, log, never)
+        state = run_part(MINIATURE, folder, teacher, teacher, log, never, init=init)
     assert [network.done for network in state.networks.values()] == [True, True] and state.parts == 2
     assert state.networks["b1c6"].batch == 8 and "batches of 8" in state.notes[0]
     assert [network.samples for network in state.networks.values()] == [96, 64]
     assert read_checkpoint(folder / "b1c6").samples == state.networks["b1c6"].samples
     results = {path.name for path in (folder / "results").iterdir()}
     assert {"report.md", "tengen-b1c6.onnx", "tengen-b2c6.onnx", "tengen-b1c6.log.jsonl"} <= results
-    assert len(results) <= 8 and read_info(folder / "results" / "tengen-b1c6.onnx").model_version == 8
+    assert len(results) <= 8
+    versions = [read_info(folder / "results" / f"tengen-{title}.onnx").model_version for title in ("b1c6", "b2c6")]
+    assert versions == [14, 8], "the first network began with one that expects its errors, the teacher does not"
     report = (folder / "results" / "report.md").read_text(encoding="utf-8")
     assert "| 5×5 |" in report and "| 5×5, games of the player |" in report and "memory was too small" in report
+
+
+def test_a_plan_begins_with_a_network_of_a_planned_size(tmp_path: Path) -> None:
+    init = tmp_path / "init.onnx"
+    shape = PlanSettings(networks="b3c6").planned_networks()[0].shape
+    export_network(untrained_module(shape, name="init", seed=1).eval(), init, name="init", origin="", terms="")
+    with (
+        Log() as log,
+        pytest.raises(ConfigError, match=r"init.onnx' is a b3c6: expected .* sizes, b1c6"),
+    ):
+        run_part(MINIATURE, tmp_path, init, None, log, never, init=init)
 
 
 def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

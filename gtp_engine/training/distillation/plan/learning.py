@@ -38,6 +38,7 @@ def train(
     data: Path,
     folder: Path,
     *,
+    init: Path | None,
     seconds: float,
     clock: PlanClock,
     is_stopped: Callable[[], bool],
@@ -45,7 +46,8 @@ def train(
 ) -> list[str]:
     """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
 
-    `state`, which says in which batches, is brought up to date.  Where memory is too small, the run goes on from its
+    It begins with the network in the file `init`, if one is given.  `state`, which says in which batches, is brought up
+    to date.  Where memory is too small, the run goes on from its
     checkpoint with batches of half the size.
     """
     notes: list[str] = []
@@ -55,7 +57,9 @@ def train(
         """Train from the checkpoint on; what it holds is freed when it fails."""
         checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
         config = _config(planned, state, settings, data, folder, seconds=max(_SHORTEST_SECONDS, end - clock.now()))
-        loop = new_loop(config if checkpoint is None else _continued(config, checkpoint), checkpoint)
+        loop = new_loop(
+            replace(config, init=init) if checkpoint is None else _continued(config, checkpoint), checkpoint
+        )
         state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
         return loop
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import torch
 
-from gtp_engine.errors import TengenError
+from gtp_engine.errors import ConfigError, TengenError, problem, shown_path
 from gtp_engine.machine import describe_machine
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import has_checkpoint
@@ -24,6 +24,7 @@ from gtp_engine.training.distillation.plan.speeds import choose_training, compil
 from gtp_engine.training.distillation.plan.state import PlanState, read_state
 from gtp_engine.training.distillation.run import export_run, validate_file
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
+from gtp_engine.training.distillation.start import size_of_file
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
 
@@ -55,18 +56,20 @@ def run_part(
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
+    init: Path | None = None,
     began: float | None = None,
 ) -> PlanState:
     """Run one part of the plan in `folder`, which began at `began` (`time.monotonic`), and return the plan's state.
 
-    Raises TengenError for files and settings that cannot be used; errors in the work leave what has been reached.
+    The planned network of the size of that in the file `init` begins with its weights.  Raises TengenError for files
+    and settings that cannot be used; errors in the work leave what has been reached.
     """
     began = time.monotonic() if began is None else began
     state = read_state(folder, settings)
     part = 60 * settings.part
     finish = min(_MOST_FINISH, _FINISH_SHARE * part)
     clock = PlanClock(began, part, 60 * settings.minutes, state.used, finish)
-    work = _Part(settings, folder, state, clock, bar, is_stopped)
+    work = _Part(settings, folder, state, clock, bar, is_stopped, init=init)
     try:
         work.run(teacher, player)
     finally:
@@ -85,6 +88,8 @@ class _Part:
         clock: PlanClock,
         bar: ProgressBar,
         is_stopped: Callable[[], bool],
+        *,
+        init: Path | None = None,
     ) -> None:
         self._settings: Final = settings
         self._folder: Final = folder
@@ -95,6 +100,15 @@ class _Part:
         self._machine: Final = choose_machine(settings.device, "auto")
         self._shares: Final[Mapping[Board, float]] = parse_sizes(settings.sizes)
         self._networks: Final = settings.planned_networks()
+        self._init: Final = init
+        self._size_of_init: Final = "" if init is None else size_of_file(init)
+        if init is not None and self._size_of_init not in (each.shape.title for each in self._networks):
+            raise ConfigError(
+                problem(
+                    f"network {shown_path(init)} is a {self._size_of_init}",
+                    expected=f"one of the planned sizes, {settings.networks}",
+                )
+            )
         self._only_trains = state.generated  # until training begins, whose time is then that of a start
 
     @property
@@ -220,6 +234,7 @@ class _Part:
             self._settings,
             data,
             folder,
+            init=self._init if planned.shape.title == self._size_of_init else None,
             seconds=seconds,
             clock=self._clock,
             is_stopped=self._is_stopped,

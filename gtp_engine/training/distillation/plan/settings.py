@@ -34,10 +34,10 @@ class PlanSettings(Section, name="plan"):
     minutes: float = option(27.0, "Length of the whole plan.", low=_LEAST_MINUTES)
     part: float = option(9.0, "Length of a part: a command ends after so many minutes.", low=_LEAST_MINUTES)
     networks: str = option(
-        "b6c96=40M,b10c128", "Networks to train one after the other, with their samples; the last may have the rest."
+        "b10c128", "Networks to train one after the other, with their samples; the last may have the rest."
     )
     sizes: str = option(
-        "19=6,13=3,9=4,7=.2,8=.1,10=.2,11=.2,12=.1,15=.2,17=.1,9x13=.1,13x9=.1,19x13=.1",
+        "19=7,13=3,9=4,7=.3,11=.5",
         "Boards and their shares of positions and batches, as in `gtp-engine generate`.",
     )
     epochs: float = option(6.0, "How often training should see each position: more data are not generated.", low=0.1)

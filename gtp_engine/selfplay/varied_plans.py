@@ -1,0 +1,78 @@
+"""Plans of games that differ in everything but the board: rules, komi, handicap.
+
+For training, and for whatever else should see what a network may meet.  Shares are of games.  Numbers without a source
+were chosen, not measured.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.go.handicap import free_handicap_points
+from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.selfplay.policy_games import KOMI_DEVIATION, GamePlan, draw_opening_length, komi_near
+
+RULE_WEIGHTS: Final[Mapping[str, float]] = {
+    "chinese": 3,
+    "japanese": 3,
+    "tromp-taylor": 2,
+    "aga": 1,
+    "new-zealand": 1,
+    "chinese-ogs": 1,
+    "cgos": 1,
+    "ing": 1,
+    "stone-scoring": 0.5,
+    "ancient-territory": 0.5,
+    "aga-button": 0.5,
+}
+"""Relative frequency of each rule set: all presets, the common ones most often."""
+
+WIDE_KOMI_SHARE: Final = 0.1
+WIDE_KOMI_DEVIATION: Final = 0.6
+"""Share of games with a komi spread wide, and its standard deviation in points for each line of the board: 11 on
+19×19.  KataGo's self-play has 6 % of games with 12 points (`komiBigStdev`)."""
+
+EVEN_SHARE: Final = 0.5
+"""Share of games whose komi makes up for the handicap, or for what happened in the varied opening.  Without it,
+four of ten positions on 9×9 were of games decided by 98 %."""
+
+HANDICAP_SHARE: Final = 0.08
+MOST_STONES: Final = 5
+POINTS_PER_STONE: Final = 25
+"""Share of games with handicap; 2 to 5 stones, but at most one for each 25 points of the board: 3 on 9×9, where 5
+alone decide a game."""
+FREELY_PLACED_SHARE: Final = 0.5
+"""Share of the handicap games with stones on the usual points; in the others the policy places them."""
+
+STOPPED_SHARE: Final = 0.75
+"""Share of games that stop once they are decided.  Most endgames of decided games teach nothing new; the rest is
+played to the passes, so that a student learns to finish a game at any score."""
+
+
+def varied_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+    """Return the plan of a game; see the shares above."""
+    rules = _draw_rules(rng)
+    deviation = WIDE_KOMI_DEVIATION if rng.random() < WIDE_KOMI_SHARE else KOMI_DEVIATION
+    opening = draw_opening_length(rng, width, height)
+    is_made_even = rng.random() < EVEN_SHARE
+    plan = GamePlan(
+        rules,
+        komi_near(rules, deviation, rng, width, height),
+        opening,
+        even_at=opening if is_made_even else None,
+        stops_when_decided=bool(rng.random() < STOPPED_SHARE),
+    )
+    most = min(MOST_STONES, width * height // POINTS_PER_STONE)
+    if rng.random() >= HANDICAP_SHARE or most < 2:
+        return plan
+    stones = int(rng.integers(2, most + 1))
+    if rng.random() < FREELY_PLACED_SHARE:
+        return plan._replace(handicap=free_handicap_points(stones, width, height))
+    even_at = max(opening, 2 * stones - 1) if is_made_even else None
+    return plan._replace(white_passes=stones - 1, even_at=even_at)
+
+
+def _draw_rules(rng: np.random.Generator) -> Rules:
+    names, weights = list(RULE_WEIGHTS), np.array(list(RULE_WEIGHTS.values()))
+    return PRESETS[names[rng.choice(len(names), p=weights / weights.sum())]]
