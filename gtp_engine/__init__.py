@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SgfError,
         TengenError,
         TimeSettingsError,
+        WorkerError,
     )
     from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
     from gtp_engine.go.coords import format_vertex, parse_vertex
@@ -79,6 +80,7 @@ __all__ = [
     "RulesError",
     "SgfError",
     "TimeSettingsError",
+    "WorkerError",
 ]
 
 _MODULES: Final = {

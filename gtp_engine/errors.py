@@ -12,6 +12,7 @@
     ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
+    ├── WorkerError                         a process or another machine that failed or could not be reached
     ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
     └── CannotUndoError                     more moves to take back than were played

@@ -41,6 +41,7 @@ EXPECTED = [
     "RulesError",
     "SgfError",
     "TimeSettingsError",
+    "WorkerError",
 ]
 
 

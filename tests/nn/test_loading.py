@@ -203,7 +203,7 @@ def test_the_default_ships_in_8_bits_too() -> None:
     paths = find_networks(shipped_folder())["policy"].paths
     assert paths.keys() == {"float32", "int8"}
     held_out = json.loads(read_properties(paths["int8"])["tengen.quantization"])["held_out"]["int8"]
-    assert held_out["policy_kl"] < 0.0005 and held_out["winrate_error"] < 0.003
+    assert held_out["policy_kl"] < 0.001 and held_out["winrate_error"] < 0.006, "on games with any komi and handicap"
 
 
 def test_shipped_networks_have_an_origin_and_a_licence() -> None:
@@ -214,7 +214,7 @@ def test_shipped_networks_have_an_origin_and_a_licence() -> None:
         assert info.kind == "policy+value"
         assert info.sizes == ANY_BOARD
         assert info.license == "MIT"
-        assert "g170-b15c192" in info.origin, "the teacher"
+        assert "b10c384h6nbttflrs" in info.origin, "the teacher"
 
 
 def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:
