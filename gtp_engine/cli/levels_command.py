@@ -48,6 +48,13 @@ than that of 9x9; the weak levels come first.
     help="Games with three stones between ranks three apart, for each of three pairs; from 17x17 on.",
 )
 @click.option("--spacing", type=click.FloatRange(1, 400), help="Elo points from rank to rank. [default: by board]")
+@click.option(
+    "--below-top",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 2000),
+    help="Elo points by which 9d stays below the strongest skill, so that an opponent of known rank plays as it does.",
+)
 @click.option("--batch", default=16, show_default=True, type=click.IntRange(1, 256), help="Games played side by side.")
 @click.option(
     "--threads",
@@ -65,6 +72,7 @@ def calibrate_levels_command(
     games: int,
     handicap_games: int,
     spacing: float | None,
+    below_top: float,
     batch: int,
     threads: int,
 ) -> None:
@@ -84,7 +92,12 @@ def calibrate_levels_command(
         check_level(Config().with_values({"play.level": "1d"}), evaluator)
         measurement = Measurement(evaluator, size, games_file, batch=batch, log=log)
         board = calibrate(
-            measurement, coarse_games=coarse_games, games=games, handicap_games=handicap_games, spacing=spacing
+            measurement,
+            coarse_games=coarse_games,
+            games=games,
+            handicap_games=handicap_games,
+            spacing=spacing,
+            below_top=below_top,
         )
         path = table_path(model_path(model), evaluator.info.name)
         write_board(path, evaluator.info.name, size, board)

@@ -193,12 +193,13 @@ def _heights(skill: float) -> Floats:
     return np.clip(skill - knots[:-1], 0.0, np.diff(knots))
 
 
-def skills_of_levels(curve: Curve, spacing: float) -> dict[str, float]:
-    """Return the skill of each rank: the strongest one's is the largest, and each below is `spacing` points weaker.
+def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> dict[str, float]:
+    """Return the skill of each rank: the strongest one's is `below_top` points weaker than the largest skill.
 
-    If the weakest skill is too strong for that, the ranks share the range evenly.
+    Each rank is `spacing` points weaker than the next.  If the weakest skill is too strong for that, the ranks share
+    the range evenly.
     """
-    top = float(curve.elo[-1])
+    top = float(curve.elo[-1]) - below_top
     spacing = min(spacing, top / (len(LEVELS) - 1))
     ranks = [top - spacing * (len(LEVELS) - 1 - number) for number in range(len(LEVELS))]
     return {
@@ -270,19 +271,28 @@ def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> li
 
 
 def calibrate(
-    measurement: Measurement, *, coarse_games: int, games: int, handicap_games: int, spacing: float | None
+    measurement: Measurement,
+    *,
+    coarse_games: int,
+    games: int,
+    handicap_games: int,
+    spacing: float | None = None,
+    below_top: float = 0.0,
 ) -> dict[str, Any]:
     """Play the games that are missing, and return the board's part of the level table.
 
     `coarse_games` are played between neighbours of COARSE_SKILLS, then `games` between neighbouring ranks, and on large
-    boards `handicap_games` of each of HANDICAP_PAIRS.  `spacing` None is that of `SPACING`.
+    boards `handicap_games` of each of HANDICAP_PAIRS.  `spacing` None is that of `SPACING`; `below_top` is as in
+    `skills_of_levels`.
     """
     size = measurement.size
     coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
     measurement.play(pairings_of(coarse_skills, coarse_games))
     coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
     curve = fit_curve(coarse)
-    skills = skills_of_levels(curve, SPACING.get(size, SPACING[_NEAREST_SIZE]) if spacing is None else spacing)
+    if spacing is None:
+        spacing = SPACING.get(size, SPACING[_NEAREST_SIZE])
+    skills = skills_of_levels(curve, spacing, below_top)
     levels = checked_levels(size)
     measurement.play(pairings_of([skills[level] for level in levels], games))
     checks = checks_of(measurement.games(), skills, levels)

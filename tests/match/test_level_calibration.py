@@ -59,6 +59,12 @@ def test_levels_are_evenly_spaced_from_the_top():
     assert np.diff(elo) == pytest.approx(np.full(len(LEVELS) - 1, 100.0), abs=1.0)
 
 
+def test_levels_may_stay_below_the_top():
+    curve = Curve(np.linspace(0.0, 4000.0, len(KNOTS)))
+    all_skills, lower = skills_of_levels(curve, 100.0), skills_of_levels(curve, 100.0, below_top=300.0)
+    assert [lower[level] for level in LEVELS[3:]] == [all_skills[level] for level in LEVELS[:-3]]
+
+
 def test_levels_share_a_range_that_is_too_small():
     curve = Curve(np.linspace(0.0, 1400.0, len(KNOTS)))
     skills = skills_of_levels(curve, 100.0)
