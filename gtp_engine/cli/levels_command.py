@@ -55,6 +55,11 @@ than that of 9x9; the weak levels come first.
     type=click.FloatRange(0, 2000),
     help="Elo points by which 9d stays below the strongest skill, so that an opponent of known rank plays as it does.",
 )
+@click.option(
+    "--refit",
+    is_flag=True,
+    help="Fit the curve to all games so far, those that checked an earlier curve too, and check the new one.",
+)
 @click.option("--batch", default=16, show_default=True, type=click.IntRange(1, 256), help="Games played side by side.")
 @click.option(
     "--threads",
@@ -73,6 +78,7 @@ def calibrate_levels_command(
     handicap_games: int,
     spacing: float | None,
     below_top: float,
+    refit: bool,
     batch: int,
     threads: int,
 ) -> None:
@@ -98,6 +104,7 @@ def calibrate_levels_command(
             handicap_games=handicap_games,
             spacing=spacing,
             below_top=below_top,
+            refit=refit,
         )
         path = table_path(model_path(model), evaluator.info.name)
         write_board(path, evaluator.info.name, size, board)

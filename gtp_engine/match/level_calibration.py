@@ -278,18 +278,19 @@ def calibrate(
     handicap_games: int,
     spacing: float | None = None,
     below_top: float = 0.0,
+    refit: bool = False,
 ) -> dict[str, Any]:
     """Play the games that are missing, and return the board's part of the level table.
 
     `coarse_games` are played between neighbours of COARSE_SKILLS, then `games` between neighbouring ranks, and on large
     boards `handicap_games` of each of HANDICAP_PAIRS.  `spacing` None is that of `SPACING`; `below_top` is as in
-    `skills_of_levels`.
+    `skills_of_levels`.  With `refit` the curve is fitted to all games so far, those that checked an earlier curve too.
     """
     size = measurement.size
     coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
     measurement.play(pairings_of(coarse_skills, coarse_games))
-    coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
-    curve = fit_curve(coarse)
+    fitted = [row for row in measurement.games() if refit or {row.black, row.white} <= set(coarse_skills)]
+    curve = fit_curve(fitted)
     if spacing is None:
         spacing = SPACING.get(size, SPACING[_NEAREST_SIZE])
     skills = skills_of_levels(curve, spacing, below_top)
@@ -303,7 +304,7 @@ def calibrate(
     return {
         "skills": skills,
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
-        "games": {"coarse": len(coarse), "checks": sum(check.games for check in checks)},
+        "games": {"coarse": len(fitted), "checks": sum(check.games for check in checks)},
         "checks": [check.as_dict() for check in checks if check.games],
         "handicap": [check.as_dict() for check in with_handicap if check.games],
     }

@@ -17,6 +17,7 @@ from gtp_engine.match.level_calibration import (
     Curve,
     GameRow,
     Measurement,
+    calibrate,
     checked_levels,
     checks_of,
     fit_curve,
@@ -124,6 +125,19 @@ def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_pa
     path.write_text(f"{row_of('fake')}\n{{}}\n")
     with pytest.raises(MatchError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
         read_games(path)
+
+
+def test_a_curve_may_be_fitted_to_the_games_that_checked_another(tmp_path: Path):
+    path = tmp_path / "games.jsonl"
+    coarse = [row for low, high in pairwise(COARSE_SKILLS) for row in games_between(low, high, won=5, games=8)]
+    checks = games_between(COARSE_SKILLS[0], 0.5, won=40, games=40)
+    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in [*coarse, *checks]))
+    measurement = Measurement(FakeEvaluator(batch=4), 9, path, batch=4, log=print)
+    first, second = (
+        calibrate(measurement, coarse_games=0, games=0, handicap_games=0, refit=refit) for refit in (False, True)
+    )
+    assert (first["games"]["coarse"], second["games"]["coarse"]) == (len(coarse), len(coarse) + len(checks))
+    assert second["skills"]["8k"] != first["skills"]["8k"]
 
 
 def test_the_table_keeps_the_other_boards(tmp_path: Path):
