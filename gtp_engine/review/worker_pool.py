@@ -37,10 +37,7 @@ Answer = list[Finding] | str
 """What was found, or the text of an error."""
 
 THREADS: Final = 2
-"""Cores of each process, unless their number is given."""
-
-CLUSTER_THREADS: Final = 2
-"""Cores of each worker on a cluster, unless the configuration has a number."""
+"""Cores of each worker, unless the number of workers or that of the network's threads is given."""
 
 _END_SECONDS: Final = 10.0
 """Seconds that a process has to end."""
@@ -146,7 +143,7 @@ def open_pool(
     """
     cores, config = available_cores(), seeded(config)
     if address is not None:
-        threads = config.network.network_threads or CLUSTER_THREADS
+        threads = config.network.network_threads or THREADS
         make = SentNetwork(config, threads=threads)
         with pool_of_cluster(make, config, GROUP, workers=workers, threads=threads, address=address) as pool:
             yield pool

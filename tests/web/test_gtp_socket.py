@@ -62,14 +62,19 @@ def test_quit_closes_the_connection() -> None:
     run(test)
 
 
+async def begin_search(socket: ClientWebSocketResponse, source: FakeSource) -> None:
+    """Have the engine of the first client search."""
+    await socket.send_str("final_score")
+    await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+
+
 def test_a_client_that_goes_away_frees_its_search() -> None:
     source = FakeSource()
 
     async def test() -> None:
         async with serving(source) as client:
             async with client.ws_connect("/gtp") as socket:
-                await socket.send_str("final_score")
-                await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+                await begin_search(socket, source)
             assert await until(lambda: source.engines[0].closed, 1) < 1
             assert source.engines[0].cancelled == 1
 
@@ -83,8 +88,7 @@ def test_a_client_that_leaves_a_full_queue_frees_its_engine(line: str) -> None:
     async def test() -> None:
         async with serving(source) as client:
             async with client.ws_connect("/gtp") as socket:
-                await socket.send_str("final_score")
-                await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+                await begin_search(socket, source)
                 await socket.send_str(f"{line}\n" * QUEUED_LINES)
             await until(lambda: source.engines[0].closed, 5)
 
@@ -96,8 +100,7 @@ def test_an_interrupt_ends_a_search() -> None:
 
     async def test() -> None:
         async with serving(source) as client, client.ws_connect("/gtp") as socket:
-            await socket.send_str("final_score")
-            await until(lambda: source.engines and source.engines[0].searching.is_set(), 5)
+            await begin_search(socket, source)
             await socket.send_str("# interrupt")
             assert await replies(socket, 1) == "= 0\n\n"
 

@@ -153,6 +153,12 @@ def test_the_planned_networks() -> None:
             PlanSettings(networks=wrong)
 
 
+def test_the_teacher_alone_may_be_compiled() -> None:
+    settings = [PlanSettings(compiled=each) for each in ("auto", "on", "off", "teacher")]
+    assert [each.compiled_teacher for each in settings] == ["auto", "on", "off", "auto"]
+    assert [each.compiled_training for each in settings] == ["auto", "on", "off", "off"]
+
+
 def test_a_plan_goes_on_with_its_own_settings(tmp_path: Path) -> None:
     state = read_state(tmp_path, MINIATURE)
     state.notes.append("a note")

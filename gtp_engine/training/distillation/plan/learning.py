@@ -47,8 +47,7 @@ def train(
     """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
 
     It begins with the network in the file `init`, if one is given.  `state`, which says in which batches, is brought up
-    to date.  Where memory is too small, the run goes on from its
-    checkpoint with batches of half the size.
+    to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size.
     """
     notes: list[str] = []
     end = clock.now() + seconds

@@ -42,7 +42,6 @@ _SHORTEST_RUN: Final = 0.15
 """Share of a part that is too short for another network; the one before gets that time too."""
 _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
-_TEACHER_ONLY: Final = "teacher"
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
@@ -199,7 +198,7 @@ class _Part:
         compile_teacher(
             teacher,
             self._shares,
-            compiled="auto" if self._settings.compiled == _TEACHER_ONLY else self._settings.compiled,
+            compiled=self._settings.compiled_teacher,
             rows=min(_TEACHER_ROWS, self._settings.games),
             seconds=self._measuring_seconds,
             log=self._log,
@@ -213,8 +212,7 @@ class _Part:
         state = self._state
         network = state.network(planned.shape.title)
         if not network.samples:
-            compiled = self._settings.compiled
-            self._choose_training(planned, compiled="off" if compiled == _TEACHER_ONLY else compiled)
+            self._choose_training(planned, compiled=self._settings.compiled_training)
         seconds = self._clock.training_left(self._startup)
         shortest = _SHORTEST_RUN * self._clock.part
         if not network.samples and seconds < shortest and planned is not self._networks[0]:

@@ -63,6 +63,16 @@ class PlanSettings(Section, name="plan"):
         super().__post_init__()
         self.planned_networks()
 
+    @property
+    def compiled_teacher(self) -> str:
+        """Whether torch compiles the teacher: "auto", "on" or "off"."""
+        return "auto" if self.compiled == "teacher" else self.compiled
+
+    @property
+    def compiled_training(self) -> str:
+        """The same for the networks in training."""
+        return "off" if self.compiled == "teacher" else self.compiled
+
     def planned_networks(self) -> list[PlannedNetwork]:
         """Return the networks in their order; raises ConfigError."""
         entries = [_NETWORK.fullmatch(entry.strip()) for entry in self.networks.split(",")]
