@@ -89,7 +89,7 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
     """Compile the engine now instead of at its first start.
 
     For scripts that install a bot, so that its first game is played at full strength from the first move: the first
-    start otherwise compiles for about a minute, and chooses moves by small searches meanwhile. The flags are those of
+    start otherwise compiles for up to a minute, and chooses moves by small searches meanwhile. The flags are those of
     the later start: other networks than KataGo's, or a search without one, need other code.
     """
     from gtp_engine.engine import Engine

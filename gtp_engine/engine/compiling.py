@@ -1,27 +1,43 @@
 """Compiles the kernels of an engine, or loads them from the cache.
 
-    compile_kernels   does it now, in this process
-    main              does it as a process of its own, for `kernel_loader`
+    compile_kernels   does it now: half of the kernels in this process, the others in a helper if there are two cores
+    start_compiler    starts a process that does it, or that is such a helper
+    main              is what that process runs
 
-One process compiles at a time.  The others wait and then load what it has compiled.
+One process compiles at a time, with its helper.  The others wait and then load what these have compiled.
+
+Each process compiles the callees of its kernels anew.  The two halves have few in common, so the helper costs little.
 """
 
+import contextlib
 import gc
+import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from gtp_engine._jit import KernelCall
 from gtp_engine.go.game_calls import game_calls
-from gtp_engine.kernel_cache import NETWORK, compiled_so_far, is_cache_filled, lock, mark_cache_filled, record_compiled
+from gtp_engine.kernel_cache import (
+    NETWORK,
+    PACKAGE,
+    compiled_so_far,
+    environment,
+    is_cache_filled,
+    lock,
+    mark_cache_filled,
+    record_compiled,
+)
+from gtp_engine.machine import available_cores
 from gtp_engine.nn.network_calls import network_calls
 from gtp_engine.search.puct.puct_calls import puct_calls
 from gtp_engine.search.rollouts.rollout_calls import rollout_calls
 from gtp_engine.streams import exit_at_end_of_input
 
-FIRST_START: Final = "First start: compiling the engine for this processor, about a minute; later starts take a second."
+FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
 
 PROGRESS_INTERVAL: Final = 10.0
 """Seconds between two lines about the progress."""
@@ -30,15 +46,30 @@ _GARBAGE_THRESHOLD: Final = 100_000
 """Objects after which the compiling process collects garbage.  At Python's 700 (2,000 in later versions) the collector
 takes a tenth of the compilation, going through the same living objects again and again."""
 
+_PROGRAM: Final = "from gtp_engine.engine.compiling import main; main()"
+"""The program of a compiling process."""
 
-def kernel_calls(searches: str) -> list[KernelCall]:
+_HELPER: Final = "helper"
+"""Its second argument where it is a helper."""
+
+_POLL: Final = 0.2
+"""Seconds between two looks whether the helper has ended."""
+
+
+def kernel_halves(searches: str) -> tuple[list[KernelCall], list[KernelCall]]:
     """Return the calls of kernels that Python makes in games with NETWORK or ROLLOUTS searches.
 
-    Small kernels come first, so that starts which are ended early leave something compiled behind.
+    The first half are the kernels of the search, the second all others, which take about as long to compile.
     """
     if searches == NETWORK:
-        return [*game_calls(), *puct_calls(), *network_calls()]
-    return [*game_calls(), *rollout_calls()]
+        return puct_calls(), [*game_calls(), *network_calls()]
+    return rollout_calls(), game_calls()
+
+
+def kernel_calls(searches: str) -> list[KernelCall]:
+    """Return both halves."""
+    first, second = kernel_halves(searches)
+    return [*first, *second]
 
 
 class Progress:
@@ -67,21 +98,52 @@ class Progress:
 
 def compile_kernels(searches: str, report: Callable[[str], None]) -> None:
     """Compile every kernel for NETWORK or ROLLOUTS searches, or load it; `report` receives lines if that takes long."""
-    calls = kernel_calls(searches)
+    first, second = kernel_halves(searches)
     if is_cache_filled(searches):
-        for call in calls:
+        for call in (*first, *second):
             call.load()
         return
-    progress = Progress(searches, len(calls), report)
+    progress = Progress(searches, len(first) + len(second), report)
     with lock(waiting=progress.update):
-        known = set(compiled_so_far(searches))
-        for call in calls:
-            call.load()
-            if call.name not in known:
-                record_compiled(searches, call.name)
-            progress.update()
+        with _start_helper(searches) as helper:
+            _compile(searches, first, progress.update)
+            while helper is not None and helper.poll() is None:
+                progress.update()
+                time.sleep(_POLL)
+        _compile(searches, second, progress.update)  # loads what the helper has compiled
         mark_cache_filled(searches)
     progress.end()
+
+
+def _compile(searches: str, calls: Iterable[KernelCall], update: Callable[[], None]) -> None:
+    """Compile or load kernels one after the other, and record them; call `update` after each."""
+    known = set(compiled_so_far(searches))
+    for call in calls:
+        call.load()
+        if call.name not in known:
+            record_compiled(searches, call.name)
+        update()
+
+
+def _start_helper(searches: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes] | None]":
+    """Return a process that compiles the second half, or None if that is done, or there is one core or no process."""
+    if available_cores() > 1 and not is_cache_filled(searches):
+        with contextlib.suppress(OSError):
+            return start_compiler(searches, _HELPER)
+    return contextlib.nullcontext()
+
+
+def start_compiler(searches: str, *part: str) -> "subprocess.Popen[bytes]":
+    """Return a process that compiles, and ends when the pipe to its stdin is closed; raises OSError."""
+    variables = environment()
+    paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM, searches, *part],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
 
 
 def main() -> None:
@@ -89,4 +151,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the engine, with which this ends
     exit_at_end_of_input()
     gc.set_threshold(_GARBAGE_THRESHOLD)
-    compile_kernels(sys.argv[1], lambda line: None)
+    searches, *part = sys.argv[1:]
+    if part == [_HELPER]:
+        _compile(searches, kernel_halves(searches)[1], lambda: None)
+    else:
+        compile_kernels(searches, lambda line: None)

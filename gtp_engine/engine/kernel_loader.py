@@ -1,26 +1,21 @@
 """Loads the kernels of an engine in the background, so that it answers from the start.
 
 Until a kernel is loaded, the engine interprets it.  Where the cache is complete that lasts a second.  At a first start
-another process compiles, and each kernel is loaded as soon as it is compiled: a process, as a compiling thread would
-keep the interpreter from answering.
+another process compiles (`compiling`), and each kernel is loaded as soon as it is compiled: a process, as a compiling
+thread would keep the interpreter from answering.
 """
 
 import contextlib
-import os
 import subprocess
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from typing import Final
 
 from gtp_engine._jit import interpret_until_loaded
-from gtp_engine.engine.compiling import Progress, compile_kernels, kernel_calls
-from gtp_engine.kernel_cache import PACKAGE, compiled_so_far, environment, is_cache_filled
+from gtp_engine.engine.compiling import Progress, compile_kernels, kernel_calls, start_compiler
+from gtp_engine.kernel_cache import compiled_so_far, is_cache_filled
 from gtp_engine.search.cancellation import CancelToken
-
-_COMPILER: Final = "from gtp_engine.engine.compiling import main; main()"
-"""The program of the compiling process."""
 
 _POLL: Final = 0.2
 """Seconds between two looks for kernels that have been compiled, or at a cancel token."""
@@ -89,7 +84,7 @@ class KernelLoader:
         """Load kernels as they are compiled, until all are or the loader is closed."""
         progress = Progress(self.searches, self.total, self._log)
         try:
-            compiler = self._start_compiler()
+            compiler = start_compiler(self.searches)
         except OSError as error:
             self._log(f"cannot start a process that compiles ({error}); compiling here")
         else:
@@ -105,18 +100,6 @@ class KernelLoader:
             progress.end()
         else:  # the compiler failed; its traceback is on stderr
             compile_kernels(self.searches, self._log)
-
-    def _start_compiler(self) -> "subprocess.Popen[bytes]":
-        """Return a process that compiles, and ends when the pipe to its stdin is closed."""
-        variables = environment()
-        paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
-        return subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILER, self.searches],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
 
     @staticmethod
     def _end(compiler: "subprocess.Popen[bytes]") -> None:

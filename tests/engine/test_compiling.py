@@ -2,6 +2,7 @@
 
 import functools
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +138,13 @@ def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monke
         def load(self) -> None:
             loaded.append(self.name)
 
-    def refuse(loader: KernelLoader) -> None:
+    def refuse(*_: str) -> None:
         raise OSError("no more processes")
 
+    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [Call()])
+    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call()], []))
     for module in (compiling, kernel_loader):
-        monkeypatch.setattr(module, "kernel_calls", lambda searches: [Call()])
-    monkeypatch.setattr(KernelLoader, "_start_compiler", refuse)
+        monkeypatch.setattr(module, "start_compiler", refuse)
     lines: list[str] = []
     loader = KernelLoader(NETWORK, lines.append)
     loader.start()
@@ -210,7 +212,8 @@ class TestOneCompilerAtATime:
                 has_begun.set()
                 assert may_end.wait(20)
 
-        monkeypatch.setattr(compiling, "kernel_calls", lambda searches: [Call("a"), Call("b")])
+        monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a")], [Call("b")]))
+        monkeypatch.setattr(compiling, "available_cores", lambda: 1)
         lines: list[str] = []
 
         def wait_in_line(line: str) -> None:
@@ -227,3 +230,60 @@ class TestOneCompilerAtATime:
         assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
         assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b"]
         assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)
+
+
+class FakeHelper:
+    """A compiling process that ends when it is looked at for the second time; `work` is what it has done by then."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._looks = 0
+
+    def __enter__(self) -> "FakeHelper":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def poll(self) -> int | None:
+        self._looks += 1
+        if self._looks == 1:
+            return None
+        self._work()
+        return 0
+
+
+@pytest.mark.usefixtures("empty_cache")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process compiles the first, then loads the second, or compiles what the helper has left undone."""
+    events: list[str] = []
+
+    class Call:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def load(self) -> None:
+            events.append(self.name)
+
+    def work() -> None:
+        events.append("helper")
+        if not fails:
+            monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
+            compiling.main()
+
+    def start(searches: str, part: str) -> FakeHelper:
+        assert (searches, part) == (NETWORK, "helper")
+        return FakeHelper(work)
+
+    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
+    monkeypatch.setattr(compiling, "available_cores", lambda: 2)
+    monkeypatch.setattr(compiling, "start_compiler", start)
+    monkeypatch.setattr(compiling, "exit_at_end_of_input", lambda: None)
+    monkeypatch.setattr(compiling, "_POLL", 0.0)
+    monkeypatch.setattr(compiling.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(compiling.gc, "set_threshold", lambda _: None)
+    compiling.compile_kernels(NETWORK, lambda line: None)
+    assert events == ["a", "b", "helper", *([] if fails else ["c", "d"]), "c", "d"]
+    assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b", "c", "d"]
+    assert kernel_cache.is_cache_filled(NETWORK)
