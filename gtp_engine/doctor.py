@@ -178,10 +178,14 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
         from gtp_engine.nn.network_files import quantization_hint
         from gtp_engine.nn.onnx_model import try_provider
         from gtp_engine.nn.providers import choose_runtimes
+        from gtp_engine.nn.quantized_copy import NOTHING_KNOWN
 
         simd = describe_machine()["simd"]
         networks = ["float32"] if files is None else files.paths
-        for runtime in choose_runtimes("auto", "auto", networks=networks, available=providers, simd=simd):
+        quality = NOTHING_KNOWN if files is None else files.quality
+        for runtime in choose_runtimes(
+            "auto", "auto", networks=networks, available=providers, simd=simd, quality=quality
+        ):
             failure = try_provider(runtime)
             if failure is None:
                 hint = quantization_hint(files, runtime.provider, simd) if files else ""

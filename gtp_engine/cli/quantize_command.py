@@ -16,8 +16,9 @@ _HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
 gtp-engine models quantize b15c192.onnx
 gtp-engine --model b15c192.onnx
 
-From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it;
---precision overrides. `models import` and `models get` make that copy by themselves on such a processor.
+From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it,
+unless the comparison at the end shows that it is too inaccurate or hardly faster; --precision overrides. `models
+import` and `models get` make that copy by themselves on such a processor.
 
 Games of the network that ships supply positions for calibration and others for validation. If the loss of accuracy
 calls for it, it is measured layer by layer, and the layers that lose most stay in floating point. That takes one to
@@ -73,6 +74,8 @@ def quantize_command(  # noqa: D103
         click.echo(_format_sensitivities(result) + "\n")
     click.echo(_format_comparison(result))
     click.echo(f"\nWritten: {result.path} ({result.path.stat().st_size:,} bytes)")
+    if result.objection:
+        click.echo(f"It will not be used by default on this processor: {result.objection}.")
 
 
 def _format_comparison(result: "Quantized") -> str:

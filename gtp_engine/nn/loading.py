@@ -45,7 +45,12 @@ def load_evaluator(
         log(remark)
     simd = describe_machine()["simd"]
     runtimes = choose_runtimes(
-        config.provider, config.precision, networks=files["policy"].paths, available=installed_providers(), simd=simd
+        config.provider,
+        config.precision,
+        networks=files["policy"].paths,
+        available=installed_providers(),
+        simd=simd,
+        quality=files["policy"].quality,
     )
     linear_policy = read_linear_policy(path / LINEAR_FILE) if (path / LINEAR_FILE).exists() else None
     for runtime, following in zip(runtimes, [*runtimes[1:], None], strict=True):

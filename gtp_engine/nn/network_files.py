@@ -13,7 +13,14 @@ from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import named_networks
 from gtp_engine.nn.providers import Provider, gains_from_int8
-from gtp_engine.nn.quantized_copy import can_be_quantized, is_made_from, quantized_path
+from gtp_engine.nn.quantized_copy import (
+    NOTHING_KNOWN,
+    CopyQuality,
+    can_be_quantized,
+    is_made_from,
+    quantized_path,
+    read_quality,
+)
 
 FLOAT, QUANTIZED = "float32", "int8"
 
@@ -26,10 +33,11 @@ _IMPORT_ADVICE: Final = "convert it with `gtp-engine models import`"
 
 @dataclass(frozen=True)
 class NetworkFiles:
-    """The file of a network by precision, "float32" or "int8" or both, and its metadata."""
+    """The file of a network by precision, "float32" or "int8" or both, its metadata, and the quality of a copy."""
 
     paths: dict[str, Path]
     info: NetworkInfo
+    quality: CopyQuality = NOTHING_KNOWN
     remark: str = field(default="", compare=False)
     """A sentence about a file that lies beside these and is not used; empty if there is none."""
 
@@ -103,7 +111,8 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
             f"`gtp-engine models quantize {original.name}` makes it again."
         )
     first = paths.get(FLOAT) or paths[QUANTIZED]
-    return NetworkFiles(paths, dict(fitting)[first], remark)
+    quality = read_quality(paths[QUANTIZED]) if QUANTIZED in paths else NOTHING_KNOWN
+    return NetworkFiles(paths, dict(fitting)[first], quality, remark)
 
 
 def _file_and_copy(path: Path) -> Sequence[Path]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem
+from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 
 BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
 """Instruction sets (`machine.SIMD_FLAGS`) with which OpenVINO calculates in bfloat16 faster than in float32."""
@@ -141,16 +142,18 @@ def choose_runtimes(
     networks: Collection[str],
     available: Collection[str],
     simd: Collection[str] | None,
+    quality: CopyQuality = NOTHING_KNOWN,
 ) -> tuple[Runtime, ...]:
     """Return the runtimes that can run a network, best first; more than one only for `provider` "auto".
 
     `provider` and `precision` are the configuration's, `networks` the precisions of the network's files (float32, int8
-    or both), `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown).
+    or both), `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown), and
+    `quality` what is known of the file in int8.
 
     Raises ModelError if the provider that was named is not installed, or does not support the precision.
     """
     _check_network_precision(precision, networks)
-    request = _Request(precision, frozenset(networks), frozenset(simd or ()))
+    request = _Request(precision, frozenset(networks), frozenset(simd or ()), quality)
     if provider != "auto":
         chosen = PROVIDERS[provider]
         if chosen.onnx_name not in available:
@@ -212,11 +215,12 @@ def _check_network_precision(precision: str, networks: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for, and what there is: the precisions of the network's files, the instruction sets."""
+    """What was asked for, and what there is: the network's files, the instruction sets."""
 
     precision: str
     networks: frozenset[str]
     simd: frozenset[str]
+    quality: CopyQuality
 
     def runtime(self, provider: Provider, reason: str) -> Runtime:
         """Return the provider with the precision to use; raises ModelError if it does not support it."""
@@ -227,10 +231,12 @@ class _Request:
             return self._int8(provider, reason, "The network is quantized to int8.")
         if self.precision == "int8":
             return self._int8(provider, reason, "int8 was requested.")
-        if "int8" in self.networks and gains_from_int8(provider, self.simd):
-            return self._int8(provider, reason, _WHY_INT8)
         precision, why = self._float(provider)
-        return Runtime(provider, precision, (reason, why))
+        if "int8" not in self.networks or not gains_from_int8(provider, self.simd):
+            return Runtime(provider, precision, (reason, why))
+        if objection := self.quality.objection(precision):
+            return Runtime(provider, precision, (reason, why, f"The 8-bit copy is not used: {objection}."))
+        return self._int8(provider, reason, _WHY_INT8)
 
     @property
     def _has_bfloat16(self) -> bool:

@@ -36,7 +36,7 @@ from gtp_engine.networks.quantization.target_layers import CONVOLUTION, PRODUCT,
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.quantized_copy import is_made_from, quantized_path
+from gtp_engine.nn.quantized_copy import is_made_from, quantized_path, read_quality
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 SIZE = 5
@@ -395,6 +395,12 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
     assert note["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
     assert note["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
     assert (len(result.sensitivities), result.exact) == (4, frozenset())
+    quality = read_quality(target)
+    assert (quality.policy_kl, quality.winrate_error) == (
+        result.differences["int8"].policy_kl,
+        result.differences["int8"].winrate_error,
+    )
+    assert quality.speeds.keys() == {"float32", "int8"}
     assert is_made_from(target, path)
 
 
@@ -413,7 +419,13 @@ def test_layers_are_not_measured_where_the_whole_is_good_enough(path: Path, tmp_
 
 
 def faster_copy(
-    path: Path, monkeypatch: pytest.MonkeyPatch, *, simd: str = "avx_vnni", int8: float = 3.0, kl: float = 0.001
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    simd: str = "avx_vnni",
+    int8: float = 3.0,
+    kl: float = 0.001,
+    winrate: float = 0.002,
 ) -> list[str]:
     """Return the lines logged about an 8-bit copy on a pretended machine, with a pretended quantization."""
     monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
@@ -422,7 +434,7 @@ def faster_copy(
     def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
         target.touch()
         speeds = {"float32": 1.0, "bfloat16": 2.0, "int8": int8}
-        return Quantized(target, "OpenVINO", {"int8": Difference(kl, 0.98, 0.002, 100)}, speeds, (), frozenset())
+        return Quantized(target, "OpenVINO", {"int8": Difference(kl, 0.98, winrate, 100)}, speeds, (), frozenset())
 
     monkeypatch.setattr(faster_copy_module, "quantize_file", quantize)
     lines: list[str] = []
@@ -437,11 +449,20 @@ def test_a_copy_is_kept_where_it_is_faster_and_agrees(tmp_path: Path, monkeypatc
     assert quantized_path(path).exists()
 
 
-@pytest.mark.parametrize("fault", [{"int8": 2.3}, {"kl": 0.02}])
-def test_a_copy_of_no_use_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"int8": 2.3}, "it was only 1.15 times as fast as bfloat16"),
+        ({"kl": 0.006}, "it differs too much from float32 (policy KL 0.0060, win rate off by 0.0020;"),
+        ({"winrate": 0.011}, "it differs too much from float32 (policy KL 0.0010, win rate off by 0.0110;"),
+    ],
+)
+def test_the_user_learns_why_a_copy_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float], reason: str
+) -> None:
     path = tiny_networks.v7_network(tmp_path / "net.onnx")
-    assert faster_copy(path, monkeypatch, **fault)[-1].startswith("The 8-bit copy was not kept: ")  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == [path]
+    line = faster_copy(path, monkeypatch, **fault)[-1]  # type: ignore[arg-type]
+    assert line.startswith(f"net-int8.onnx will not be used: {reason}")
 
 
 def test_no_copy_is_made_where_it_would_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from gtp_engine.nn.network_files import find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
+from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, read_quality
 from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
@@ -114,6 +115,25 @@ def test_a_copy_of_an_older_network_is_not_used_and_logged(tmp_path: Path, netwo
     )
     with pytest.raises(ModelError, match="precision int8: expected a quantized network"):
         load_evaluator(config(folder / "katago.onnx", precision="int8"), log=print)
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"held_out": {}}', '{"held_out": {"int8": {"policy_kl": "x"}}}'])
+def test_nothing_is_known_of_a_copy_with_another_note(tmp_path: Path, note: str) -> None:
+    copy = tiny_networks.v7_network(tmp_path / "net-int8.onnx", precision="int8", quantization=note)
+    assert read_quality(copy) == NOTHING_KNOWN
+
+
+def test_an_inaccurate_copy_is_not_used_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+    monkeypatch.setattr(loading, "_evaluator", lambda paths, *_: pytest.fail(paths["policy"].name))
+    note = {"held_out": {"int8": {"policy_kl": 0.02, "winrate_error": 0.003}}, "evaluations_per_second": {}}
+    original = tiny_networks.v7_network(tmp_path / "net.onnx")
+    changes = {"precision": "int8", "quantized_from": sha256_of(original), "quantization": json.dumps(note)}
+    tiny_networks.v7_network(tmp_path / "net-int8.onnx", **changes)  # type: ignore[arg-type]
+    for precision, file in (("auto", "net.onnx"), ("int8", "net-int8.onnx")):
+        with pytest.raises(pytest.fail.Exception, match=f"^{file}$"):
+            load_evaluator(config(original, provider="auto", precision=precision), log=print)
 
 
 def test_a_network_for_two_purposes_is_compared_with_its_copy_once(

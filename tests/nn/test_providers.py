@@ -4,6 +4,7 @@ import pytest
 
 from gtp_engine.errors import ModelError
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch
+from gtp_engine.nn.quantized_copy import CopyQuality
 
 OPENVINO = ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
 PLAIN = ["CPUExecutionProvider"]
@@ -96,6 +97,29 @@ def test_a_request_overrides_the_better_precision() -> None:
 def test_impossible_choices_are_reported(given: dict[str, object], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         chosen(**given)  # type: ignore[arg-type]
+
+
+SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
+
+
+@pytest.mark.parametrize(
+    ("quality", "simd", "precision", "reason"),
+    [
+        (CopyQuality(0.002, 0.005, SPEEDS | {"int8": 2.4}), ["avx512_bf16", "avx512_vnni"], "int8", ""),
+        (CopyQuality(0.002, 0.005, SPEEDS), ["avx512_bf16", "avx512_vnni"], "bfloat16", "1.16 times as fast as bfl"),
+        (CopyQuality(0.002, 0.005, SPEEDS), ICE_LAKE, "int8", ""),
+        (CopyQuality(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
+        (CopyQuality(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
+        (CopyQuality(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "win rate off by 0.0110; at most 0.005 and 0.01 are"),
+    ],
+)
+def test_a_copy_plays_where_it_is_accurate_and_faster_than_what_would_play_instead(
+    quality: CopyQuality, simd: list[str], precision: str, reason: str
+) -> None:
+    for wish, expected in (("auto", precision), ("int8", "int8")):
+        runtime = choose_runtimes("openvino", wish, networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
+        assert runtime.precision == expected
+        assert (reason in runtime.reasons[-1]) == (wish == "auto") or not reason
 
 
 def test_every_choice_has_reasons_in_sentences() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.quantize import Progress, Quantized, QuantizeSettings, quantize_file
@@ -12,13 +11,6 @@ from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.nn.quantized_copy import quantized_path
 
 Log = Callable[[str], None]
-
-LARGEST_LOSS: Final = 0.01
-"""Policy KL from float32, in nats, above which a copy is not kept: several times that of any network measured."""
-
-LEAST_GAIN: Final = 1.2
-"""Speed over the best floating point, below which a copy is not kept.  Chosen, not measured: the visits gained must
-make up for the accuracy lost."""
 
 
 def faster_copy_hint(path: Path) -> str:
@@ -31,7 +23,8 @@ def faster_copy_hint(path: Path) -> str:
 def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
-    It is kept only if it proves clearly faster here and agrees with the original.  `log` receives what came of it.
+    It stays even if it proves of no use: it records that, and so it is neither played with nor made again.  `log`
+    receives what came of it.
     """
     if not faster_copy_hint(path):
         return
@@ -40,11 +33,10 @@ def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
 
 
 def _outcome(result: Quantized) -> str:
-    """Return what came of the copy, and remove it if it is of no use."""
+    """Return what came of the copy."""
+    if result.objection:
+        return f"{result.path.name} will not be used: {result.objection}."
     speeds, loss = dict(result.speeds), result.differences["int8"]
     int8 = speeds.pop("int8")
     best = max(speeds, key=lambda name: speeds[name])
-    if int8 >= LEAST_GAIN * speeds[best] and loss.policy_kl <= LARGEST_LOSS:
-        return f"{result.path.name}: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."
-    result.path.unlink()
-    return f"The 8-bit copy was not kept: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."
+    return f"{result.path.name}: {int8 / speeds[best]:.1f} times as fast as {best} here, {loss}."

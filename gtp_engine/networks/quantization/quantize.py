@@ -50,7 +50,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import Runtime, choose_runtimes
-from gtp_engine.nn.quantized_copy import QUANTIZED_FROM, can_be_quantized
+from gtp_engine.nn.quantized_copy import HELD_OUT, NOTE, QUANTIZED_FROM, SPEEDS, CopyQuality, can_be_quantized
 from gtp_engine.nn.shipped import shipped_folder
 
 Progress = Callable[[float, str], None]
@@ -70,8 +70,6 @@ _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0
 """Rough share of each step of the time it all takes."""
 
 _PRECISION: Final = "tengen.precision"
-_NOTE: Final = "tengen.quantization"
-"""Metadata about the quantization and its comparison with the original: a JSON object."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,13 @@ class Quantized:
     exact: frozenset[str]
     """Tensors of the layers that were left in floating point."""
 
+    @property
+    def objection(self) -> str:
+        """Return why the copy is not played with here (the end of a sentence), or "" if it is."""
+        loss = self.differences["int8"]
+        best = max((name for name in self.speeds if name != "int8"), key=lambda name: self.speeds[name])
+        return CopyQuality(loss.policy_kl, loss.winrate_error, self.speeds).objection(best)
+
 
 def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: Progress) -> Quantized:
     """Write a quantized copy of the network file `source` to `target`, and return the comparison.
@@ -131,8 +136,8 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
             digest = sha256_of(source)
             _save(result.model, unfinished, note, digest)
             differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads, steps)
-            note["held_out"] = {name: asdict(entry) for name, entry in differences.items()}
-            note["evaluations_per_second"] = {name: round(value, 1) for name, value in evaluations.items()}
+            note[HELD_OUT] = {name: asdict(entry) for name, entry in differences.items()}
+            note[SPEEDS] = {name: float(f"{value:.4g}") for name, value in evaluations.items()}
             _save(result.model, unfinished, note, digest)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
@@ -236,7 +241,7 @@ def _quantize(
 def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest: str) -> None:
     """Write the model with the original's metadata, its new precision, the hash of its file and `note`."""
     properties = {entry.key: entry.value for entry in model.metadata_props}
-    properties |= {_PRECISION: "int8", QUANTIZED_FROM: digest, _NOTE: json.dumps(note)}
+    properties |= {_PRECISION: "int8", QUANTIZED_FROM: digest, NOTE: json.dumps(note)}
     del model.metadata_props[:]
     onnx.helper.set_model_props(model, properties)
     path.write_bytes(model.SerializeToString())
