@@ -148,6 +148,7 @@ class TestFromWheel:
         output = succeed("from-wheel", wheel)
         assert "    Use it as\n    you like.\n" in output
         assert "written       net.onnx" in output
+        assert output.splitlines()[-1] == "Play with it:  gtp-engine --model net.onnx"
         info = info_of(read_properties("net.onnx"))
         assert info.origin == f"net.bin.gz in {wheel}"
         assert info.license.endswith("Use it as\nyou like.")
