@@ -39,10 +39,11 @@ five minutes. The table at the end shows how far bfloat16 and int8 are from floa
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the games.")
 @click.option(
     "--float-share",
-    default=0.1,
+    default=0.4,
     show_default=True,
     type=click.FloatRange(min=0, max=1),
-    help="Largest share of the work left in floating point, for the layers that lose most accuracy.",
+    help="Largest share of the work left in floating point, for the layers that lose most accuracy; at most 0.1 if the "
+    "network is accurate in 8 bits.",
 )
 @click.option(
     "--provider",

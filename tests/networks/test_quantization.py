@@ -305,15 +305,22 @@ def costing(name: str, kl: float, size: int, *, winrate: float = 0.0) -> Sensiti
 
 
 def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
-    usual = [costing(f"usual{number}", 0.001, 10) for number in range(16)]
-    bad, worst = costing("bad", 0.006, 10), costing("worst", 0.01, 5)
+    usual = [costing(f"usual{number}", 0.00005, 10) for number in range(16)]
+    bad, worst = costing("bad", 0.0003, 10), costing("worst", 0.0005, 5)
     assert choose_exact([*usual, bad, worst], 0.1) == {"bad", "worst"}
     assert choose_exact([*usual, bad, worst], 0.05) == {"worst"}, "no more than their share of the work"
     assert choose_exact([*usual, bad, worst], 0.0) == set()
     assert choose_exact(usual, 0.5) == set()
     assert choose_exact([costing("exact", 0.0, 1)], 0.5) == set()
-    misleading = costing("misleading", 0.001, 10, winrate=0.01)
+    misleading = costing("misleading", 0.00005, 10, winrate=0.01)
     assert choose_exact([*usual, misleading], 0.1) == {"misleading"}, "its policy is like that of the others"
+
+
+def test_more_layers_of_an_inaccurate_network_stay_exact() -> None:
+    layers = [costing(f"layer{number}", 0.00011 * number, 10) for number in range(10)]  # 0.00495 in all
+    assert choose_exact(layers, 1.0) == {f"layer{number}" for number in range(4, 10)}, "0.00066 is left"
+    assert choose_exact(layers, 0.2) == {"layer9", "layer8"}
+    assert choose_exact(layers[:9], 1.0) == set(), "0.00396 in all is accurate enough"
 
 
 # --- Comparison
