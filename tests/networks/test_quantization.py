@@ -525,5 +525,7 @@ def test_the_command_prints_what_it_made(path: Path, tmp_path: Path) -> None:
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["input", "of", "layer", "work", "policy", "KL", "win", "rate", "error"]
     assert "25.0%" in lines[1]
-    assert {line.split()[0] for line in lines[-4:-2]} == {"float32", "int8"}
-    assert lines[-1].startswith(f"Written: {target}")
+    written = next(number for number, line in enumerate(lines) if line.startswith(f"Written: {target}"))
+    assert {line.split()[0] for line in lines[written - 3 : written - 1]} == {"float32", "int8"}
+    expected = [] if read_quality(target).objection("float32") == "" else ["It will not be used by default"]
+    assert [line[:30] for line in lines[written + 1 :]] == expected
