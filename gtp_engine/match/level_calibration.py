@@ -31,8 +31,9 @@ from gtp_engine.match.statistics import elo_difference, wilson_interval
 
 Floats = NDArray[np.float64]
 
-KNOTS: Final = (BOTTOM_SKILL, 0.0, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
-"""Skills between which the rating is taken to rise evenly."""
+KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
+"""Skills between which the rating is taken to rise evenly: closer together where a unit of skill is worth most.  On 19×19
+it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
 
 _PRIOR_SLOPE: Final = 0.8
 _PRIOR_WEIGHT: Final = 0.25
