@@ -117,7 +117,7 @@ def picture_of(
         table.add_row(board, Group(Text(""), facts, Text(""), message))
     else:
         table.add_row(board)
-    line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold"))
+    line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
     return Group(table, *below, line)
 
 

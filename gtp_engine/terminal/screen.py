@@ -29,7 +29,7 @@ class BoardView:
 
 @dataclass(frozen=True)
 class Screen:
-    """A board, the facts beside it, a message below and what a typed line is expected to be."""
+    """A board, the facts beside it, a message below and what a typed line is expected to be, "" if none."""
 
     board: BoardView
     facts: tuple[str, ...]

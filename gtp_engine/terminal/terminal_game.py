@@ -169,12 +169,16 @@ class TerminalGame:
     def _think(self, message: str) -> None:
         """Show that a search begins."""
         self._message = message
-        self._display.show_progress(self._screen())
+        self._display.show_progress(self._thinking_screen())
 
     def _show_search(self, report: SearchReport) -> None:
         """Show that a search goes on."""
-        screen = self._screen()
+        screen = self._thinking_screen()
         self._display.show_progress(replace(screen, message=f"{screen.message} {report.seconds:.0f} s"))
+
+    def _thinking_screen(self) -> Screen:
+        """Return the screen without a prompt: nothing can be typed now."""
+        return replace(self._screen(), prompt="")
 
     # --- the person's commands ---
 

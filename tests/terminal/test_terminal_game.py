@@ -26,11 +26,13 @@ class Script:
         self.lines = list(lines)
         self.screens: list[Screen] = []
         self.progress: list[str] = []
+        self.prompts_in_progress: set[str] = set()
 
     def show(self, screen: Screen) -> None: ...
 
     def show_progress(self, screen: Screen) -> None:
         self.progress.append(screen.message)
+        self.prompts_in_progress.add(screen.prompt)
 
     def read(self, screen: Screen, tick: Tick) -> str | None:
         self.screens.append(screen)
@@ -75,6 +77,7 @@ def test_moves_of_both_sides(engine: Engine) -> None:
     assert script.messages[1].startswith("Tengen plays ")
     assert script.screens[1].facts[:2] == ("Black (X): you", "  0 captured")
     assert script.progress[0].startswith("Tengen is thinking")
+    assert script.prompts_in_progress == {""}
 
 
 def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
