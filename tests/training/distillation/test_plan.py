@@ -37,6 +37,7 @@ MINIATURE = PlanSettings(
     batch=16,
     device="cpu",
     compiled="off",
+    license="MIT",
 )
 
 
@@ -85,8 +86,9 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     results = {path.name for path in (folder / "results").iterdir()}
     assert {"report.md", "tengen-b1c6.onnx", "tengen-b2c6.onnx", "tengen-b1c6.log.jsonl"} <= results
     assert len(results) <= 8
-    versions = [read_info(folder / "results" / f"tengen-{title}.onnx").model_version for title in ("b1c6", "b2c6")]
-    assert versions == [14, 8], "the first network began with one that expects its errors, the teacher does not"
+    trained = [read_info(folder / "results" / f"tengen-{title}.onnx") for title in ("b1c6", "b2c6")]
+    assert {info.license for info in trained} == {"MIT"}
+    assert [info.model_version for info in trained] == [14, 8], "the first network began with one that expects its errors, the teacher does not"
     report = (folder / "results" / "report.md").read_text(encoding="utf-8")
     assert "| 5×5 |" in report and "| 5×5, games of the player |" in report and "memory was too small" in report
 
@@ -103,7 +105,7 @@ def test_a_plan_begins_with_a_network_of_a_planned_size(tmp_path: Path) -> None:
 
 
 def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def export_run(folder: Path) -> Path:
+    def export_run(folder: Path, *, terms: str) -> Path:
         raise ModelError(f"{folder.name} differs")
 
     monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.export_run", export_run)

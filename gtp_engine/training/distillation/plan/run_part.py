@@ -142,7 +142,7 @@ class _Part:
                 continue
             runs.append((planned.name, run))
             try:
-                lines += [f"\n## {planned.name}\n", *self._table(export_run(run))]
+                lines += [f"\n## {planned.name}\n", *self._table(export_run(run, terms=self._settings.license))]
             except TengenError as error:
                 self._note(f"{planned.shape.title} could not be exported: {error}")
         left_out = write_results(self._folder / _RESULTS, self._report(lines), runs, self._folder / _DATA / HELD_OUT)

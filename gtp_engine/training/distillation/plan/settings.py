@@ -57,6 +57,7 @@ class PlanSettings(Section, name="plan"):
         choices=("auto", "on", "off", "teacher"),
     )
     seed: int = option(1, "Seed of games, weights and order.", low=0)
+    license: str = option("", "Licence of the weights, to be written into the networks.")
 
     def __post_init__(self) -> None:
         """Raise ConfigError for values out of bounds, and for networks that cannot be read."""
