@@ -13,8 +13,11 @@ DEFAULT_VISITS: Final = 80
 twenty games of 250 moves take more than 40 minutes on two cores."""
 
 SECOND_SHARE: Final = 0.25
-"""Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that both passes cost about
-the same."""
+"""Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that in long games both
+passes cost about the same."""
+
+SECOND_LEAST: Final = 24
+"""Positions that are searched again at least, in short games: those before and after ten mistakes, and a few more."""
 
 SECOND_FACTOR: Final = 4
 
@@ -88,7 +91,7 @@ def of_interest(findings: Sequence[Finding], places: Sequence[Place]) -> list[in
             for each in (place.before, number):
                 interest[each] = max(interest[each], change)
     order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
-    return sorted(order[: max(1, round(SECOND_SHARE * len(findings)))])
+    return sorted(order[: max(SECOND_LEAST, round(SECOND_SHARE * len(findings)))])
 
 
 def _change(before: Finding, after: Finding, vertex: str | None) -> float:

@@ -8,9 +8,15 @@ from review.review_support import RECORD, analysis_of, review_of, silent, stoppi
 
 from gtp_engine import Config, Rules
 from gtp_engine.errors import ConfigError, SgfError
-from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
+from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, effort, game_analysis, read_game
 from gtp_engine.review.effort import SECOND_FACTOR, of_interest
 from gtp_engine.review.game_line import Place
+
+
+@pytest.fixture(autouse=True)
+def few_are_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a quarter of the positions be searched again in short games as well."""
+    monkeypatch.setattr(effort, "SECOND_LEAST", 1)
 
 
 def test_every_position_is_searched_and_some_again() -> None:
@@ -46,6 +52,11 @@ def test_the_searchs_own_move_is_of_less_interest_than_another() -> None:
     leads = [0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]  # White loses 1 with move 2 and Black 3 with move 5
     assert interesting(leads) == [4, 5]
     assert interesting(leads, own=4) == [1, 2]
+
+
+def test_in_short_games_most_positions_are_of_interest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "SECOND_LEAST", 6)
+    assert interesting([0.0, 0.5, 1.5, -20.0, -20.0, -20.0, -20.0, -20.0]) == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("interruption", [1, 2, 3])
