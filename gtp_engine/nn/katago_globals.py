@@ -43,7 +43,7 @@ _SUICIDE: Final = 8
 _TERRITORY: Final = 9
 _TAX: Final = 10
 _PASS_ENDS: Final = 14
-_ADVANTAGE: Final = 15
+ADVANTAGE: Final = 15
 _BUTTON: Final = 17
 _PARITY: Final = 18
 
@@ -105,8 +105,8 @@ def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.fl
 def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.float32]) -> None:
     """Write the playout doubling advantage of the side to move."""
     if advantage_black != 0.0:
-        values[_ADVANTAGE] = 1.0
-        values[_ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
+        values[ADVANTAGE] = 1.0
+        values[ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
 
 
 @spliced_kernel

@@ -13,12 +13,14 @@
     tengen.scales         JSON object of output multipliers, with the names of `Scales`
     tengen.suicide_area   "1" if the encoder must treat suicide as legal in pass-alive areas, under all rules
     tengen.ownership      "1" if a value network that is not of KataGo's kind has an ownership output
+    tengen.advantages     "1" if it was trained with playout doubling advantages; without this property, networks from
+                          KataGo were
     tengen.origin         origin of the weights, for people
     tengen.license        their licence, for people
     tengen.source_sha256  hash of the file they were converted from
     tengen.quantization   how an int8 network was quantized and how it compares: a JSON object (`networks.quantization`)
 
-The last eight may be missing.  Outputs are raw; their shapes are:
+The last nine may be missing.  Outputs are raw; their shapes are:
 
     katago-v7…      policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
                     value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
@@ -87,6 +89,7 @@ class NetworkInfo:
     scales: Scales = Scales()
     suicide_area: bool = False
     ownership: bool = False
+    advantages: bool = False
     origin: str = ""
     license: str = ""
     source_sha256: str = ""
@@ -106,11 +109,6 @@ class NetworkInfo:
         """Whether a profile of players is among its inputs (`config.human_profile`)."""
         return self.encoder == HUMAN_ENCODER
 
-    @property
-    def knows_advantage(self) -> bool:
-        """Whether the network was trained with playout doubling advantages: KataGo's are, ours are not."""
-        return self.encoder == KATAGO_ENCODER and self.source_sha256 != ""
-
     def properties(self) -> dict[str, str]:
         """Return the metadata as the properties of a file."""
         values = {
@@ -127,6 +125,7 @@ class NetworkInfo:
             "scales": json.dumps(asdict(self.scales)),
             "suicide_area": str(int(self.suicide_area)),
             "ownership": str(int(self.ownership)),
+            "advantages": str(int(self.advantages)),
             "origin": self.origin,
             "license": self.license,
             "source_sha256": self.source_sha256,
@@ -149,6 +148,7 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
         )
     if missing := [_PREFIX + key for key in _REQUIRED if key not in values]:
         raise ModelError(problem(f"the network's metadata lacks {', '.join(missing)}", advice=_HOW_TO_GET_ONE))
+    is_from_katago = values["encoder"] == KATAGO_ENCODER and bool(values.get("source_sha256"))
     return NetworkInfo(
         kind=_choice(values, "kind", KINDS),
         encoder=_choice(values, "encoder", ENCODERS),
@@ -162,6 +162,7 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
         scales=_scales(values.get("scales", "{}")),
         suicide_area=_count(values, "suicide_area") == 1,
         ownership=_count(values, "ownership") == 1,
+        advantages=_count(values, "advantages") == 1 if "advantages" in values else is_from_katago,
         origin=values.get("origin", ""),
         license=values.get("license", ""),
         source_sha256=values.get("source_sha256", ""),

@@ -89,7 +89,7 @@ class NetworkEvaluator:
             batch=policy.model.batch,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
-            knows_advantage=policy.model.info.knows_advantage and of_value.knows_advantage,
+            knows_advantage=policy.model.info.advantages and of_value.advantages,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,
             needs_profile=any(info.needs_profile for info in infos),

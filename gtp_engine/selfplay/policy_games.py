@@ -53,6 +53,7 @@ class GamePlan(NamedTuple):
     white_passes: int = 0  # White passes this often first, so that Black's handicap stones are moves of the policy
     even_at: int | None = None  # after this many moves komi is set so that the evaluator considers the game even
     stops_when_decided: bool = False
+    advantage_black: float = 0.0  # Black's playout doubling advantage, see `Conditions`
     longest: float = LONGEST_GAME  # moves per point of the board after which the game stops
 
 
@@ -144,7 +145,10 @@ class PolicyGames:
 
     def evaluate(self) -> None:
         """Write the positions of all games and their evaluations."""
-        self.conditions = [conditions_of(played.game) for played in self.playing]
+        self.conditions = [
+            conditions_of(played.game, playout_doubling_advantage_black=played.plan.advantage_black)
+            for played in self.playing
+        ]
         for row, played in enumerate(self.playing):
             self._rows.fill(row, played.game)
         self._evaluator.evaluate_rows(self.positions, self.conditions, self.evaluation)

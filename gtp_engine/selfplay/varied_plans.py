@@ -50,6 +50,24 @@ STOPPED_SHARE: Final = 0.75
 played to the passes, so that a student learns to finish a game at any score."""
 
 
+HANDICAP_ADVANTAGE_SHARE: Final = 0.5
+EVEN_ADVANTAGE_SHARE: Final = 0.01
+MOST_DOUBLINGS: Final = 3
+"""Shares of the games with handicap and of the others that have a playout doubling advantage, White's where there is a
+handicap; half a doubling to three.  As in KataGo's self-play (`handicapAsymmetricPlayoutProb`,
+`normalAsymmetricPlayoutProb`, and `maxAsymmetricRatio` 8)."""
+
+
+def plan_with_advantages(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+    """Return a varied plan, some with a playout doubling advantage: for teachers that know what it means."""
+    plan = varied_plan(rng, width, height)
+    is_even = not plan.handicap and not plan.white_passes
+    if rng.random() >= (EVEN_ADVANTAGE_SHARE if is_even else HANDICAP_ADVANTAGE_SHARE):
+        return plan
+    doublings = 0.5 * int(rng.integers(1, 2 * MOST_DOUBLINGS + 1))
+    return plan._replace(advantage_black=doublings if is_even and rng.random() < 0.5 else -doublings)
+
+
 def varied_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
     """Return the plan of a game; see the shares above."""
     rules = _draw_rules(rng)

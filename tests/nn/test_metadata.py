@@ -41,9 +41,12 @@ def test_optional_properties_have_defaults() -> None:
 
 
 def test_only_networks_from_katago_know_playout_doubling_advantages() -> None:
-    assert INFO.knows_advantage
-    assert not replace(INFO, source_sha256="").knows_advantage
-    assert not replace(INFO, encoder="alphago-48").knows_advantage
+    properties = INFO.properties()
+    del properties["tengen.advantages"]
+    assert info_of(properties).advantages
+    assert not info_of({**properties, "tengen.source_sha256": ""}).advantages
+    assert not info_of({**properties, "tengen.encoder": "alphago-48"}).advantages
+    assert info_of({**properties, "tengen.source_sha256": "", "tengen.advantages": "1"}).advantages
 
 
 @pytest.mark.parametrize("text", ["2-25", "9x9", "13x9", "9-13"])

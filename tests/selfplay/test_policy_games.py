@@ -210,6 +210,18 @@ def test_komi_becomes_even_once_the_opening_is_over() -> None:
     assert played.game.komi == 7.5
 
 
+def test_the_evaluator_knows_of_an_advantage() -> None:
+    asked: list[float] = []
+
+    class Listening(ScriptedRows):
+        def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
+            asked.extend(each.playout_doubling_advantage_black for each in conditions)
+            super().evaluate_rows(positions, conditions, out)
+
+    play(Listening(), CHINESE._replace(advantage_black=-1.5))
+    assert set(asked) == {-1.5}
+
+
 def test_handicap_stones_stand_before_white_begins() -> None:
     points = tuple(parse_vertex(vertex, width=5, height=5) for vertex in ("B2", "D4"))
     (played,) = play(UNIFORM, CHINESE._replace(handicap=points))

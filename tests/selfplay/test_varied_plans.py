@@ -9,9 +9,11 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.selfplay.policy_games import GamePlan
 from gtp_engine.selfplay.varied_plans import (
     EVEN_SHARE,
+    HANDICAP_ADVANTAGE_SHARE,
     HANDICAP_SHARE,
     RULE_WEIGHTS,
     STOPPED_SHARE,
+    plan_with_advantages,
     varied_plan,
 )
 
@@ -62,3 +64,14 @@ def test_small_boards_have_small_handicaps(size: int, most: int) -> None:
 def test_shares_of_games_made_even_and_stopped(plans: list[GamePlan]) -> None:
     assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(EVEN_SHARE, abs=0.04)
     assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(STOPPED_SHARE, abs=0.04)
+
+
+def test_advantages_are_mostly_those_of_white_in_handicap_games(plans: list[GamePlan]) -> None:
+    assert not any(plan.advantage_black for plan in plans)
+    rng = np.random.default_rng(1)
+    found = [plan_with_advantages(rng, 19, 19) for _ in range(PLANS)]
+    with_handicap = [plan.advantage_black for plan in found if plan.handicap or plan.white_passes]
+    assert np.mean(np.array(with_handicap) < 0) == pytest.approx(HANDICAP_ADVANTAGE_SHARE, abs=0.1)
+    assert set(with_handicap) == {0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0}
+    even = [plan.advantage_black for plan in found if not plan.handicap and not plan.white_passes]
+    assert min(even) < 0 < max(even) and np.mean(np.array(even) != 0) < 0.03

@@ -68,8 +68,14 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     return Conversion(target, info, network.parameters, len(content))
 
 
-def info_of_network(network: Network, *, origin: str, terms: str, sha256: str) -> NetworkInfo:
-    """Return the metadata of the ONNX file of `network`."""
+def info_of_network(
+    network: Network, *, origin: str, terms: str, sha256: str, advantages: bool | None = None
+) -> NetworkInfo:
+    """Return the metadata of the ONNX file of `network`.
+
+    `advantages` says whether it was trained with playout doubling advantages; by default, whether it is KataGo's: has a
+    source with a hash, and does not imitate people.
+    """
     imitates_people = network.trunk.from_profile is not None
     return NetworkInfo(
         kind="policy+value",
@@ -83,6 +89,7 @@ def info_of_network(network: Network, *, origin: str, terms: str, sha256: str) -
         model_version=network.version,
         scales=network.scales,
         suicide_area=network.suicide_area,
+        advantages=bool(sha256) and not imitates_people if advantages is None else advantages,
         origin=origin,
         license=terms,
         source_sha256=sha256,

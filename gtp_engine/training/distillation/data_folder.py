@@ -167,7 +167,8 @@ class DataFolder:
         order = self._rng.permutation(samples.count)
         chosen, rest = np.split(order, [self._shard_positions(split)])
         name = ShardName(width, height, self.seed, self._numbers[place])
-        meta = ShardMeta(width, height, *self._teacher, self.seed)
+        teacher = self._teacher
+        meta = ShardMeta(width, height, teacher.name, teacher.sha256, teacher.licence, self.seed)
         path = self._folder / split / str(name)
         write_shard(path, samples.take(chosen), meta, compressed=self._settings.compressed)
         self._numbers[place] += 1

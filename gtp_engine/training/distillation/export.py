@@ -29,20 +29,25 @@ _SEED: Final = 1
 Floats = NDArray[np.float32]
 
 
-def export_network(module: NetworkModule, target: Path, *, name: str, origin: str, terms: str) -> None:
+def export_network(
+    module: NetworkModule, target: Path, *, name: str, origin: str, terms: str, advantages: bool = False
+) -> None:
     """Write `module` (on the CPU, in evaluation) to `target`, an ONNX file; `terms` is the licence of the weights.
+
+    `advantages` says whether it was trained with playout doubling advantages.
 
     A file at `target` is replaced once the new one is complete and agrees with the module.  Raises ModelError, with the
     difference, if it does not.
     """
-    model = model_of(module.describe(), name=name, origin=origin, terms=terms)
+    model = model_of(module.describe(), name=name, origin=origin, terms=terms, advantages=advantages)
     write_checked(model, target, lambda path: check_file(path, module))
 
 
-def model_of(network: Network, *, name: str, origin: str, terms: str) -> Any:
+def model_of(network: Network, *, name: str, origin: str, terms: str, advantages: bool = False) -> Any:
     """Return a network as an `onnx.ModelProto` that can be read back."""
     named = replace(network, name=name)
-    model = build_model(named, info_of_network(named, origin=origin, terms=terms, sha256=""))
+    info = info_of_network(named, origin=origin, terms=terms, sha256="", advantages=advantages)
+    model = build_model(named, info)
     model.metadata_props.add(key=PROPERTY, value=architecture_of(named))
     return model
 

@@ -58,7 +58,8 @@ def export_run(
     target = target or folder / f"{name}.onnx"
     teacher = checkpoint.settings["teacher"]
     origin = origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}"
-    export_network(module, target, name=name, origin=origin, terms=terms)
+    advantages = bool(checkpoint.settings.get("advantages"))
+    export_network(module, target, name=name, origin=origin, terms=terms, advantages=advantages)
     return target
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format.parser import load_network
+from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, first_shards, read_shard
@@ -74,6 +75,14 @@ def size_of_file(path: Path) -> str:
 def teacher_of(folder: Path) -> str:
     """Return the names of the networks that labelled the first shard of each board size."""
     return ", ".join(sorted({read_shard(path)[1].teacher for path in first_shards(folder).values()}))
+
+
+def has_advantages(folder: Path) -> bool:
+    """Return whether games of the shards of a folder were played with playout doubling advantages.
+
+    Told by one shard of each board; a shard is of many games.
+    """
+    return any(read_shard(path)[0].globals[:, ADVANTAGE].any() for path in first_shards(folder).values())
 
 
 def has_all_labels(folder: Path) -> bool:

@@ -17,7 +17,7 @@ from gtp_engine.training.distillation.batches import Batch, Batches, Board
 from gtp_engine.training.distillation.losses import Losses, losses_of
 from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
-from gtp_engine.training.distillation.start import KIND, first_module, module_of_checkpoint, teacher_of
+from gtp_engine.training.distillation.start import KIND, first_module, has_advantages, module_of_checkpoint, teacher_of
 from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
 from gtp_engine.training.nets.architecture import architecture_of
@@ -94,7 +94,11 @@ def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> Train
         config.out,
         kind=KIND,
         network=network,
-        settings={"config": config.to_json(), "teacher": teacher_of(config.data / TRAIN)},
+        settings={
+            "config": config.to_json(),
+            "teacher": teacher_of(config.data / TRAIN),
+            "advantages": has_advantages(config.data / TRAIN),
+        },
     )
     if checkpoint is not None:
         loop.resume(checkpoint)

@@ -15,11 +15,12 @@ from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 
 
 class TeacherInfo(NamedTuple):
-    """The teacher as shards record it."""
+    """The teacher as shards record it, and whether it knows playout doubling advantages."""
 
     name: str
     sha256: str
     licence: str
+    knows_advantage: bool = False
 
 
 class Teacher(Protocol):
@@ -93,4 +94,4 @@ class OnnxTeacher:
         """Return the metadata of the file; see `Teacher`."""
         info = read_info(self.path)
         sha256 = info.source_sha256 or sha256_of(self.path)
-        return TeacherInfo(info.name, sha256, info.license)
+        return TeacherInfo(info.name, sha256, info.license, info.advantages)

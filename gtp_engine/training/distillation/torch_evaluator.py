@@ -122,7 +122,7 @@ class TorchTeacher:
     def info(self) -> TeacherInfo:
         """Return the teacher as shards record it."""
         info = _info(self.path, module_of_file(self.path))
-        return TeacherInfo(info.name, info.source_sha256, info.license)
+        return TeacherInfo(info.name, info.source_sha256, info.license, info.advantages)
 
 
 def _info(path: Path, module: NetworkModule) -> NetworkInfo:
@@ -131,5 +131,6 @@ def _info(path: Path, module: NetworkModule) -> NetworkInfo:
     if path.suffix == ".onnx":
         info = read_info(path)
         return info if info.source_sha256 else replace(info, source_sha256=digest)
-    terms = "" if path.suffix == ".pt" else KATAGO_LICENSE
-    return info_of_network(module.network, origin=path.name, terms=terms, sha256=digest)
+    is_ours = path.suffix == ".pt"
+    terms = "" if is_ours else KATAGO_LICENSE
+    return info_of_network(module.network, origin=path.name, terms=terms, sha256=digest, advantages=not is_ours)

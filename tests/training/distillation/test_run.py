@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from training.toy import tiny_config, write_data
 
 from gtp_engine.cli import cli
 from gtp_engine.config.network import NetworkConfig
+from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.curves import write_panels
@@ -55,6 +58,21 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     )
     shown = capfd.readouterr().err
     assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown
+
+
+def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, name="stones", samples=16)
+    for with_advantages in (False, True):
+        if with_advantages:
+            path = shard_paths(config.data / "train")[0]
+            samples, meta = read_shard(path)
+            path.unlink()
+            samples.globals[:, ADVANTAGE] = 1.0
+            write_shard(path, samples, meta)
+        run = replace(config, out=tmp_path / str(with_advantages))
+        with ProgressBar() as bar:
+            run_training(run, bar, never)
+        assert read_info(run.out / "stones.onnx").advantages == with_advantages
 
 
 def test_without_matplotlib_a_run_has_no_curves_but_ends(

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
+from gtp_engine.selfplay.varied_plans import plan_with_advantages, varied_plan
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
 from gtp_engine.training.distillation.game_variety import parse_sizes
@@ -48,7 +49,7 @@ def generate(
     info = teacher.info
     data = DataFolder(
         folder,
-        TeacherInfo(info.name, info.source_sha256, info.license),
+        TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
         least_seed=settings.seed,
         settings=FolderSettings(held_out=settings.held_out, compressed=False),
     )
@@ -56,7 +57,13 @@ def generate(
     count = settings.workers or _WORKERS_OF_A_CORE * available_cores()
     workers = [_makers(server, settings, has_player=player is not None) for _ in range(count)]
     shares = parse_sizes(settings.sizes)
-    games = SelfPlaySettings(shares, data.seed, settings.games, player_share=settings.player_share)
+    games = SelfPlaySettings(
+        shares,
+        data.seed,
+        settings.games,
+        planner=plan_with_advantages if info.advantages else varied_plan,
+        player_share=settings.player_share,
+    )
 
     def progress(data: DataFolder, tally: Tally) -> None:
         bar.update(0.0, f"{data.positions:,} positions, {tally.rate:,.0f}/s")
