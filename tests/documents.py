@@ -106,11 +106,11 @@ def levels_tables(_: str) -> str:
 
 
 def _levels_of_board(size: int, board: dict[str, Any]) -> str:
-    checks = {check["level"]: check for check in board["checks"]}
+    games, checks = board["games"], {check["level"]: check for check in board["checks"]}
     lines = [
-        f"**{size}×{size}**: {board['games']['coarse']} games for the curve, {board['games']['checks']} to check it.",
+        f"**{size}×{size}**: {games['all']} games, {games['checks']} of them between neighbours in the table.",
         "",
-        "| rank | Elo by the curve | visits | temperature | may lose, points | against | games | won (95 % interval) |",
+        "| rank | Elo | visits | temperature | may lose, points | against | games | won (95 % interval) |",
         "|---|---:|---:|---:|---:|---|---:|---|",
     ]
     for level, skill in board["skills"].items():

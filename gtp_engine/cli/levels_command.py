@@ -12,8 +12,8 @@ _HELP = """Measure the levels of a network (--level 20k … 9d), by games betwee
 gtp-engine calibrate-levels --model NET.onnx --games-file NET.games.jsonl
 
 Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
-of games as it ends: run the same command again to continue an interrupted measurement. That of 19x19 takes far longer
-than that of 9x9; the weak levels come first.
+of games as it ends: run the same command again to continue an interrupted measurement (with --keep instead of --refit).
+That of 19x19 takes far longer than that of 9x9; the weak levels come first.
 """
 
 
@@ -60,6 +60,11 @@ than that of 9x9; the weak levels come first.
     is_flag=True,
     help="Fit the curve to all games so far, those that checked an earlier curve too, and check the new one.",
 )
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the ranks of NET.levels.json, and only check them: to go on after --refit, or to play more games.",
+)
 @click.option("--batch", default=16, show_default=True, type=click.IntRange(1, 256), help="Games played side by side.")
 @click.option(
     "--threads",
@@ -79,34 +84,36 @@ def calibrate_levels_command(
     spacing: float | None,
     below_top: float,
     refit: bool,
+    keep: bool,
     batch: int,
     threads: int,
 ) -> None:
     """Measure the levels of a network."""
     from gtp_engine.engine.level_play import check_level
-    from gtp_engine.level.table import table_path, write_board
-    from gtp_engine.match.level_calibration import Measurement, calibrate
+    from gtp_engine.level.table import read_skills, table_path, write_board
+    from gtp_engine.match.level_calibration import Measurement, checked_board, fitted_skills
     from gtp_engine.nn import load_evaluator
     from gtp_engine.nn.named_networks import model_path
 
     def log(line: str) -> None:
         click.echo(line, err=True)
 
+    if keep and (refit or below_top or spacing):
+        raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
     network = NetworkConfig(model=model, network_threads=threads)
     for size in _sides(sizes):
         evaluator = load_evaluator(network, log=log, board=(size, size), batch=batch)
         check_level(Config().with_values({"play.level": "1d"}), evaluator)
         measurement = Measurement(evaluator, size, games_file, batch=batch, log=log)
-        board = calibrate(
-            measurement,
-            coarse_games=coarse_games,
-            games=games,
-            handicap_games=handicap_games,
-            spacing=spacing,
-            below_top=below_top,
-            refit=refit,
-        )
         path = table_path(model_path(model), evaluator.info.name)
+        if keep:
+            skills = read_skills(path, size)
+        else:
+            skills = fitted_skills(
+                measurement, coarse_games=coarse_games, spacing=spacing, below_top=below_top, refit=refit
+            )
+            write_board(path, evaluator.info.name, size, {"skills": skills})
+        board = checked_board(measurement, skills, games=games, handicap_games=handicap_games)
         write_board(path, evaluator.info.name, size, board)
         evaluator.close()
         click.echo(f"{size}x{size}: written to {path}")

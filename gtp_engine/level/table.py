@@ -74,6 +74,15 @@ def read_table(network: Path, name: str) -> LevelTable:
     return LevelTable({size: skills for size, skills in boards.items() if skills})
 
 
+def read_skills(path: Path, size: int) -> dict[str, float]:
+    """Return the skill of each rank on one board from a table's file; raises ModelError if it holds none."""
+    board = read_table_file(path)["boards"].get(str(size)) if path.exists() else None
+    if board is None:
+        given = f"level table {shown_path(path)} has no ranks for {size}x{size}"
+        raise ModelError(problem(given, advice="measure them first with `gtp-engine calibrate-levels`"))
+    return dict(board["skills"])
+
+
 def read_table_file(path: Path) -> dict[str, Any]:
     """Return the contents of a table's file; raises ModelError if they are not such a table."""
     try:

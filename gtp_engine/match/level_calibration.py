@@ -5,7 +5,8 @@
 3. Games between neighbouring ranks, of every other or every fourth one, check that, and games with a handicap that a
    stone makes up for a rank.
 
-Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.
+Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.  All games
+together then rate the ranks.
 """
 
 import json
@@ -32,8 +33,8 @@ from gtp_engine.match.statistics import elo_difference, wilson_interval
 Floats = NDArray[np.float64]
 
 KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
-"""Skills between which the rating is taken to rise evenly: closer together where a unit of skill is worth most.  On 19×19
-it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
+"""Skills between which the rating is taken to rise evenly: closer together where a unit of skill is worth most.  On
+19×19 it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
 
 _PRIOR_SLOPE: Final = 0.8
 _PRIOR_WEIGHT: Final = 0.25
@@ -271,41 +272,48 @@ def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> li
     return found
 
 
-def calibrate(
+def fitted_skills(
     measurement: Measurement,
     *,
     coarse_games: int,
-    games: int,
-    handicap_games: int,
     spacing: float | None = None,
     below_top: float = 0.0,
     refit: bool = False,
-) -> dict[str, Any]:
-    """Play the games that are missing, and return the board's part of the level table.
+) -> dict[str, float]:
+    """Play the games that are missing between neighbours of COARSE_SKILLS, and return the skill of each rank.
 
-    `coarse_games` are played between neighbours of COARSE_SKILLS, then `games` between neighbouring ranks, and on large
-    boards `handicap_games` of each of HANDICAP_PAIRS.  `spacing` None is that of `SPACING`; `below_top` is as in
-    `skills_of_levels`.  With `refit` the curve is fitted to all games so far, those that checked an earlier curve too.
+    `spacing` None is that of `SPACING`; `below_top` is as in `skills_of_levels`.  With `refit` the curve is fitted to
+    all games so far, those that checked an earlier curve too.
     """
     size = measurement.size
     coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
     measurement.play(pairings_of(coarse_skills, coarse_games))
-    fitted = [row for row in measurement.games() if refit or {row.black, row.white} <= set(coarse_skills)]
-    curve = fit_curve(fitted)
+    curve = fit_curve([row for row in measurement.games() if refit or {row.black, row.white} <= set(coarse_skills)])
     if spacing is None:
         spacing = SPACING.get(size, SPACING[_NEAREST_SIZE])
-    skills = skills_of_levels(curve, spacing, below_top)
-    levels = checked_levels(size)
+    return skills_of_levels(curve, spacing, below_top)
+
+
+def checked_board(
+    measurement: Measurement, skills: Mapping[str, float], *, games: int, handicap_games: int
+) -> dict[str, Any]:
+    """Play the games that are missing to check the skills of ranks, and return the board's part of the level table.
+
+    There are `games` between neighbouring ranks, and on large boards `handicap_games` of each of HANDICAP_PAIRS.  The
+    ratings in the table are those of a curve that is fitted to all games.
+    """
+    levels = checked_levels(measurement.size)
     measurement.play(pairings_of([skills[level] for level in levels], games))
-    checks = checks_of(measurement.games(), skills, levels)
-    if size >= LARGE_SIZE:
+    if measurement.size >= LARGE_SIZE:
         for pairings in handicap_pairings(skills, handicap_games).values():
             measurement.play(pairings, handicap=HANDICAP_STONES)
+    played = measurement.games()
+    curve, checks = fit_curve(played), checks_of(played, skills, levels)
     with_handicap = handicap_checks(measurement.games(HANDICAP_STONES), skills)
     return {
-        "skills": skills,
+        "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
-        "games": {"coarse": len(fitted), "checks": sum(check.games for check in checks)},
+        "games": {"all": len(played), "checks": sum(check.games for check in checks)},
         "checks": [check.as_dict() for check in checks if check.games],
         "handicap": [check.as_dict() for check in with_handicap if check.games],
     }

@@ -8,7 +8,7 @@ import pytest
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError
 from gtp_engine.level.skills import TOP_SKILL
-from gtp_engine.level.table import LevelTable, read_table, table_path
+from gtp_engine.level.table import LevelTable, read_skills, read_table, table_path
 
 
 def ramp(first: float, step: float) -> dict[str, float]:
@@ -71,3 +71,18 @@ def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
 def test_the_table_of_another_network_is_not_used(tmp_path: Path):
     write(tmp_path / "x.levels.json", network="other")
     assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
+
+
+def test_the_skills_of_one_board_are_read(tmp_path: Path):
+    path = tmp_path / "net.levels.json"
+    write(path)
+    assert read_skills(path, 9) == ramp(0.0, 0.1)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_table_without_the_board_says_so(tmp_path: Path, exists: bool):
+    path = tmp_path / "net.levels.json"
+    if exists:
+        write(path)
+    with pytest.raises(ModelError, match=r"net\.levels\.json' has no ranks for 19x19; measure them first"):
+        read_skills(path, 19)

@@ -17,10 +17,11 @@ from gtp_engine.match.level_calibration import (
     Curve,
     GameRow,
     Measurement,
-    calibrate,
+    checked_board,
     checked_levels,
     checks_of,
     fit_curve,
+    fitted_skills,
     pairings_of,
     read_games,
     skills_of_levels,
@@ -127,17 +128,33 @@ def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_pa
         read_games(path)
 
 
+def measurement_of(path: Path, rows: list[GameRow]) -> Measurement:
+    """Return a measurement on 9x9 that has these games already."""
+    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows))
+    return Measurement(FakeEvaluator(batch=4), 9, path, batch=4, log=print)
+
+
 def test_a_curve_may_be_fitted_to_the_games_that_checked_another(tmp_path: Path):
-    path = tmp_path / "games.jsonl"
     coarse = [row for low, high in pairwise(COARSE_SKILLS) for row in games_between(low, high, won=5, games=8)]
     checks = games_between(COARSE_SKILLS[0], 0.5, won=40, games=40)
-    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in [*coarse, *checks]))
-    measurement = Measurement(FakeEvaluator(batch=4), 9, path, batch=4, log=print)
-    first, second = (
-        calibrate(measurement, coarse_games=0, games=0, handicap_games=0, refit=refit) for refit in (False, True)
+    measurement = measurement_of(tmp_path / "games.jsonl", [*coarse, *checks])
+    first, second = (fitted_skills(measurement, coarse_games=0, refit=refit) for refit in (False, True))
+    assert second["8k"] != first["8k"]
+
+
+def test_ranks_are_rated_by_all_games(tmp_path: Path):
+    """Three of four games won are 191 points."""
+    levels = checked_levels(9)
+    skills = {level: float(np.interp(number, (0, len(LEVELS) - 1), (0.0, 8.0))) for number, level in enumerate(LEVELS)}
+    games = [
+        row for low, high in pairwise(levels) for row in games_between(skills[low], skills[high], won=30, games=40)
+    ]
+    board = checked_board(measurement_of(tmp_path / "games.jsonl", games), skills, games=0, handicap_games=0)
+    assert board["skills"] == skills
+    assert board["games"] == {"all": len(games), "checks": len(games)}
+    assert [board["elo"][high] - board["elo"][low] for low, high in pairwise(levels)] == pytest.approx(
+        [191] * (len(levels) - 1), abs=25
     )
-    assert (first["games"]["coarse"], second["games"]["coarse"]) == (len(coarse), len(coarse) + len(checks))
-    assert second["skills"]["8k"] != first["skills"]["8k"]
 
 
 def test_the_table_keeps_the_other_boards(tmp_path: Path):
