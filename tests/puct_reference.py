@@ -1,14 +1,17 @@
 """A slow and simple version of the network search: dictionaries, recursion, one playout at a time, KataGo's formulas.
 
-It is the oracle of the kernels: both must visit the same moves equally often and find the same means.  It has no
-batches, symmetries, noise or ending bonus; games end after two passes and are counted by area, unless the first of
-them is that of the opponent before the search (`conservative_pass`).
+It is the oracle of the kernels: both must visit the same moves equally often and find the same means.  It explores by
+a human-like policy too if it gets `People`, whose random numbers are those of the kernels.  It has no batches,
+symmetries, noise or ending bonus; games end after two passes and are counted by area, unless the first of them is that
+of the opponent before the search (`conservative_pass`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import atan, exp, log, pi, sqrt
+from typing import NamedTuple
 
-from gtp_engine.config import PuctConfig
+from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
 from gtp_engine.evaluation.from_game import conditions_of, write_game
@@ -38,6 +41,14 @@ class Bucket:
     weight: float = 0.0
 
 
+class People(NamedTuple):
+    """A human-like network and how the search explores by its policy; `chances` are in [0, 1)."""
+
+    config: HumanConfig
+    evaluator: Evaluator
+    chances: Iterator[float]
+
+
 @dataclass
 class Node:
     evaluation: PositionEvaluation
@@ -47,6 +58,7 @@ class Node:
     added: Bucket = field(default_factory=Bucket)
     children: dict[int, "Node"] = field(default_factory=dict)
     edge_visits: dict[int, int] = field(default_factory=dict)
+    human_policy: dict[int, float] = field(default_factory=dict)
     key: object = None
     visits: int = 0
     value: float = 0.0
@@ -58,12 +70,13 @@ class Node:
 class ReferenceSearch:
     """Searches one position; `root` holds the tree."""
 
-    def __init__(self, game: Game, config: PuctConfig, evaluator: Evaluator) -> None:
+    def __init__(self, game: Game, config: PuctConfig, evaluator: Evaluator, people: People | None = None) -> None:
         self.config = config
         self.evaluator = evaluator
+        self.people = people
         self.side = sqrt(game.width * game.height)
         self.game = game
-        evaluation = self.evaluate(game, pass_goes_on=config.conservative_pass)
+        evaluation = self.evaluate(game, evaluator, pass_goes_on=config.conservative_pass)
         center = evaluation.score * (1 - config.dynamic_score_zero_weight)
         cap = self.side * config.dynamic_score_scale
         self.center = min(max(center, evaluation.score - cap), evaluation.score + cap)
@@ -72,18 +85,20 @@ class ReferenceSearch:
         )
         self.buckets: dict[object, Bucket] = {}
         self.shared: dict[object, Node] = {}
-        self.root = self.new_node(evaluation)
+        self.root = self.new_node(evaluation, game)
         self.update(self.root, game.to_play)
         self.root.visits = 1
 
     def run(self, visits: int) -> None:
-        while self.root.visits < visits:
+        for _ in range(visits - 1):
             self.play([self.root], self.game.copy())
 
-    def play(self, path: list[Node], game: Game) -> None:
-        node, color = path[-1], game.to_play
+    def play(self, path: list[Node], game: Game) -> bool:
+        """Return whether the playout counts for the first node of the path, too."""
+        node, color, is_counted = path[-1], game.to_play, True
         if not self.is_over(game):
-            move = self.choose(node, color, is_root=len(path) == 1)
+            by_people, is_counted = self.draw_selection(node, color)
+            move = self.choose(node, color, by_people, has_weight=is_counted)
             if game.consecutive_passes > 0 and self.config.more_passing_hacks:
                 move = self.with_both_kinds(node, move)
             bucket = bucket_key(game, move)
@@ -91,11 +106,31 @@ class ReferenceSearch:
             child = node.children.get(move)
             if child is None:
                 child = node.children[move] = self.find_or_add(game, node.key, bucket)
-            elif child.visits <= node.edge_visits[move] and not any(child is other for other in path):
-                self.play([*path, child], game)
-            node.edge_visits[move] = node.edge_visits.get(move, 0) + 1
-        node.visits += 1
-        self.update(node, color)
+            elif self.goes_on(path, child, node.edge_visits[move], has_weight=is_counted):
+                is_counted = self.play([*path, child], game) and is_counted
+            node.edge_visits[move] = node.edge_visits.get(move, 0) + int(is_counted)
+        if is_counted:
+            node.visits += 1
+            self.update(node, color)
+        return is_counted
+
+    def goes_on(self, path: list[Node], child: Node, edge_visits: int, has_weight: bool) -> bool:
+        return all(child is not node for node in path) and (child.visits <= edge_visits or not has_weight)
+
+    def draw_selection(self, node: Node, color: int) -> tuple[bool, bool]:
+        """Return whether the human-like policy selects the move, and whether it counts."""
+        if self.people is None:
+            return False, True
+        config = self.people.config
+        shares = config.human_opponent_weightless, config.human_opponent_weightful
+        if node is self.root:
+            shares = config.human_root_weightless, config.human_root_weightful
+        elif color == self.game.to_play:
+            shares = config.human_own_weightless, config.human_own_weightful
+        if sum(shares) == 0:
+            return False, True
+        chance = next(self.people.chances)
+        return chance < sum(shares), chance >= shares[0]
 
     def is_over(self, game: Game) -> bool:
         is_first_move = len(game.moves) == len(self.game.moves) + 1
@@ -117,7 +152,7 @@ class ReferenceSearch:
             key = position_key(game, previous, self.config.graph_search_bound)
             if key in self.shared:
                 return self.shared[key]
-        child = self.new_node(self.evaluate(game))
+        child = self.new_node(self.evaluate(game, self.evaluator), game)
         child.visits, child.key = 1, key
         if bucket is not None:
             child.bucket = self.buckets.setdefault(bucket, Bucket())
@@ -126,14 +161,14 @@ class ReferenceSearch:
         self.update(child, game.to_play)
         return child
 
-    def evaluate(self, game: Game, *, pass_goes_on: bool = False) -> PositionEvaluation:
+    def evaluate(self, game: Game, evaluator: Evaluator, *, pass_goes_on: bool = False) -> PositionEvaluation:
         if self.is_over(game):
             margin = game.score().margin_black
             return PositionEvaluation(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
         write_game(positions, 0, game, pass_goes_on=pass_goes_on)
         conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
-        self.evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
+        evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
         moves = [PASS, *game.legal_points()]
         return PositionEvaluation(
             value=float(out.win_black[0]) - float(out.loss_black[0]),
@@ -144,11 +179,12 @@ class ReferenceSearch:
             policy={move: float(out.policy[0, move]) for move in sorted(moves)},
         )
 
-    def new_node(self, evaluation: PositionEvaluation) -> Node:
+    def new_node(self, evaluation: PositionEvaluation, game: Game) -> Node:
         return Node(
             evaluation,
             evaluation.value + self.score_utility(evaluation.score, evaluation.stdev),
             self.weight_of(evaluation),
+            human_policy={} if self.people is None else self.evaluate(game, self.people.evaluator).policy,
         )
 
     def score_utility(self, score: float, stdev: float) -> float:
@@ -169,20 +205,25 @@ class ReferenceSearch:
         error = (evaluation.winloss_error + slope * evaluation.score_error) ** config.uncertainty_exponent
         return config.uncertainty / (error + config.uncertainty / config.uncertainty_max_weight)
 
-    def choose(self, node: Node, color: int, is_root: bool) -> int:
-        config, sign = self.config, 1.0 if color == BLACK else -1.0
-        total = sum(weights_of(node))
-        tried = sum(node.evaluation.policy[move] for move in node.children)
+    def choose(self, node: Node, color: int, by_people: bool, has_weight: bool) -> int:
+        config, sign, is_root = self.config, 1.0 if color == BLACK else -1.0, node is self.root
+        policy = node.human_policy if by_people else node.evaluation.policy
+        total = sum(weights_of(node)) if has_weight else sum(child.weight for child in node.children.values())
+        tried = sum(policy[move] for move in node.children)
         known = min(1.0, tried**config.fpu_parent_power) if config.fpu_parent_power else 1.0
         parent = known * node.utility + (1 - known) * node.own_utility
         urgency = sign * parent - (config.root_fpu_reduction if is_root else config.fpu_reduction) * sqrt(tried)
         scaling = config.c_puct + config.c_puct_log * log((total + config.c_puct_base) / config.c_puct_base)
         scaling *= sqrt(total + 0.01) * (1 + config.utility_stdev_scale * (self.stdev(node) / self.prior_stdev - 1))
+        if self.people is not None and by_people:
+            people = self.people.config
+            scaling = (people.human_c_puct + people.human_c_puct_permanent * sqrt(total)) * sqrt(total + 0.01)
         scores = {}
-        for move, prior in node.evaluation.policy.items():
-            child = node.children.get(move)
-            utility = urgency if child is None else sign * child.utility
-            weight = 0.0 if child is None else child.weight * node.edge_visits[move] / child.visits
+        for move, prior in policy.items():
+            child, weight, utility = node.children.get(move), 0.0, urgency
+            if child is not None:
+                weight = child.weight * (node.edge_visits[move] / child.visits if has_weight else 1)
+                utility = sign * child.utility if weight > 0 else urgency
             scores[move] = utility + scaling * prior / (1 + weight)
         order = [*node.children, *sorted(scores, key=lambda move: (move == PASS, move))]
         return max(order, key=lambda move: scores[move])
@@ -200,7 +241,7 @@ class ReferenceSearch:
 
     def update(self, node: Node, color: int) -> None:
         sign = 1.0 if color == BLACK else -1.0
-        children = list(node.children.items())
+        children = [(move, child) for move, child in node.children.items() if node.edge_visits[move] > 0]
         weights = weights_of(node)
         utilities = [sign * child.utility for _, child in children]
         if len(children) > 1:
@@ -254,8 +295,9 @@ class ReferenceSearch:
 
 
 def weights_of(node: Node) -> list[float]:
-    """Return the weight of each child, as far as the visits of the edge to it account for it."""
-    return [child.weight * node.edge_visits[move] / child.visits for move, child in node.children.items()]
+    """Return the weight of each child, as far as the visits of the edge to it account for it, if any do."""
+    visited = [(child, node.edge_visits[move]) for move, child in node.children.items() if node.edge_visits[move] > 0]
+    return [child.weight * visits / child.visits for child, visits in visited]
 
 
 def position_key(game: Game, previous: object, bound: int) -> object:

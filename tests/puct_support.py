@@ -5,7 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from fake_evaluators import EvaluatorBase
+from puct_reference import Node
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation
@@ -20,7 +22,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import ROOT, WEIGHT, edge_visits
+from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, edge_visits, visits_of_edge
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import SearchReport
 
@@ -180,6 +182,36 @@ def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:
     else:
         assert np.count_nonzero(children) == nodes - 1
     assert tree.visits[ROOT] >= 1
+
+
+def compare(searcher: PuctSearch, root: Node) -> dict[int, Node]:
+    """Return the oracle's node for each node, after asserting that they are equal and shared by the same lines."""
+    twins: dict[int, Node] = {}
+    compare_below(searcher, ROOT, root, (), twins)
+    assert len({id(twin) for twin in twins.values()}) == len(twins) == store_of(searcher).used
+    return twins
+
+
+def compare_below(
+    searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...], twins: dict[int, Node]
+) -> None:
+    """Assert that a node and everything below it equals the oracle's."""
+    if node in twins:
+        assert twins[node] is expected, path
+        return
+    twins[node] = expected
+    tree = store_of(searcher).tree
+    assert tree.visits[node] == expected.visits, path
+    found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
+    assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
+    first = int(tree.first_edge[node])
+    edges = range(first, first + int(tree.tried[node]))
+    children = {int(tree.move[edge]): int(tree.child[edge]) for edge in edges}
+    assert children.keys() == expected.children.keys(), path
+    visits = {int(tree.move[edge]): int(visits_of_edge(tree, edge)) for edge in edges}
+    assert visits == expected.edge_visits, path
+    for move, child in children.items():
+        compare_below(searcher, child, expected.children[move], (*path, move), twins)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:

@@ -92,9 +92,10 @@ class _View:
         info: dict[str, Any] = {
             "move": self._game.vertex(move.point),
             "order": order,
-            "visits": move.visits,
+            "visits": move.position_visits,
             "edgeVisits": move.visits,
             **self._results(move),
+            "weight": rounded(move.weight + move.surplus_weight),
             "prior": rounded(move.prior),
             "lcb": rounded(move.lcb if is_own_view else 1.0 - move.lcb),
             "utilityLcb": rounded(move.utility_lcb if is_own_view else -move.utility_lcb),
@@ -109,7 +110,8 @@ class _View:
         if self._wanted.no_result:
             info["noResultValue"] = rounded(move.no_result)
         if self._wanted.pv_visits and move.pv_visits:
-            info["pvVisits"] = info["pvEdgeVisits"] = list(move.pv_visits[: self._pv_length])
+            info["pvEdgeVisits"] = list(move.pv_visits[: self._pv_length])
+            info["pvVisits"] = list(move.pv_position_visits[: self._pv_length])
         if self._wanted.moves_ownership and move.ownership_black is not None:
             info["ownership"] = self.ownership(move.ownership_black)
         if self._wanted.moves_ownership_stdev and move.ownership_stdev is not None:

@@ -34,6 +34,80 @@ class HumanConfig(Section, name="human"):
         high=1e9,
     )
 
+    human_root_weightless: float = option(
+        0.0,
+        "Share of playouts whose first move is selected by the human-like policy, to evaluate it without changing the "
+        "evaluation of the position (humanSLRootExploreProbWeightless).",
+        low=0,
+        high=1,
+    )
+    human_root_weightful: float = option(
+        0.0,
+        "Share of playouts whose first move is selected by the human-like policy and counts like any other "
+        "(humanSLRootExploreProbWeightful).",
+        low=0,
+        high=1,
+    )
+    human_own_weightless: float = option(
+        0.0,
+        "As human_root_weightless, for the player's own moves deeper in the tree, where the human-like network then "
+        "evaluates every position too (humanSLPlaExploreProbWeightless).",
+        low=0,
+        high=1,
+    )
+    human_own_weightful: float = option(
+        0.0,
+        "As human_root_weightful, for the player's own moves deeper in the tree (humanSLPlaExploreProbWeightful).",
+        low=0,
+        high=1,
+    )
+    human_opponent_weightless: float = option(
+        0.0,
+        "As human_own_weightless, for the opponent's moves (humanSLOppExploreProbWeightless).",
+        low=0,
+        high=1,
+    )
+    human_opponent_weightful: float = option(
+        0.0,
+        "As human_own_weightful, for the opponent's moves (humanSLOppExploreProbWeightful).",
+        low=0,
+        high=1,
+    )
+    human_c_puct: float = option(
+        1.0,
+        "Exploration constant where the human-like policy selects (humanSLCpuctExploration).",
+        low=0,
+        high=1000,
+    )
+    human_c_puct_permanent: float = option(
+        0.0,
+        "What is added to human_c_puct, times the root of the visits, so that moves that people play stay explored "
+        "however bad they are (humanSLCpuctPermanent).",
+        low=0,
+        high=1000,
+    )
+
+    @property
+    def explores(self) -> bool:
+        """Whether the human-like policy selects moves of the search."""
+        return self.explores_tree or self.human_root_weightless + self.human_root_weightful > 0.0
+
+    @property
+    def explores_tree(self) -> bool:
+        """Whether it does so elsewhere than at the root."""
+        own = self.human_own_weightless + self.human_own_weightful
+        return own + self.human_opponent_weightless + self.human_opponent_weightful > 0.0
+
+    @property
+    def explores_unevenly(self) -> bool:
+        """Whether it does so otherwise for the side to play at the root than for its opponent."""
+        shares = {
+            (self.human_root_weightless, self.human_root_weightful),
+            (self.human_own_weightless, self.human_own_weightful),
+            (self.human_opponent_weightless, self.human_opponent_weightful),
+        }
+        return len(shares) > 1
+
     @property
     def profile(self) -> HumanProfile:
         """The players to imitate, NO_PROFILE if there are none."""

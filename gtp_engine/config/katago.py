@@ -110,6 +110,14 @@ _NAMES: Final = (
     _both("humanSLChosenMoveProp", "human.human_move_share"),
     _both("humanSLChosenMoveIgnorePass", "human.human_ignore_pass"),
     _both("humanSLChosenMovePiklLambda", "human.human_pikl_lambda"),
+    _both("humanSLRootExploreProbWeightless", "human.human_root_weightless"),
+    _both("humanSLRootExploreProbWeightful", "human.human_root_weightful"),
+    _both("humanSLPlaExploreProbWeightless", "human.human_own_weightless"),
+    _both("humanSLPlaExploreProbWeightful", "human.human_own_weightful"),
+    _both("humanSLOppExploreProbWeightless", "human.human_opponent_weightless"),
+    _both("humanSLOppExploreProbWeightful", "human.human_opponent_weightful"),
+    _both("humanSLCpuctExploration", "human.human_c_puct"),
+    _both("humanSLCpuctPermanent", "human.human_c_puct_permanent"),
 )
 
 GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({known.name: known.gtp for known in _NAMES if known.gtp})

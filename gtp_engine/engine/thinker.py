@@ -33,8 +33,14 @@ _BEST_MOVES: Final = {
     "puct.temperature_early": 0.0,
     "puct.noise": 0.0,
     "human.human_move_share": 0.0,
+    "human.human_root_weightless": 0.0,
+    "human.human_root_weightful": 0.0,
+    "human.human_own_weightless": 0.0,
+    "human.human_own_weightful": 0.0,
+    "human.human_opponent_weightless": 0.0,
+    "human.human_opponent_weightful": 0.0,
 }
-"""What the separate search plays, however varied the games are meant to be."""
+"""How the separate search plays and explores, however varied or human-like the games are meant to be."""
 
 
 class Thinker:

@@ -58,7 +58,8 @@ class ReportWriter:
         """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
         winrate = winrate_of(move.value_black, color)
         return (
-            f"info move {self._game.vertex(move.point)} visits {move.visits} winrate {_ten_thousandths(winrate)} "
+            f"info move {self._game.vertex(move.point)} visits {move.position_visits} "
+            f"winrate {_ten_thousandths(winrate)} "
             f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(_lcb(move, report, color))} "
             f"order {order} {self._pv(move)}"
         )
@@ -69,7 +70,7 @@ class ReportWriter:
         lead = _number(for_color(move.lead_black, color))
         utility_lcb = move.utility_lcb if color == report.to_play else -move.utility_lcb
         parts = [
-            f"info move {self._game.vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
+            f"info move {self._game.vertex(move.point)} visits {move.position_visits} edgeVisits {move.visits}",
             f"utility {_number(for_color(move.utility_black, color))}",
             f"winrate {_number(winrate_of(move.value_black, color))}",
             f"scoreMean {lead} scoreStdev {_number(move.score_stdev)} scoreLead {lead}",
@@ -83,7 +84,7 @@ class ReportWriter:
             parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
         parts.append(f"order {order} {self._pv(move)}")
         if "pvVisits" in flags:
-            parts.append(f"pvVisits {' '.join(map(str, move.pv_visits))}")
+            parts.append(f"pvVisits {' '.join(map(str, move.pv_position_visits))}")
         if "pvEdgeVisits" in flags:
             parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_visits))}")
         if "movesOwnership" in flags and move.ownership_black is not None:
@@ -167,7 +168,7 @@ def _root_info(report: SearchReport, color: int) -> str:
 
 def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself."""
-    moves = tuple(move for move in report.moves if move.visits > 0)
+    moves = tuple(move for move in report.moves if move.position_visits > 0)
     missing = count - len(moves)
     if missing <= 0 or report.raw is None:
         return moves

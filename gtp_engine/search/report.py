@@ -51,10 +51,25 @@ class MoveReport:
     """Visits, each weighted by the certainty of the network's evaluation if the search is configured so."""
     selection_weight: float = 0.0
     """What the move is chosen by, in visits: the weight with the corrections of `search.puct.choose`."""
+    surplus_visits: int = 0
+    """Visits of the position after the move beyond `visits`, which do not count for the move: by other lines to it, or
+    by exploration without weight."""
+    surplus_weight: float = 0.0
+    """The weight of these."""
     symmetry_of: int | None = None
     """The point that this move mirrors in a symmetric position, where only one of the two was searched."""
     ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     ownership_stdev: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def position_visits(self) -> int:
+        """All visits of the position after the move."""
+        return self.visits + self.surplus_visits
+
+    @property
+    def pv_position_visits(self) -> tuple[int, ...]:
+        """The visits of each move of `pv`, for the first one with those that do not count for it."""
+        return tuple(visits + self.surplus_visits * (i == 0) for i, visits in enumerate(self.pv_visits))
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,13 @@ class RootPosition:
     """The playout doubling advantage; only networks know one."""
     mirroring: int = EMPTY
     """The colour that mirrors the other's moves, if the search plays against that."""
+    explored_for: int = EMPTY
+    """The colour for which the search explores otherwise than for the other one, if it does."""
 
     @property
     def conditions(self) -> tuple[object, ...]:
         """What has to be the same for another search to use the tree."""
-        return self.restrictions, self.advantage_black, self.mirroring
+        return self.restrictions, self.advantage_black, self.mirroring, self.explored_for
 
 
 class Children(Protocol):

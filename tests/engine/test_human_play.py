@@ -24,6 +24,23 @@ from gtp_engine.nn import load_evaluator
 
 LOAD = "name one with --human-model FILE"
 
+EXPLORATION = (
+    *(f"humanSL{who}ExploreProb{kind}" for who in ("Root", "Pla", "Opp") for kind in ("Weightless", "Weightful")),
+    "humanSLCpuctExploration",
+    "humanSLCpuctPermanent",
+)
+"""KataGo's parameters of exploration by people."""
+
+QUERY = {
+    "id": "a",
+    "moves": [],
+    "rules": "chinese",
+    "komi": 7,
+    "boardXSize": 5,
+    "boardYSize": 5,
+    "includePolicy": True,
+}
+
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
@@ -140,6 +157,10 @@ class TestSettings:
         with pytest.raises(ConfigError, match=f"option human.human_move_share without a human-like network; {LOAD}"):
             new_engine(load("plain"), None, move_share=0.5)
 
+    def test_exploration_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
+        with pytest.raises(ConfigError, match=f"human.human_root_weightless without a human-like network; {LOAD}"):
+            new_engine(load("plain"), None, root_weightless=0.5)
+
     def test_a_human_network_without_a_profile_is_not_used(self, load: Callable[[str], Any]) -> None:
         log: list[str] = []
         engine = new_engine(load("plain"), load("human"), log)
@@ -179,21 +200,30 @@ class TestGtp:
             assert server.handle_line(f"kata-set-param {clearing}") == "= \n\n"
             reply = server.handle_line("kata-raw-human-nn 0")
             assert reply.startswith("? cannot run kata-raw-human-nn, humanSLProfile parameter was not set")
+        for name in EXPLORATION:
+            assert server.handle_line(f"kata-set-param {name} 0.25") == "= \n\n"
+            assert server.handle_line(f"kata-get-param {name}") == "= 0.25\n\n"
+            most = 1000 if "Cpuct" in name else 1
+            assert f"expected a number from 0 to {most}" in server.handle_line(f"kata-set-param {name} {most + 1}")
         models = json.loads(server.handle_line("kata-get-models")[2:])
         assert [model["usesHumanSLProfile"] for model in models] == [False, True]
 
 
+def test_analysis_reports_moves_that_were_explored_without_weight(engine: Engine) -> None:
+    engine.configure({"human.human_root_weightless": 1.0, "search.visits": 6})
+    query, _ = parse_query({**QUERY, "includePVVisits": True}, engine.config)
+    report = engine.genmove(BLACK, play=False).report
+    found = response(query, 0, engine.game, report, is_during_search=False)
+    assert found["rootInfo"]["visits"] == 1
+    assert sum(info["visits"] for info in found["moveInfos"]) == 5
+    for info in found["moveInfos"]:
+        assert (info["edgeVisits"], info["edgeWeight"]) == (0, 0.0)
+        assert info["weight"] > 0.0
+        assert (info["pvVisits"][0], info["pvEdgeVisits"][0]) == (info["visits"], 0)
+
+
 def test_analysis_reports_what_people_play(engine: Engine) -> None:
-    data = {
-        "id": "a",
-        "moves": [],
-        "rules": "chinese",
-        "komi": 7,
-        "boardXSize": 5,
-        "boardYSize": 5,
-        "includePolicy": True,
-    }
-    query, _ = parse_query(data, engine.config)
+    query, _ = parse_query(QUERY, engine.config)
     report = engine.genmove(BLACK, play=False).report
     found = response(query, 0, engine.game, report, is_during_search=False)
     assert report.human is not None

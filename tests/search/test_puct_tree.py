@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_reference import Node, ReferenceSearch, mean_share
+from puct_reference import ReferenceSearch, mean_share
 from puct_support import (
     PLAIN,
     PassingEvaluator,
     Searching,
     ShapedEvaluator,
     board_in,
+    compare,
     config,
     game_from,
     rows_of,
@@ -41,41 +42,10 @@ from gtp_engine.search.puct.tree import (
     new_tree,
     promote_untried,
     try_edge,
-    visits_of_edge,
 )
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
 
 # --- the oracle
-
-
-def compare(searcher: PuctSearch, root: Node) -> dict[int, Node]:
-    """Return the oracle's node for each node, after asserting that they are equal and shared by the same lines."""
-    twins: dict[int, Node] = {}
-    compare_below(searcher, ROOT, root, (), twins)
-    assert len({id(twin) for twin in twins.values()}) == len(twins) == store_of(searcher).used
-    return twins
-
-
-def compare_below(
-    searcher: PuctSearch, node: int, expected: Node, path: tuple[int, ...], twins: dict[int, Node]
-) -> None:
-    """Assert that a node and everything below it equals the oracle's."""
-    if node in twins:
-        assert twins[node] is expected, path
-        return
-    twins[node] = expected
-    tree = store_of(searcher).tree
-    assert tree.visits[node] == expected.visits, path
-    found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
-    assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
-    first = int(tree.first_edge[node])
-    edges = range(first, first + int(tree.tried[node]))
-    children = {int(tree.move[edge]): int(tree.child[edge]) for edge in edges}
-    assert children.keys() == expected.children.keys(), path
-    visits = {int(tree.move[edge]): int(visits_of_edge(tree, edge)) for edge in edges}
-    assert visits == expected.edge_visits, path
-    for move, child in children.items():
-        compare_below(searcher, child, expected.children[move], (*path, move), twins)
 
 
 CASES = {

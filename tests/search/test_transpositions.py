@@ -69,7 +69,7 @@ def test_the_earliest_repetition_is_bounded_by_the_chain_and_the_empty_regions_b
 
 
 def test_a_key_belongs_to_one_node_also_in_a_full_table() -> None:
-    table = new_transpositions(50, 1)
+    table = new_transpositions(50)
     keys = np.random.default_rng(1).integers(1, 2**64, 50, dtype=np.uint64)
     keys[25:] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
     assert [find_or_add_node(table, keys[node], node) for node in range(1, 50)] == list(range(1, 50))
@@ -126,7 +126,7 @@ def test_an_edge_has_a_share_of_the_weight_of_its_node(options: dict[str, object
         node = max(shared_nodes(store), key=lambda node: tree.visits[node])
         edges = np.flatnonzero(tree.child[: int(tree.info[1])] == node)
         for edge in edges.tolist():
-            share = tree.graph.edge_visits[edge] / tree.visits[node]
+            share = tree.edge_visits[edge] / tree.visits[node]
             assert weight_of_edge(tree, edge) == pytest.approx(share * tree.mean[node, WEIGHT])
 
 
@@ -139,7 +139,7 @@ def test_visits_are_exact_with_shared_nodes() -> None:
         assert sum(move.visits for move in report.moves) == 999
         for node in shared_nodes(store_of(searcher)):
             first = int(tree.first_edge[node])
-            below = tree.graph.edge_visits[first : first + int(tree.tried[node])].sum()
+            below = tree.edge_visits[first : first + int(tree.tried[node])].sum()
             assert tree.visits[node] == below + 1
         assert shared_nodes(store_of(searcher))
         assert sum(evaluator.asked) <= store_of(searcher).used < 900  # the other visits ended at nodes searched before
@@ -189,7 +189,7 @@ def outline(store: TreeStore, root: int) -> dict[int, Any]:
             first = int(tree.first_edge[node])
             edges = range(first, first + int(tree.tried[node]))
             children = [int(tree.child[edge]) for edge in edges]
-            visits = [(int(tree.move[edge]), int(tree.graph.edge_visits[edge])) for edge in edges]
+            visits = [(int(tree.move[edge]), int(tree.edge_visits[edge])) for edge in edges]
             keys = [int(tree.graph.key[child]) for child in children]
             found[key] = (int(tree.visits[node]), float(tree.mean[node, UTILITY]), visits, keys)
             waiting += children
@@ -254,7 +254,7 @@ def has_popular_child(store: TreeStore, node: int) -> bool:
     """Return whether a node has a child with more visits than the edge to it."""
     tree, first = store.tree, int(store.tree.first_edge[node])
     edges = slice(first, first + int(tree.tried[node]))
-    return bool((tree.visits[tree.child[edges]] > tree.graph.edge_visits[edges]).any())
+    return bool((tree.visits[tree.child[edges]] > tree.edge_visits[edges]).any())
 
 
 def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
@@ -273,7 +273,7 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
         for move in report.moves:
             edge = edges[move.point]
             assert move.weight == pytest.approx(weight_of_edge(tree, edge))
-            assert move.visits == tree.graph.edge_visits[edge]
+            assert move.visits == tree.edge_visits[edge]
         assert sum(move.visits for move in report.moves) == report.visits - 1
 
 

@@ -37,27 +37,29 @@ _TINY: Final = 1e-50
 
 
 class RootMoves(NamedTuple):
-    """The root's moves that have visits, k of them, as columns."""
+    """The root's moves whose nodes have visits, k of them, as columns; those of edges without visits have no weight."""
 
     nodes: NDArray[np.int64]  # [k]
     points: NDArray[np.int64]  # [k] or PASS
     priors: Floats  # [k] as the search used them
-    visits: NDArray[np.int64]  # [k]
-    means: Floats  # [k, MEAN_COLUMNS]
+    visits: NDArray[np.int64]  # [k] of the edges
+    node_visits: NDArray[np.int64]  # [k]
+    means: Floats  # [k, MEAN_COLUMNS], the weights those of the edges
     utilities: Floats  # [k] for the side to play, with the ending bonus
     radius: Floats  # [k] `lcb_stdevs` standard deviations
 
 
 def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> RootMoves:
-    """Return the root's moves that have visits and are not left out."""
+    """Return the root's moves whose nodes have visits and that are not left out."""
     first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     edges = slice(first, first + tried)
     nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
-    visits = edge_visits(tree, edges)
-    eligible = (visits > 0) & (root.avoid_until[root.color, points] <= 0)
-    nodes, points, visits = nodes[eligible], points[eligible], visits[eligible]
+    visits, node_visits = edge_visits(tree, edges), tree.visits[nodes]
+    eligible = (node_visits > 0) & (root.avoid_until[root.color, points] <= 0)
+    nodes, points = nodes[eligible], points[eligible]
+    visits, node_visits = visits[eligible], node_visits[eligible]
     means = tree.mean[nodes]
-    means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / tree.visits[nodes])[:, np.newaxis]  # 1 unless nodes are shared
+    means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / node_visits)[:, np.newaxis]  # 1 unless edges have their own
     sign = 1.0 if root.color == BLACK else -1.0
     radius = 1.0 + params.static_weight + params.dynamic_weight
     return RootMoves(
@@ -65,6 +67,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         points=points,
         priors=tree.prior[edges][eligible].astype(np.float64),
         visits=visits,
+        node_visits=node_visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
         radius=config.lcb_stdevs * _deviations(means, radius),
@@ -72,10 +75,15 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
 
 
 def _deviations(means: Floats, utility_radius: float) -> Floats:
-    """Return the standard deviation of each mean utility.
+    """Return the standard deviation of each mean utility; without weight it is the whole range of utilities.
 
     The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
     """
+    is_known = means[:, WEIGHT] > 0.0
+    if not is_known.all():
+        deviations = np.full(is_known.size, 2.0 * utility_radius)
+        deviations[is_known] = _deviations(means[is_known], utility_radius)
+        return deviations
     weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
     utility = means[:, UTILITY]
     samples = weight * weight / squares

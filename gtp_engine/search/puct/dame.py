@@ -30,7 +30,7 @@ def passes_too_early(moves: RootMoves, color: int, ownership_black: NDArray[np.f
     Moves far from settled points of its own, in settled territory of the opponent, do not count.  `ownership_black`,
     float32[n], is the network's for the root; `stride` is the difference of points one below the other.
     """
-    at_pass = np.flatnonzero(moves.points == PASS)
+    at_pass = np.flatnonzero((moves.points == PASS) & (moves.visits > 0))
     if at_pass.size == 0:
         return False
     passing = moves.means[at_pass[0]]

@@ -43,7 +43,7 @@ from gtp_engine.search.puct.tree import (
     VALUE,
     WEIGHT,
     Tree,
-    has_graph,
+    has_edge_visits,
     promote_untried,
     write_post_order,
 )
@@ -98,9 +98,9 @@ def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluati
             tree.prior[edge] = evaluation.policy[slot, point]
             tree.child[edge] = 0
             edge += 1
-    if has_graph(tree):
+    if has_edge_visits(tree):
         for place in range(first, edge + 1):
-            tree.graph.edge_visits[place] = 0
+            tree.edge_visits[place] = 0
     tree.move[edge] = PASS
     tree.prior[edge] = evaluation.policy[slot, PASS]
     tree.child[edge] = 0
@@ -167,16 +167,16 @@ def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
 
 @spliced_kernel
 def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: MeansWork) -> None:
-    """Count a playout in all nodes on its path, from the leaf to the root, and recompute their means."""
+    """Count a playout in the nodes on its path, from the leaf up to where it counts, and recompute their means."""
     color = wide(leaves.color[row])
-    depth = wide(leaves.depth[row])
+    depth, counted_from = wide(leaves.depth[row]), wide(leaves.counted_from[row])
     for at in range(depth, -1, -1):
         node = wide(leaves.path[row, at])
         if at > 0:
             tree.virtual_visits[node] -= 1
-        if at < depth and has_graph(tree):
-            tree.graph.edge_visits[leaves.edges[row, at]] += 1
-        if at < depth or leaves.kind[row] != TRANSPOSITION:
+        if counted_from <= at < depth and has_edge_visits(tree):
+            tree.edge_visits[leaves.edges[row, at]] += 1
+        if at >= counted_from and (at < depth or leaves.kind[row] != TRANSPOSITION):
             tree.visits[node] += 1
             update_means(tree, node, color, params, work)
         color = BLACK + WHITE - color
@@ -186,35 +186,48 @@ def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: Me
 
 
 @kernel
-def add_ownership(ownership: Ownership, move: int, weight: float, value: NDArray[np.float32]) -> None:
-    """Add the ownership at a leaf; `move` is the root move that led there, 0 if the leaf is the root."""
-    with_move = move > 0 and ownership.moves.shape[0] > 1
+def add_ownership(
+    ownership: Ownership, move: int, weight: float, counted_from: int, value: NDArray[np.float32]
+) -> None:
+    """Add the ownership at a leaf, at the depths from `counted_from` on.
+
+    `move` is the root move that led there, 0 if the leaf is the root.
+    """
+    with_root, with_move = counted_from == 0, counted_from <= 1 and move > 0 and ownership.moves.shape[0] > 1
     for point in range(value.size):
         owned = weight * value[point]
-        ownership.total[point] += owned
-        ownership.squares[point] += owned * value[point]
+        if with_root:
+            ownership.total[point] += owned
+            ownership.squares[point] += owned * value[point]
         if with_move:
             ownership.moves[move, point] += owned
             ownership.move_squares[move, point] += owned * value[point]
-    ownership.weight[0] += weight
-    ownership.samples[0] += 1
-    ownership.move_weight[move] += weight
+    _count_sample(ownership, move, weight, counted_from)
 
 
 @spliced_kernel
-def _add_final_ownership(ownership: Ownership, move: int, weight: float, owner: IntArray) -> None:
+def _count_sample(ownership: Ownership, move: int, weight: float, counted_from: int) -> None:
+    """Add the weight of an ownership that was added."""
+    if counted_from == 0:
+        ownership.weight[0] += weight
+        ownership.samples[0] += 1
+    if counted_from <= 1:
+        ownership.move_weight[move] += weight
+
+
+@spliced_kernel
+def _add_final_ownership(ownership: Ownership, move: int, weight: float, counted_from: int, owner: IntArray) -> None:
     """Add the ownership of a game that is over; as `add_ownership`, with `owner` int32[n] holding colours."""
-    with_move = move > 0 and ownership.moves.shape[0] > 1
+    with_root, with_move = counted_from == 0, counted_from <= 1 and move > 0 and ownership.moves.shape[0] > 1
     for point in range(owner.size):
         owned = weight * (wide(owner[point] == BLACK) - wide(owner[point] == WHITE))
-        ownership.total[point] += owned
-        ownership.squares[point] += abs(owned)
+        if with_root:
+            ownership.total[point] += owned
+            ownership.squares[point] += abs(owned)
         if with_move:
             ownership.moves[move, point] += owned
             ownership.move_squares[move, point] += abs(owned)
-    ownership.weight[0] += weight
-    ownership.samples[0] += 1
-    ownership.move_weight[move] += weight
+    _count_sample(ownership, move, weight, counted_from)
 
 
 # --- the batch ---
@@ -260,14 +273,16 @@ def back_up(
             remove_virtual_visits(tree, leaves, row)
             continue
         move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
+        counted_from = wide(leaves.counted_from[row])
         if kind == EVALUATE and (params.has_ownership or params.rollout_share > 0.0):
             owned = evaluation.ownership_black[leaves.slot[row]]
-            add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), owned)
+            add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), counted_from, owned)
         elif kind == TERMINAL:
             if tree.state[node] != UNEXPANDABLE:
                 _write_result(tree, node, leaves.margin[row], params)
                 tree.state[node] = UNEXPANDABLE
-            _add_final_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), leaves.owner[row])
+            weight = np.float64(tree.own[node, WEIGHT])
+            _add_final_ownership(ownership, move, weight, counted_from, leaves.owner[row])
         _back_up_path(tree, leaves, row, params, work)
 
 

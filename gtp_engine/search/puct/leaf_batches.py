@@ -12,9 +12,9 @@ from gtp_engine.go.rules import Rules, Tax
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.puct.evaluation_thread import Job
 from gtp_engine.search.puct.leaf_rollouts import new_results
-from gtp_engine.search.puct.leaves import TERMINAL, new_leaves, new_path_work
+from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL, new_leaves, new_path_work
 from gtp_engine.search.puct.means import new_means_work
-from gtp_engine.search.puct.tree import UNEXPANDABLE, Tree
+from gtp_engine.search.puct.tree import UNEXPANDABLE, Tree, set_human_priors
 from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.rng import new_states
 
@@ -25,13 +25,15 @@ _ROWS_PER_PLAYOUT: Final = 2
 class Batch:
     """Playouts under way: their paths, the positions to be evaluated, the evaluations, and the job that computes them.
 
-    `results` are those of rollouts from the positions, if the search mixes them in.
+    `results` are those of rollouts from the positions, if the search mixes them in; `by_people` the evaluations of the
+    human-like network, None unless the search explores by its policy.
     """
 
-    def __init__(self, size: int, width: int, height: int) -> None:
+    def __init__(self, size: int, width: int, height: int, *, with_people: bool) -> None:
         self.leaves: Final = new_leaves(_ROWS_PER_PLAYOUT * size, width, height)
         self.positions: Final = new_positions(size, width, height)
         self.evaluation: Final = new_evaluation(size, width, height)
+        self.by_people: Final = new_evaluation(size, width, height) if with_people else None
         self.results: Final = new_results(size, width, height)
         self.filled: Final = np.zeros(3, dtype=np.int32)
         self.job: Job | None = None
@@ -51,6 +53,14 @@ class Batch:
         """The number of rows that are playouts."""
         return int(self.filled[2])
 
+    def add_human_priors(self, tree: Tree) -> None:
+        """Give the nodes that the batch has expanded the human-like policy, if it was evaluated."""
+        if self.by_people is None:
+            return
+        for row in np.flatnonzero(self.leaves.kind[: self.rows] == EVALUATE).tolist():
+            node = int(self.leaves.path[row, self.leaves.depth[row]])
+            set_human_priors(tree, node, self.by_people.policy[self.leaves.slot[row]])
+
     def subtract_tax(self, tree: Tree, params: Params, rules: Rules) -> None:
         """Where the game is over, subtract the points in seki and for groups that the rules do not count.
 
@@ -69,11 +79,16 @@ class Batch:
 
 
 class Buffers:
-    """The arrays for boards of one size, with `batches` batches of `size` playouts."""
+    """The arrays for boards of one size, with `batches` batches of `size` playouts.
 
-    def __init__(self, width: int, height: int, *, batches: int, size: int, seed: int | None) -> None:
+    `with_people`: the leaves are evaluated by a human-like network too.
+    """
+
+    def __init__(
+        self, width: int, height: int, *, batches: int, size: int, seed: int | None, with_people: bool = False
+    ) -> None:
         self.batch_size: Final = size
-        self.batches: Final = [Batch(size, width, height) for _ in range(batches)]
+        self.batches: Final = [Batch(size, width, height, with_people=with_people) for _ in range(batches)]
         self.root_positions: Final = new_positions(1, width, height)
         self.root_evaluation: Final = new_evaluation(1, width, height)
         self.path_work: Final = new_path_work(width, height)

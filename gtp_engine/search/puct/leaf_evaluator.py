@@ -1,4 +1,4 @@
-"""What the evaluation thread does with a batch of leaves: the network evaluates them, then rollouts play them out."""
+"""What the evaluation thread does with a batch of leaves: the networks evaluate them, then rollouts play them out."""
 
 from typing import Final
 
@@ -12,15 +12,24 @@ from gtp_engine.search.puct.rollout_players import RolloutPlayer
 
 
 class LeafEvaluator:
-    """Evaluates positions of one search under its conditions; without a `player` no rollouts are played."""
+    """Evaluates positions of one search under its conditions; without a `player` no rollouts are played.
+
+    `human` is a human-like network beside `evaluator`, where leaves need its policy too.
+    """
 
     def __init__(
-        self, calls: Calls, evaluator: Evaluator, player: RolloutPlayer | None, conditions: Conditions
+        self,
+        calls: Calls,
+        evaluator: Evaluator,
+        player: RolloutPlayer | None,
+        conditions: Conditions,
+        human: Evaluator | None = None,
     ) -> None:
         self._calls: Final = calls
         self._evaluator: Final = evaluator
         self._player: Final = player
         self._conditions: Final = conditions
+        self._human: Final = human
 
     @property
     def info(self) -> EvaluatorInfo:
@@ -34,15 +43,18 @@ class LeafEvaluator:
         evaluation: Evaluation,
         results: Results | None,
         options: EvaluationOptions,
+        by_people: Evaluation | None = None,
     ) -> Job:
-        """Return the job that writes `evaluation` and `results` for the first `count` rows of `positions`.
+        """Return the job that writes what it is given for the first `count` rows of `positions`.
 
-        Without `results` the positions are not played out.
+        Without `results` the positions are not played out, without `by_people` the human-like network is not asked.
         """
-        player, conditions = self._player, self._conditions
+        player, human, conditions = self._player, self._human, self._conditions
 
         def evaluate(is_dropped: IsDropped) -> None:
             self._evaluator.evaluate(positions, count, conditions, evaluation, options)
+            if human is not None and by_people is not None:
+                human.evaluate(positions, count, conditions, by_people, options)
             if player is not None and results is not None:
                 player.play_out(positions, count, conditions, results, is_dropped)
 

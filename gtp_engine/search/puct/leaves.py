@@ -62,10 +62,11 @@ class Leaves(NamedTuple):
     """A batch of playouts under way, one to a row."""
 
     path: IntArray  # [B, MAX_DEPTH + 1] nodes from the root to the leaf
-    edges: IntArray  # [B, MAX_DEPTH] edges between them; only where nodes are shared
+    edges: IntArray  # [B, MAX_DEPTH] edges between them; only where edges have visits of their own
     moves: NDArray[np.int16]  # [B, MAX_DEPTH] their moves
     depth: IntArray  # [B] index of the leaf in its path
     color: IntArray  # [B] to play at the leaf
+    counted_from: IntArray  # [B] depth from which on the playout counts; 0 unless a move was selected without weight
     kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION or TRANSPOSITION
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf
@@ -90,6 +91,7 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
         moves=np.zeros((rows, MAX_DEPTH), dtype=np.int16),
         depth=np.zeros(rows, dtype=np.int32),
         color=np.zeros(rows, dtype=np.int32),
+        counted_from=np.zeros(rows, dtype=np.int32),
         kind=np.zeros(rows, dtype=np.int32),
         slot=np.zeros(rows, dtype=np.int32),
         passes=np.zeros(rows, dtype=np.int32),

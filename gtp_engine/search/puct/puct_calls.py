@@ -20,7 +20,7 @@ from gtp_engine.search.puct.expand import (
 from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.root import new_root
-from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.search_params import human_exploration_of, params_of
 from gtp_engine.search.puct.select import exploration, select_batch
 from gtp_engine.search.puct.subtree_bias import carry_over
 from gtp_engine.search.puct.transpositions import add_all_keys
@@ -41,11 +41,12 @@ def puct_calls() -> list[KernelCall]:
     params = params_of(
         Config(), game, Limits(visits=1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
     )
+    people = human_exploration_of(Config().human)
     floats, moves = evaluation.policy[0], np.zeros(1, dtype=np.int64)
     nodes, colors, order = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8), np.zeros((3, 1), dtype=np.int32)
     path_work, rng = buffers.path_work, buffers.rng
     return [
-        KernelCall(select_batch, (tree, root, params, leaves, positions, 0, path_work, rng, batch.filled)),
+        KernelCall(select_batch, (tree, root, params, people, leaves, positions, 0, path_work, rng, batch.filled)),
         KernelCall(expand_and_back_up, (tree, params, leaves, 0, positions, evaluation, ownership, work)),
         KernelCall(abandon, (tree, leaves, 0)),
         KernelCall(set_priors, (tree, ROOT, floats)),
@@ -59,5 +60,5 @@ def puct_calls() -> list[KernelCall]:
         KernelCall(recompute_utilities, (tree, BLACK, params, colors, order, work)),
         KernelCall(write_network_evaluation, (tree, ROOT, evaluation, 0, params)),
         KernelCall(update_means, (tree, ROOT, BLACK, params, work)),
-        KernelCall(add_ownership, (ownership, 0, 0.0, floats)),
+        KernelCall(add_ownership, (ownership, 0, 0.0, 0, floats)),
     ]

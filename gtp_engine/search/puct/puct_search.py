@@ -36,8 +36,8 @@ _LARGE_BATCH: Final = 16
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
-    `human` is a human-like network beside it, which evaluates the root unless it lacks a profile.  `calls` makes the
-    evaluator's calls; by default a thread of its own does.
+    `human` is a human-like network beside it, which evaluates the root, and all leaves if the search explores by its
+    policy there, unless it lacks a profile.  `calls` makes the evaluator's calls; by default a thread of its own does.
 
     One thread at a time uses it.  Raises ConfigError if rollouts should be played by a network that is not loaded.
     """
@@ -50,6 +50,8 @@ class PuctSearch:
         self.evaluator: Final = evaluator
         lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile
         self._human: Final = None if lacks_profile else human
+        self._explores: Final = self._human is not None and config.human.explores
+        self._human_at_leaves: Final = self._human if config.human.explores_tree else None
         self.batch_size: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
@@ -95,12 +97,13 @@ class PuctSearch:
         start = time.perf_counter()
         color = game.to_play if to_play is None else to_play
         puct, advantage = self.config.puct, limits.advantage_black
+        holder = color if limits.behalf_of is None else limits.behalf_of
         if advantage is None:
-            holder = color if limits.behalf_of is None else limits.behalf_of
             advantage = advantage_black(puct, self.evaluator.info, holder)
         mirroring = mirroring_in(game, color) if limits.anti_mirror else None
         mirrors = EMPTY if mirroring is None else mirroring.color
-        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors)
+        explorer = holder if self._explores and self.config.human.explores_unevenly else EMPTY
+        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors, explorer)
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position, pass_goes_on=puct.conservative_pass)
         conditions = conditions_of(
@@ -109,7 +112,7 @@ class PuctSearch:
             passing_hacks=puct.passing_hacks,
             human_profile=self.config.human.profile.code,
         )
-        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions)
+        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions, self._human_at_leaves)
         write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=puct.conservative_pass)
         job = by_people = None
         if tree.raw is None:
@@ -146,7 +149,15 @@ class PuctSearch:
         if self._tree is None or self._tree.board_size != (width, height):
             batches, size, seed = self.pipeline, self.batch_size, self._seed
             self._tree = ReusableTree(
-                self.config, self.evaluator, width, height, batches=batches, batch_size=size, seed=seed
+                self.config,
+                self.evaluator,
+                width,
+                height,
+                batches=batches,
+                batch_size=size,
+                seed=seed,
+                explores_by_people=self._explores,
+                people_in_tree=self._human_at_leaves is not None,
             )
         return self._tree
 

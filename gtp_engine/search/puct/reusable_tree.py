@@ -20,8 +20,9 @@ from gtp_engine.search.tree_reuse import RootPosition, find_position
 class ReusableTree:
     """A tree for boards of one size whose root follows a game; empty until `move_root`.
 
-    `batches` batches of `batch_size` playouts can be under way at a time.  Raises ConfigError if rollouts should be
-    played by a network that is not loaded.
+    `batches` batches of `batch_size` playouts can be under way at a time.  `explores_by_people`: some moves are
+    selected by a human-like policy, with `people_in_tree` elsewhere than at the root too.  Raises ConfigError if
+    rollouts should be played by a network that is not loaded.
     """
 
     def __init__(
@@ -34,6 +35,8 @@ class ReusableTree:
         batches: int,
         batch_size: int,
         seed: int | None,
+        explores_by_people: bool = False,
+        people_in_tree: bool = False,
     ) -> None:
         self.board_size: Final = (width, height)
         puct = config.puct
@@ -42,8 +45,11 @@ class ReusableTree:
             width * height + 1,
             bias_free_share=puct.subtree_bias_free_share if puct.subtree_bias > 0.0 else None,
             with_graph=puct.graph_search,
+            with_human_prior=explores_by_people,
         )
-        self.buffers: Final = Buffers(width, height, batches=batches, size=batch_size, seed=seed)
+        self.buffers: Final = Buffers(
+            width, height, batches=batches, size=batch_size, seed=seed, with_people=people_in_tree
+        )
         self.player: Final = new_rollout_player(
             config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng
         )

@@ -4,11 +4,12 @@ from dataclasses import fields
 from math import sqrt
 from typing import Final
 
-from gtp_engine.config import Config, PuctConfig
+from gtp_engine.config import Config, HumanConfig, PuctConfig
 from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.human_exploration import HumanExploration
 from gtp_engine.search.puct.leaves import MAX_DEPTH
 from gtp_engine.search.puct.utility import STATIC_SCALE, Params
 
@@ -58,6 +59,11 @@ def params_of(
         superko=SUPERKO[game.rules.ko],
         suicide=game.rules.suicide,
     )
+
+
+def human_exploration_of(config: HumanConfig) -> HumanExploration:
+    """Return the parameters of exploration by a human-like policy."""
+    return HumanExploration(*(getattr(config, name) for name in HumanExploration._fields))
 
 
 def _center(score: float, zero_weight: float, cap: float) -> float:

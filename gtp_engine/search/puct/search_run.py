@@ -55,9 +55,9 @@ from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy, useless_points
-from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.search_params import human_exploration_of, params_of
 from gtp_engine.search.puct.select import select_batch
-from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_priors
+from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_report import SearchView, progress_of, report_of
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport
@@ -111,6 +111,7 @@ class SearchRun:
         can_prune = config.puct.symmetry_pruning and not limits.restrictions
         self._mirrors: Final[list[Mirror]] = mirrors_of(position.game, positions) if can_prune else []
         self._duplicates: Final = duplicates(position.game, position.color, self._mirrors)
+        self._people: Final = human_exploration_of(config.human)
         self._root: Final[Root] = new_root(
             position.game,
             position.color,
@@ -120,6 +121,7 @@ class SearchRun:
             bonus=self._ending_bonus(),
             pass_goes_on=config.puct.conservative_pass,
         )
+        self._visits_before: Final = int(store.visits[ROOT])
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
@@ -160,7 +162,7 @@ class SearchRun:
             write_network_evaluation(tree, ROOT, evaluation, 0, self._params)
             update_means(tree, ROOT, self._root.color, self._params, buffers.means_work)
         if self._params.has_ownership:
-            add_ownership(self._tree.ownership, 0, float(tree.own[ROOT, WEIGHT]), evaluation.ownership_black[0])
+            add_ownership(self._tree.ownership, 0, float(tree.own[ROOT, WEIGHT]), 0, evaluation.ownership_black[0])
 
     def set_root_priors(self, random: np.random.Generator) -> None:
         """Flatten the root's prior and add noise, as configured."""
@@ -171,6 +173,8 @@ class SearchRun:
         if self._mirroring is not None:
             raise_priors(self._mirroring, [], game.board, policy)
         set_priors(tree, ROOT, policy)
+        if self._tree.human is not None and tree.human_prior.size > 0:
+            set_human_priors(tree, ROOT, self._tree.human.policy)
 
     # --- playouts ---
 
@@ -231,7 +235,7 @@ class SearchRun:
         At most `in_flight_share` of the root's visits are under way at a time: selection without their results is
         guesswork, and while the root has few visits a large batch would be mostly that.
         """
-        visits, limit = int(self._tree.store.tree.visits[ROOT]), self._limits.visits
+        visits, limit = self._visits, self._limits.visits
         share = max(1, int(self._config.in_flight_share * visits))
         count = min(self._tree.buffers.batch_size, share - under_way)
         return count if limit is None else min(count, limit - visits - under_way)
@@ -241,7 +245,8 @@ class SearchRun:
         self._tree.store.reserve(count)  # which may replace the tree's arrays
         tree, buffers = self._tree.store.tree, self._tree.buffers
         leaves, positions, work, rng = batch.leaves, batch.positions, buffers.path_work, buffers.rng
-        select_batch(tree, self._root, self._params, leaves, positions, count, work, rng, batch.filled)
+        root, params, people = self._root, self._params, self._people
+        select_batch(tree, root, params, people, leaves, positions, count, work, rng, batch.filled)
 
     def _send(self, batch: Batch, count: int) -> bool:
         """Return whether a batch was selected and sent; not if every leaf it could reach is under way already."""
@@ -254,7 +259,7 @@ class SearchRun:
         if batch.evaluations > 0:
             options = EvaluationOptions(optimism=self._config.policy_optimism)
             batch.job = self._leaf_evaluator.submit(
-                batch.positions, batch.evaluations, batch.evaluation, batch.results, options
+                batch.positions, batch.evaluations, batch.evaluation, batch.results, options, batch.by_people
             )
         return True
 
@@ -271,6 +276,7 @@ class SearchRun:
     def _receive(self, batch: Batch) -> None:
         """Add an evaluated batch to the tree."""
         self._expand_and_back_up(batch, batch.rows, batch.evaluation)
+        batch.add_human_priors(self._tree.store.tree)
         self._playouts += batch.playouts
 
     def _expand_and_back_up(self, batch: Batch, rows: int, evaluation: Evaluation) -> None:
@@ -288,9 +294,14 @@ class SearchRun:
 
     # --- limits and reports ---
 
+    @property
+    def _visits(self) -> int:
+        """The visits of the root, and the playouts of this search that were explored without weight."""
+        return self._visits_before + self._playouts
+
     def _has_all_visits(self) -> bool:
-        """Return whether the root has the visits that the limits allow."""
-        return self._limits.visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._limits.visits)
+        """Return whether the search has the visits that the limits allow."""
+        return self._limits.visits is not None and self._visits >= self._limits.visits
 
     def _watcher_stops(self) -> bool:
         """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
@@ -303,7 +314,7 @@ class SearchRun:
     def _report_if_due(self) -> None:
         """Report when the interval is over, for the first time as soon as a move was tried."""
         seconds, reporting = self._seconds(), self._limits.reporting
-        if reporting is not None and seconds >= self._next_report and self._tree.store.tree.visits[ROOT] > 1:
+        if reporting is not None and seconds >= self._next_report and self._visits > 1:
             reporting.receive(report_of(self._view(), self._playouts, seconds))
             self._next_report = seconds + reporting.interval
 

@@ -14,7 +14,8 @@ moves they took (virtual visits), so that the next walk goes elsewhere.
 
 A walk ends at a new node, which is to be evaluated; where passes have ended the game; at a leaf that gets no
 edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.  Where nodes are
-shared (`transpositions`), it also ends at a node that has more visits than the edge to it.
+shared (`transpositions`) or explored without weight (`human_exploration`), it also ends at a node that has more visits
+than the edge to it.
 """
 
 from math import cos, log, pi, pow, sqrt
@@ -25,6 +26,13 @@ from gtp_engine.evaluation.positions import Positions, board_of, mix
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.search.puct.human_exploration import (
+    USUAL,
+    WITHOUT_WEIGHT,
+    HumanExploration,
+    draw_selection,
+    human_scaling,
+)
 from gtp_engine.search.puct.leaves import (
     COLLISION,
     EVALUATE,
@@ -50,7 +58,9 @@ from gtp_engine.search.puct.tree import (
     WEIGHT,
     Tree,
     has_bias,
+    has_edge_visits,
     has_graph,
+    has_human_prior,
     try_edge,
     weight_of_edge,
 )
@@ -116,38 +126,57 @@ def _selection_value(prior: float, weight: float, utility: float, scaling: float
 
 
 @spliced_kernel
-def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root) -> int:
+def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root, selection: int) -> int:
     """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
     end = wide(tree.first_edge[node]) + wide(tree.edges[node])
-    if begin >= end or depth >= root.unrestricted_from:
+    if begin >= end or (depth >= root.unrestricted_from and selection == USUAL):
         return begin if begin < end else 0
+    priors = tree.prior if selection == USUAL else tree.human_prior
     best, best_prior = wide(0), -1.0
     for edge in range(begin, end):
-        if tree.prior[edge] > best_prior and root.avoid_until[color, tree.move[edge]] <= depth:
-            best, best_prior = edge, tree.prior[edge]
+        if priors[edge] > best_prior and root.avoid_until[color, tree.move[edge]] <= depth:
+            best, best_prior = edge, priors[edge]
     return best
 
 
 @spliced_kernel
-def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params: Params, rng: State) -> int:
-    """Return the edge of an expanded node that `color` should take next; 0 if none is allowed or the tree is full."""
+def best_edge(
+    tree: Tree,
+    node: int,
+    depth: int,
+    color: int,
+    root: Root,
+    params: Params,
+    people: HumanExploration,
+    selection: int,
+    rng: State,
+) -> int:
+    """Return the edge of an expanded node that `color` should take next; 0 if none is allowed or the tree is full.
+
+    `selection` is USUAL or another of `human_exploration`.
+    """
     sign = 1.0 if color == BLACK else -1.0
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
+    priors = tree.prior if selection == USUAL else tree.human_prior
+    has_shares = has_edge_visits(tree) and selection != WITHOUT_WEIGHT  # an edge has a share of its node's weight
     total, mass = 0.0, 0.0  # sums over the tried moves: W, and their prior
     for edge in range(first, first + tried):
-        total += weight_of_edge(tree, edge)
-        mass += tree.prior[edge]
+        total += weight_of_edge(tree, edge) if has_shares else tree.mean[tree.child[edge], WEIGHT]
+        mass += priors[edge]
     urgency = _first_play_urgency(tree, node, sign, mass, params)
-    scaling = exploration(tree, node, total, params)
+    if selection == USUAL:
+        scaling = exploration(tree, node, total, params)
+    else:
+        scaling = human_scaling(total, _FIRST_WEIGHT, people)
     radius = utility_radius(params)
-    noise = params.wide_root_noise if node == ROOT else 0.0
+    noise = params.wide_root_noise if node == ROOT and selection != WITHOUT_WEIGHT else 0.0
     best, best_score = wide(0), -1e30
     for edge in range(first, first + tried):
         if depth < root.unrestricted_from and root.avoid_until[color, tree.move[edge]] > depth:
             continue
         child = tree.child[edge]
-        weight = weight_of_edge(tree, edge)
+        weight = weight_of_edge(tree, edge) if has_shares else tree.mean[child, WEIGHT]
         utility = urgency
         if weight > 0.0:
             utility = sign * tree.mean[child, UTILITY]
@@ -158,12 +187,12 @@ def best_edge(tree: Tree, node: int, depth: int, color: int, root: Root, params:
             share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
             utility -= (radius + utility) * share
             weight += pending
-        score = _selection_value(tree.prior[edge], weight, utility, scaling, noise, rng)
+        score = _selection_value(priors[edge], weight, utility, scaling, noise, rng)
         if score > best_score:
             best, best_score = edge, score
     if tree.info[NODES] < tree.state.size:  # trying an edge takes a node
-        edge = _best_untried(tree, node, depth, color, root)
-        if edge > 0 and _selection_value(tree.prior[edge], 0.0, urgency, scaling, noise, rng) > best_score:
+        edge = _best_untried(tree, node, depth, color, root, selection)
+        if edge > 0 and _selection_value(priors[edge], 0.0, urgency, scaling, noise, rng) > best_score:
             best = edge
     return best
 
@@ -183,28 +212,36 @@ def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root:
         passing += 1
     if passing >= first + tried:
         return passing
-    other = _best_untried(tree, node, depth, color, root) if tried == 1 and edge == passing else wide(0)
+    other = _best_untried(tree, node, depth, color, root, USUAL) if tried == 1 and edge == passing else wide(0)
     return other if other > 0 else edge
 
 
 @spliced_kernel
-def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int) -> bool:
-    """Return whether the shared node at this depth of a path has more visits than the edge to it, or is on it twice."""
+def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int, selection: int) -> bool:
+    """Return whether the node at this depth of a path has more visits than the edge to it, or is on it twice.
+
+    A selection without weight goes on at a node that has more visits: it is to have even more.
+    """
     node = leaves.path[row, depth]
-    for at in range(depth):
-        if leaves.path[row, at] == node:
-            return True
-    return bool(tree.visits[node] > tree.graph.edge_visits[leaves.edges[row, depth - 1]])
+    if has_graph(tree):
+        for at in range(depth):
+            if leaves.path[row, at] == node:
+                return True
+    more = tree.visits[node] > tree.edge_visits[leaves.edges[row, depth - 1]]
+    return bool(more and selection != WITHOUT_WEIGHT)
 
 
 @spliced_kernel
-def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, rng: State) -> int:
+def _descend(
+    tree: Tree, root: Root, params: Params, people: HumanExploration, leaves: Leaves, row: int, rng: State
+) -> int:
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
     passes, button = wide(root.passes), 0.0
     kind = wide(REVISIT)
     leaves.path[row, 0] = ROOT
+    leaves.counted_from[row] = 0
     while True:
         state = tree.state[node]
         # Under territory rules the network evaluates the final position.
@@ -217,7 +254,13 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
             break
         if state == UNEXPANDABLE or depth >= params.max_depth:
             break
-        edge = best_edge(tree, node, depth, color, root, params, rng)
+        selection = wide(USUAL)
+        if has_human_prior(tree):
+            selection = draw_selection(node, color == root.color, people, rng)
+        if selection == USUAL:  # spliced on its own, so that the usual selection is not slower for the others
+            edge = best_edge(tree, node, depth, color, root, params, people, USUAL, rng)
+        else:
+            edge = best_edge(tree, node, depth, color, root, params, people, selection, rng)
         if edge == 0:
             break
         ends = passes >= 1 and not (root.free_button and button == 0.0)
@@ -225,7 +268,7 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
             edge = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
         move = wide(tree.move[edge])
         child = wide(tree.child[edge])
-        if has_graph(tree):
+        if has_edge_visits(tree):
             leaves.edges[row, depth] = edge if child > 0 else wide(tree.first_edge[node]) + wide(tree.tried[node])
         node = child if child > 0 else try_edge(tree, node, edge)
         if move != PASS:
@@ -237,9 +280,11 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, r
         leaves.moves[row, depth] = move
         depth += 1
         leaves.path[row, depth] = node
+        if selection == WITHOUT_WEIGHT:
+            leaves.counted_from[row] = depth
         tree.virtual_visits[node] += 1
         color = BLACK + WHITE - color
-        if has_graph(tree) and child > 0 and _ends_walk(tree, leaves, row, depth):
+        if has_edge_visits(tree) and child > 0 and _ends_walk(tree, leaves, row, depth, selection):
             kind = TRANSPOSITION
             break
     leaves.depth[row], leaves.color[row] = depth, color
@@ -316,6 +361,7 @@ def select_batch(
     tree: Tree,
     root: Root,
     params: Params,
+    people: HumanExploration,
     leaves: Leaves,
     positions: Positions,
     count: int,
@@ -331,7 +377,7 @@ def select_batch(
     """
     rows, slots, playouts, games_over = wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
-        kind = _descend(tree, root, params, leaves, rows, rng)
+        kind = _descend(tree, root, params, people, leaves, rows, rng)
         leaves.slot[rows] = slots
         if kind == EVALUATE:
             write_leaf_boards(root, params.superko, leaves, rows, positions, work)

@@ -29,19 +29,17 @@ _ROOT: Final = 0
 
 
 class Transpositions(NamedTuple):
-    """The keys of a tree of up to N nodes and E edges; both are 0 in a search that shares no nodes."""
+    """The keys of a tree of up to N nodes; 0 in a search that shares no nodes."""
 
     slots: NDArray[np.int32]  # [2 N] hash table with linear probing: the node, 0 where it is free
     key: NDArray[np.uint64]  # [N] of a node's position; 0: it is not shared
-    edge_visits: NDArray[np.int32]  # [E] playouts through the edge
 
 
-def new_transpositions(nodes: int, edges: int) -> Transpositions:
-    """Return a table without keys for a tree of up to this many nodes and edges."""
+def new_transpositions(nodes: int) -> Transpositions:
+    """Return a table without keys for a tree of up to this many nodes."""
     return Transpositions(
         slots=np.zeros(_SLOTS_PER_NODE * nodes, dtype=np.int32),
         key=np.zeros(nodes, dtype=np.uint64),
-        edge_visits=np.zeros(edges, dtype=np.int32),
     )
 
 

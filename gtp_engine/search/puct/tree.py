@@ -67,14 +67,19 @@ class Tree(NamedTuple):
     move: NDArray[np.int16]  # [E] a point or PASS
     prior: NDArray[np.float32]  # [E] the policy's probability
     child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
+    edge_visits: NDArray[np.int32]  # [E] playouts through a tried edge; [0] where they are all those of its node
+    human_prior: NDArray[np.float32]  # [E] the human-like policy's probability; [0] where no move is selected by it
     bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
-    graph: Transpositions  # what nodes that several edges lead to need, for N nodes and E edges or for none
+    graph: Transpositions  # what nodes that several edges lead to need, for N nodes or for none
 
 
-def new_tree(nodes: int, edges: int, *, with_bias: bool = False, with_graph: bool = False) -> Tree:
+def new_tree(
+    nodes: int, edges: int, *, with_bias: bool = False, with_graph: bool = False, with_human_prior: bool = False
+) -> Tree:
     """Return a tree that consists of a new root.
 
-    It has room for corrections of evaluations (`subtree_bias`) and for shared nodes (`transpositions`) only if asked.
+    It has room for corrections of evaluations (`subtree_bias`), for shared nodes (`transpositions`) and for a second
+    prior (`human_exploration`) only if asked.
     """
     return Tree(
         info=np.ones(2, dtype=np.int64),
@@ -89,8 +94,10 @@ def new_tree(nodes: int, edges: int, *, with_bias: bool = False, with_graph: boo
         move=np.zeros(edges, dtype=np.int16),
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
+        edge_visits=np.zeros(edges if with_graph or with_human_prior else 0, dtype=np.int32),
+        human_prior=np.zeros(edges if with_human_prior else 0, dtype=np.float32),
         bias=new_subtree_bias(nodes if with_bias else 0),
-        graph=new_transpositions(nodes, edges) if with_graph else new_transpositions(0, 0),
+        graph=new_transpositions(nodes if with_graph else 0),
     )
 
 
@@ -107,9 +114,21 @@ def has_graph(tree: Tree) -> bool:
 
 
 @inlined_kernel
+def has_edge_visits(tree: Tree) -> bool:
+    """Return whether the visits of an edge may be fewer than those of the node that it leads to."""
+    return tree.edge_visits.size > 0
+
+
+@inlined_kernel
+def has_human_prior(tree: Tree) -> bool:
+    """Return whether moves may be selected by the human-like policy."""
+    return tree.human_prior.size > 0
+
+
+@inlined_kernel
 def visits_of_edge(tree: Tree, edge: int) -> int:
     """Return the playouts through a tried edge."""
-    return wide(tree.graph.edge_visits[edge]) if has_graph(tree) else wide(tree.visits[tree.child[edge]])
+    return wide(tree.edge_visits[edge]) if has_edge_visits(tree) else wide(tree.visits[tree.child[edge]])
 
 
 @inlined_kernel
@@ -117,13 +136,13 @@ def weight_of_edge(tree: Tree, edge: int) -> float:
     """Return the part of the weight of the node that a tried edge leads to that its visits account for."""
     child = tree.child[edge]
     weight: float = tree.mean[child, WEIGHT]
-    return weight * tree.graph.edge_visits[edge] / max(1, tree.visits[child]) if has_graph(tree) else weight
+    return weight * tree.edge_visits[edge] / max(1, tree.visits[child]) if has_edge_visits(tree) else weight
 
 
 def edge_visits(tree: Tree, edges: slice) -> NDArray[np.int64]:
     """Return the playouts through tried edges, int64[k], as `visits_of_edge` does."""
-    if tree.graph.key.size > 0:
-        return tree.graph.edge_visits[edges].astype(np.int64)
+    if tree.edge_visits.size > 0:
+        return tree.edge_visits[edges].astype(np.int64)
     visits: NDArray[np.int64] = tree.visits[tree.child[edges]]
     return visits
 
@@ -154,6 +173,8 @@ def swap_edges(tree: Tree, a: int, b: int) -> None:
     tree.move[a], tree.move[b] = tree.move[b], tree.move[a]
     tree.prior[a], tree.prior[b] = tree.prior[b], tree.prior[a]
     tree.child[a], tree.child[b] = tree.child[b], tree.child[a]
+    if has_human_prior(tree):
+        tree.human_prior[a], tree.human_prior[b] = tree.human_prior[b], tree.human_prior[a]
 
 
 @kernel
@@ -179,6 +200,13 @@ def set_priors(tree: Tree, node: int, policy: NDArray[np.float32]) -> None:
     for edge in range(first, first + tree.edges[node]):
         tree.prior[edge] = policy[tree.move[edge]]
     promote_untried(tree, node)
+
+
+def set_human_priors(tree: Tree, node: int, policy: NDArray[np.float32]) -> None:
+    """Give the edges of a node these human-like priors, float32[n] by the move's point."""
+    first = int(tree.first_edge[node])
+    edges = slice(first, first + int(tree.edges[node]))
+    tree.human_prior[edges] = policy[tree.move[edges]]
 
 
 @spliced_kernel
@@ -293,6 +321,8 @@ def copy_subtree(
         for i in range(count):
             target.move[edges + i] = source.move[first + i]
             target.prior[edges + i] = source.prior[first + i]
+            if has_human_prior(source):
+                target.human_prior[edges + i] = source.human_prior[first + i]
             if i < tried:
                 child = wide(source.child[first + i])
                 if copies[child] == 0:
@@ -300,8 +330,8 @@ def copy_subtree(
                     origin[nodes] = child
                     nodes += 1
                 target.child[edges + i] = copies[child]
-                if has_graph(source):
-                    target.graph.edge_visits[edges + i] = source.graph.edge_visits[first + i]
+                if has_edge_visits(source):
+                    target.edge_visits[edges + i] = source.edge_visits[first + i]
         edges += count
         place += 1
     target.info[NODES] = nodes

@@ -246,6 +246,8 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
+        surplus_visits=max(0, int(moves.node_visits[i]) - visits),
+        surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,

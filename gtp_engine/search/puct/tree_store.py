@@ -23,7 +23,8 @@ _KEPT_SHARE: Final = 0.5
 
 
 _NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean")
-_EDGE_ARRAYS: Final = ("move", "prior", "child")
+_EDGE_ARRAYS: Final = ("move", "prior", "child", "edge_visits", "human_prior")
+"""The last two may be empty."""
 
 
 def _bytes(tree: Tree) -> int:
@@ -37,15 +38,23 @@ class TreeStore:
 
     Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
     new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
-    them when they leave the tree; None: evaluations are not corrected.  `with_graph` lets lines share nodes.
+    them when they leave the tree; None: evaluations are not corrected.  `with_graph` lets lines share nodes,
+    `with_human_prior` moves be selected by a second prior.
     """
 
     def __init__(
-        self, max_memory: int, moves: int, *, bias_free_share: float | None = None, with_graph: bool = False
+        self,
+        max_memory: int,
+        moves: int,
+        *,
+        bias_free_share: float | None = None,
+        with_graph: bool = False,
+        with_human_prior: bool = False,
     ) -> None:
         self._moves: Final = moves
         self._bias_free_share: Final = bias_free_share
         self._with_graph: Final = with_graph
+        self._with_human_prior: Final = with_human_prior
         least = _bytes(self._new_tree(1, 1))
         self._node_bytes: Final = _bytes(self._new_tree(2, 1)) - least
         self._edge_bytes: Final = _bytes(self._new_tree(1, 2)) - least
@@ -58,7 +67,13 @@ class TreeStore:
         return self._new_tree(nodes, 1 + nodes * self._moves)
 
     def _new_tree(self, nodes: int, edges: int) -> Tree:
-        return new_tree(nodes, edges, with_bias=self._bias_free_share is not None, with_graph=self._with_graph)
+        return new_tree(
+            nodes,
+            edges,
+            with_bias=self._bias_free_share is not None,
+            with_graph=self._with_graph,
+            with_human_prior=self._with_human_prior,
+        )
 
     @property
     def used(self) -> int:
@@ -110,7 +125,6 @@ class TreeStore:
                 getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
         if self._with_graph:
             larger.graph.key[: self.used] = tree.graph.key[: self.used]
-            larger.graph.edge_visits[:used_edges] = tree.graph.edge_visits[:used_edges]
         self._replace(larger, nodes_left=0)
 
     def reroot(self, node: int) -> None:
