@@ -31,7 +31,7 @@ loss first; speed is processor time on 19×19 in batches of 4, with float32 = 1:
     none         0.0102         93.4 %           0.0141
     9 %          0.0066         95.7 %           0.0047               2.4
     20 %         0.0048         95.7 %           0.0047               2.3                   1.7
-    40 %         0.0026         97.3 %           0.0044               2.2                   1.4
+    40 %         0.0030         96.5 %           0.0045           2.2 to 2.3                1.4
     bfloat16     0.0005         98.8 %           0.0029               1.9
 
 Attention bounds its speed: products of two tensors and softmax, which stay in floating point, take as long as all 8-bit
