@@ -257,10 +257,7 @@ def _descend(
         selection = wide(USUAL)
         if has_human_prior(tree):
             selection = draw_selection(node, color == root.color, people, rng)
-        if selection == USUAL:  # spliced on its own, so that the usual selection is not slower for the others
-            edge = best_edge(tree, node, depth, color, root, params, people, USUAL, rng)
-        else:
-            edge = best_edge(tree, node, depth, color, root, params, people, selection, rng)
+        edge = best_edge(tree, node, depth, color, root, params, people, selection, rng)
         if edge == 0:
             break
         ends = passes >= 1 and not (root.free_button and button == 0.0)
