@@ -58,7 +58,7 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     except ModelError as error:
         raise ModelError(f"{name}: {error}") from error
     digest = hashlib.sha256(data).hexdigest()
-    info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest)
+    info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest, advantages=True)
     content = build_model(network, info).SerializeToString()
     try:
         with replacing(target) as unfinished:
@@ -68,13 +68,11 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     return Conversion(target, info, network.parameters, len(content))
 
 
-def info_of_network(
-    network: Network, *, origin: str, terms: str, sha256: str, advantages: bool | None = None
-) -> NetworkInfo:
+def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, advantages: bool = False) -> NetworkInfo:
     """Return the metadata of the ONNX file of `network`.
 
-    `advantages` says whether it was trained with playout doubling advantages; by default, whether it is KataGo's: has a
-    source with a hash, and does not imitate people.
+    `advantages` says whether it was trained with playout doubling advantages, as KataGo's are, but for those that
+    imitate people.
     """
     imitates_people = network.trunk.from_profile is not None
     return NetworkInfo(
@@ -89,7 +87,7 @@ def info_of_network(
         model_version=network.version,
         scales=network.scales,
         suicide_area=network.suicide_area,
-        advantages=bool(sha256) and not imitates_people if advantages is None else advantages,
+        advantages=advantages and not imitates_people,
         origin=origin,
         license=terms,
         source_sha256=sha256,
