@@ -25,7 +25,7 @@ def first_module(config: TrainConfig) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
     Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
-    network file statistics are part of the weights and stay as they are.
+    network file statistics are part of the weights (`unfolds_norms`).
     """
     if config.init is not None:
         return module_of_file(config.init)
@@ -34,6 +34,12 @@ def first_module(config: TrainConfig) -> NetworkModule:
     module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)
     return module
+
+
+def unfolds_norms(config: TrainConfig) -> bool:
+    """Return whether the norms of the file that a run begins with get statistics again, because they shall change."""
+    is_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
+    return is_file and config.learning.fixed_norms < 1
 
 
 def untrained_module(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN) -> NetworkModule:

@@ -1,6 +1,7 @@
 """Distillation as a task of the training loop: learn a teacher's labels, validate on games that were held out."""
 
 from collections.abc import Mapping
+from itertools import repeat
 from types import MappingProxyType
 from typing import Final
 
@@ -13,15 +14,23 @@ from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.observers import Validation
 from gtp_engine.training.core.prefetch import Stream
-from gtp_engine.training.distillation.batches import Batch, Batches, Board
+from gtp_engine.training.distillation.batches import Batch, Batches
 from gtp_engine.training.distillation.losses import Losses, losses_of
 from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
-from gtp_engine.training.distillation.start import KIND, first_module, has_advantages, module_of_checkpoint, teacher_of
+from gtp_engine.training.distillation.start import (
+    KIND,
+    first_module,
+    has_advantages,
+    module_of_checkpoint,
+    teacher_of,
+    unfolds_norms,
+)
 from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule
+from gtp_engine.training.nets.unfold_norms import unfold_norms
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,6 +42,8 @@ _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Figures of a validation that are drawn."""
+_STATISTICS_BATCHES: Final = 16
+"""Batches that give a network from a file the statistics which its norms begin with."""
 
 
 def figures_of(module: NetworkModule, batch: Batch, machine: Machine, weights: LossWeights) -> Tensor:
@@ -47,10 +58,9 @@ class DistillationTask:
 
     names: Final = ("loss", *Losses._fields)
 
-    def __init__(self, config: TrainConfig, machine: Machine, *, has_statistics: bool) -> None:
-        shares = {(width, height): share for width, height, share in config.board_shares}
+    def __init__(self, config: TrainConfig, machine: Machine, stream: Stream[Batch], *, has_statistics: bool) -> None:
         learning = config.learning
-        self.stream: Final[Stream[Batch]] = _stream(config, machine, shares)
+        self.stream: Final = stream
         self._config: Final = config
         self._machine: Final = machine
         self._has_statistics: Final = has_statistics
@@ -72,23 +82,39 @@ class DistillationTask:
         return {str(place): vars(each) for place, each in agreements.items()}
 
 
-def _stream(config: TrainConfig, machine: Machine, shares: Mapping[Board, float]) -> Stream[Batch]:
+def _stream(config: TrainConfig, machine: Machine) -> Stream[Batch]:
     """Return the batches of a run."""
+    shares = {(width, height): share for width, height, share in config.board_shares}
     folder, size, seed = config.data / TRAIN, config.learning.batch, config.learning.seed
     if config.in_memory:
         return ResidentBatches(folder, size, seed=seed, device=machine.device, shares=shares)
     return Batches(folder, size, seed=seed, shares=shares)
 
 
+def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine) -> None:
+    """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
+
+    def run() -> None:
+        batch = next(batches).to(machine.device)
+        machine.run(module, batch.planes, batch.globals)
+
+    place, batches = stream.state(), iter(stream)
+    unfold_norms(module, repeat(run, _STATISTICS_BATCHES))
+    stream.go_to(place)
+
+
 def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> TrainingLoop[NetworkModule, Batch]:
     """Return a run at its beginning or, with a checkpoint, where that was written."""
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    module = first_module(config) if checkpoint is None else module_of_checkpoint(checkpoint)
+    module = machine.place(first_module(config) if checkpoint is None else module_of_checkpoint(checkpoint))
+    stream = _stream(config, machine)
+    if checkpoint is None and unfolds_norms(config):
+        _unfold_norms(module, stream, machine)
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
     loop = TrainingLoop(
-        machine.place(module),
-        DistillationTask(config, machine, has_statistics=module.counts_statistics),
+        module,
+        DistillationTask(config, machine, stream, has_statistics=module.counts_statistics),
         learning,
         machine,
         config.out,

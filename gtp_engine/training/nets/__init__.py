@@ -7,6 +7,7 @@
     shape  new      the size of a new network, and its description with random weights
     architecture    a description without weights, as JSON
     read_onnx       the description in an ONNX file that was exported here
+    unfold_norms    norms with statistics again, for training on from a file
 
 A module and the graph that `networks.onnx_export` builds from its description compute the same, on any board.
 """

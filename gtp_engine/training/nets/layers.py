@@ -117,6 +117,15 @@ class NormLayer(nn.Module):
         counts = self.counts and self.training
         return F.batch_norm(x, self.mean, self.variance, self.scale, self.bias, counts, STATISTICS_MOMENTUM, _EPSILON)
 
+    @torch.no_grad()
+    def set_statistics(self, mean: Tensor, variance: Tensor) -> None:
+        """Replace the running averages by `mean` and `variance` [C], without changing what the norm computes."""
+        old, new = torch.sqrt(self.variance + _EPSILON), torch.sqrt(variance + _EPSILON)
+        self.bias.add_(self.scale * (mean - self.mean) / old)
+        self.scale.mul_(new / old)
+        self.mean.copy_(mean)
+        self.variance.copy_(variance)
+
     def describe(self) -> BatchNorm:
         """Return the layer as plain data, its statistics merged into scale and bias."""
         deviation = np.sqrt(floats(self.variance).astype(np.float64) + _EPSILON)
