@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.errors import TengenError
+from gtp_engine.errors import TengenError, counted
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
@@ -171,7 +171,7 @@ def format_report(report: Mapping[str, Any]) -> str:
     """Return the measurements as lines of text."""
     machine = report["machine"]
     lines = [
-        f"Tengen {report['version']} on {machine['processor']}, {machine['cores']['usable']} cores",
+        f"Tengen {report['version']} on {machine['processor']}, {counted(machine['cores']['usable'], 'core')}",
         *_rows("rollouts/s, one core", report["rollouts_per_s"]),
         *_rows("playouts/s, all cores", report["playouts_per_s"]),
         f"process start to name           {report['startup_s']['name']:8.2f} s",

@@ -105,6 +105,19 @@ def test_the_files_named_exist(name: str) -> None:
     assert {path for path in paths if not list(ROOT.glob(path))} == set()
 
 
+FILE = re.compile(r"(?<![\w./-])[\w./-]+\.(?:onnx|bin\.gz|toml|sgf|json|jsonl)\b")
+"""What in a command is a file that it reads or writes."""
+
+
+def test_the_readme_names_no_file_that_its_reader_does_not_have() -> None:
+    """A name in capitals stands for one of the reader's; what a command writes follows `>`, `-o` or `--out`."""
+    blocks = "".join(re.findall(r"^(?: {4}.*\n)+", README, re.MULTILINE))
+    written = set(re.findall(r"(?:> |-o |--out )(\S+)", blocks))
+    assert written, "there are commands that write files"
+    named = {name for name in FILE.findall(blocks) if not Path(name).name.split(".")[0].isupper()}
+    assert {name for name in named - written if not (ROOT / name).exists()} == set()
+
+
 @each_document
 def test_the_commands_named_exist(name: str) -> None:
     """Every `gtp-engine` command line names a subcommand and flags that it has."""

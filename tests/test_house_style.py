@@ -1,8 +1,10 @@
 """Rules of the house that are read from the sources: attributes of classes, names of modules."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,33 @@ def test_a_module_name_means_one_thing() -> None:
     names = Counter(path.stem for path in SOURCES if not path.stem.startswith("__"))
     repeated = sorted(name for name, count in names.items() if count > 1)
     assert len(repeated) <= MOST_REPEATED_NAMES, repeated
+
+
+# --- one thing, several things ---
+
+PLURAL = re.compile(r" (games|moves|visits|files|cores|threads)\b(?!/)")
+
+
+def plurals(tree: ast.Module) -> list[str]:
+    """Return the numbers that are written before plural nouns though they may be 1; constants in capitals are not."""
+    found = []
+    for text in ast.walk(tree):
+        for number, noun in pairwise(text.values if isinstance(text, ast.JoinedStr) else []):
+            if isinstance(number, ast.FormattedValue) and isinstance(noun, ast.Constant) and PLURAL.match(noun.value):
+                found.append(ast.unparse(number.value))
+    return [name for name in found if not name.isupper()]
+
+
+def test_one_thing_is_not_plural() -> None:
+    """What counts things is `errors.counted`."""
+    found = [f"{path.relative_to(PACKAGE)}: {each}" for path in SOURCES for each in plurals(parse(path))]
+    assert found == [
+        "benchmark.py: count or 'all'",  # of the threads to measure
+        "gtp/analysis_output.py: self._game.vertex(move.point)",  # the name of a value follows
+        "gtp/analysis_output.py: self._game.vertex(move.point)",
+        "review/annotations.py: each.vertex",
+    ]
+
+
+def test_plurals_are_found() -> None:
+    assert plurals(ast.parse('f"{len(games)} games, {n:,} visits, {MOST} moves, {n} moves/s"')) == ["len(games)", "n"]

@@ -11,6 +11,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import settings_of, settings_options
+from gtp_engine.errors import counted
 from gtp_engine.training.alphago.stage_settings import (
     GameSettings,
     PolicyLearning,
@@ -76,7 +77,7 @@ def records_command(
     records = RecordFolder(folder, least_seed=seed)
     with ProgressBar() as bar, stop_on_signals() as is_stopped:
         played = play_records(player, records, settings, bar, is_stopped)
-    click.echo(f"{played:,} games played, {records.count:,} in {folder}")
+    click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
 
 
 @alphago_command.command("policy", cls=ConfigCommand)

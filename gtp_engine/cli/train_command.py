@@ -11,6 +11,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import given_settings, settings_of, settings_options
+from gtp_engine.errors import counted
 from gtp_engine.training.core.requirements import check_torch
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
@@ -146,7 +147,7 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     if status := carry_out_all(steps):
         sys.exit(status)
     rate, games = won_games(steps[-1])
-    click.echo(f"\nThe trained network won {rate:.0%} of {games} games against the untrained one.")
+    click.echo(f"\nThe trained network won {rate:.0%} of {counted(games, 'game')} against the untrained one.")
     sys.exit(0 if rate > 0.5 else 1)
 
 

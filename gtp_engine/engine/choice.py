@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gtp_engine.engine.request import Request
+from gtp_engine.errors import counted
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import SearchReport, for_color
 
@@ -26,6 +27,6 @@ def describe(game: Game, choice: Choice, request: Request) -> str:
     rate = report.playouts / max(report.seconds, 1e-6)
     return (
         f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
-        f"{report.visits} visits, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
+        f"{counted(report.visits, 'visit')}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
         f"pv {' '.join(map(game.vertex, line)) or 'none'}"
     )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config.level import LEVELS
-from gtp_engine.errors import problem, shown_path
+from gtp_engine.errors import counted, problem, shown_path
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
 from gtp_engine.level.skills import BOTTOM_SKILL, TOP_SKILL
@@ -155,7 +155,7 @@ def _told(outcome: Outcome) -> str:
     pairing = outcome.pairing
     return (
         f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {outcome.lead_black:+.1f} after "
-        f"{outcome.moves} moves"
+        f"{counted(outcome.moves, 'move')}"
     )
 
 

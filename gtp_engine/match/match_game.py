@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gtp_engine.clock import TimeLeft, full_time, time_after_move
-from gtp_engine.errors import IllegalMoveError, InvalidVertexError, shown
+from gtp_engine.errors import IllegalMoveError, InvalidVertexError, counted, shown
 from gtp_engine.go.constants import BLACK, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -99,7 +99,7 @@ def _play_on(game: Game, seats: dict[int, _Seat], settings: MatchSettings, refer
     """Let the engines move in turn until the game has ended."""
     while not game.is_over:
         if len(game.moves) >= settings.max_moves:
-            return _Ending("Void", "none", "max_moves", f"stopped after {settings.max_moves} moves")
+            return _Ending("Void", "none", "max_moves", f"stopped after {counted(settings.max_moves, 'move')}")
         ending = _one_move(game, seats[game.to_play], seats[opponent(game.to_play)], settings)
         if ending is not None:
             return ending

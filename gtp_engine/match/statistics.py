@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gtp_engine.errors import counted
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import SIDES, Side, Sprt, other_side
 from gtp_engine.match.sprt import ELO_SCALE, SprtResult, run_sprt
@@ -205,6 +206,6 @@ def _side_line(side: Side, name: str, summary: Summary) -> str:
     times, faults = summary.times[side], summary.faults[side]
     return (
         f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
-        f"{faults.time_losses} lost on time ({faults.overruns} moves over time), "
+        f"{faults.time_losses} lost on time ({counted(faults.overruns, 'move')} over time), "
         f"{faults.illegal_moves} by illegal moves, {faults.failures} by failures"
     )

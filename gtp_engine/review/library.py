@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from gtp_engine.errors import SgfError, TengenError, WorkerError, problem
+from gtp_engine.errors import SgfError, TengenError, WorkerError, counted, problem
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
@@ -175,7 +175,7 @@ class ReviewLibrary:
         if number is None:
             if len(games) > 1:
                 advice = "name one with --game N, or split the file"
-                raise SgfError(problem(f"{len(games):,} games in one file", expected="one", advice=advice))
+                raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
             return data
         if not 1 <= number <= len(games):
             raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))

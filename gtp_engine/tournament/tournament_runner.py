@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import TengenError, problem
+from gtp_engine.errors import TengenError, counted, problem
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError
@@ -122,5 +122,5 @@ def _core_sets(parallel: int) -> list[set[int]]:
     each = len(cores) // parallel
     if each == 0:
         given = f"parallel = {parallel} with bind-to-cores"
-        raise MatchError(problem(given, expected=f"at most the {len(cores)} cores of this machine"))
+        raise MatchError(problem(given, expected=f"at most this machine's {counted(len(cores), 'core')}"))
     return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]

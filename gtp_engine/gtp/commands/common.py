@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from gtp_engine.errors import counted
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.gtp.args import parse_point
 from gtp_engine.gtp.protocol import GtpError
@@ -54,4 +55,4 @@ def explain(game: "Game", choice: "Choice") -> str:
         return f"{move} without a search"
     percent = 100 * report.winrate
     expected = show_vertices(game, report.best.pv)
-    return f"{move}, winrate {percent:.1f} % after {report.visits} visits, expected {expected}"
+    return f"{move}, winrate {percent:.1f} % after {counted(report.visits, 'visit')}, expected {expected}"

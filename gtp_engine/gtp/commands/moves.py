@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from gtp_engine.errors import problem, shown
+from gtp_engine.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_integer, parse_moves
 from gtp_engine.gtp.commands.common import read_vertex, record_choice
@@ -82,7 +82,7 @@ def gg_undo(server: "GtpServer", args: Args) -> str:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
-        raise GtpError(problem(f"cannot undo {number} moves", expected="0 or more"))
+        raise GtpError(problem(f"cannot undo {counted(number, 'move')}", expected="0 or more"))
     server.engine.undo(number)
     return ""
 

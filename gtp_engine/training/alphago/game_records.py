@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import TengenError, problem
+from gtp_engine.errors import TengenError, counted, problem
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -113,7 +113,7 @@ def split_named(items: Sequence[Item], names: Sequence[str], share: float) -> tu
     if not all(parts):
         raise RecordsError(
             problem(
-                f"{len(parts[0])} games to train on and {len(parts[1])} to test on",
+                f"{counted(len(parts[0]), 'game')} to train on and {len(parts[1])} to test on",
                 expected="some of both",
                 advice="give more games, or another --test-share",
             )

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.errors import counted
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
@@ -81,7 +82,7 @@ def play_records(
             folder.add(played, result_of(played, balance[played.number]), player.name)
         seconds = time.monotonic() - began
         speed = (folder.count - before) / seconds
-        bar.update(folder.count / settings.games, f"{folder.count:,} games, {speed:.1f}/s")
+        bar.update(folder.count / settings.games, f"{counted(folder.count, 'game')}, {speed:.1f}/s")
     return folder.count - before
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gtp_engine.errors import counted
 from gtp_engine.nn.alphago_planes import planes_of
 from gtp_engine.training.alphago.examples import Examples
 from gtp_engine.training.alphago.experience import Collector, write_episodes
@@ -181,7 +182,8 @@ class Reinforcement:
         match = self._play_against(self._first, self.settings.evaluation_games, rng)
         rate, games = match.win_rate(), len(match.episodes)
         log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"win rate": rate}}})
-        run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {games} games against the first network won")
+        played = f"{counted(games, 'game')} against the first network"
+        run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {played} won")
         write_panels(self.out / CURVES, figure_panels(read_log(self.out / LOG), place="games"))
 
     def _place(self) -> dict[str, Any]:
@@ -231,5 +233,5 @@ def run_reinforcement(supervised: Path, settings: ReinforceSettings, game: GameS
     if not reinforcement.run(run):
         return None
     games = reinforcement.iterations * settings.games
-    origin = f"trained by Tengen on {games:,} games against earlier versions of itself"
+    origin = f"trained by Tengen on {counted(games, 'game')} against earlier versions of itself"
     return export_run(run, FILE_NAME, default_name="reinforced", origin=origin)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gtp_engine.errors import counted
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
@@ -129,7 +130,7 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
     trainer = _begin(train, test, settings, run.out)
     run.bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
-        f"{len(train.games):,} games to train on, {len(test.games):,} to test on"
+        f"{counted(len(train.games), 'game')} to train on, {len(test.games):,} to test on"
     )
     with RunLog(run.out, after=trainer.steps) as log:
         saved = time.monotonic()

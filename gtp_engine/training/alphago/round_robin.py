@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gtp_engine.errors import counted
 from gtp_engine.match.ratings import format_standings
 from gtp_engine.match.records import GameRecord
 from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
@@ -109,7 +110,7 @@ def report_of(players: Sequence[Player], terms: MatchTerms, out: Path) -> str:
     """Return the table under a line that describes its matches, as Markdown."""
     size, games, seconds = terms
     return (
-        f"{size}×{size}, {games} games of each pair, {seconds:g} s per move and one thread each, "
+        f"{size}×{size}, {counted(games, 'game')} of each pair, {seconds:g} s per move and one thread each, "
         f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95 % intervals.\n\n"
         f"{table_of(players, out)}"
     )

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from gtp_engine.errors import counted
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import GameStore, PositionRefs
 from gtp_engine.training.alphago.game_records import RecordedGame, split_games
@@ -70,7 +71,7 @@ def run_supervised(
     stream = ExampleStream(store, store.move_refs(), learning.batch, seed=learning.seed, for_value=False)
     objective = PolicyObjective(test_store, _test_positions(test_store, learning))
     facts = {"stage": "supervised policy", "shape": shape.to_json(), "test_share": settings.test_share}
-    run.bar.log(f"{len(train_games):,} games to train on, {len(test_games):,} to test on")
+    run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
     if not train(new_net(PolicyNet, shape, seed=learning.seed), objective, stream, learning, run, facts):
         return None
     samples = read_checkpoint(run.out).samples

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gtp_engine.errors import counted
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.alphago.examples import Examples, ExampleStream, examples_of
@@ -109,10 +110,11 @@ def run_value(
     net = _new_value_net(policy, settings, learning.seed)
     facts = {"stage": "value network", "shape": net.shape.to_json(), "games": settings.games}
     facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
-    run.bar.log(f"{len(train_games):,} games to train on, {len(test_games):,} to test on")
+    run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
     if not train(net, objective, stream, learning, run, facts):
         return None
-    origin = f"trained by Tengen on one position of each of {settings.games:,} games of a policy network with itself"
+    games = counted(settings.games, "game")
+    origin = f"trained by Tengen on one position of each of {games} of a policy network with itself"
     return export_run(run, FILE_NAME, default_name="value", origin=origin)
 
 

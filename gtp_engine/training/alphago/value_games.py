@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.errors import counted
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.progress import ProgressBar
@@ -114,7 +115,7 @@ def fill_folder(
     while len(episodes) + len(shard) < games and not is_stopped():
         shard.append(next(played))
         total = len(episodes) + len(shard)
-        bar.update(total / games, f"{total:,} games of one position each")
+        bar.update(total / games, f"{counted(total, 'game')} of one position each")
         if len(shard) == SHARD_GAMES:
             write_episodes(folder / f"{first}-{next(numbers):05}.npz", shard)
             episodes, shard = episodes + shard, []

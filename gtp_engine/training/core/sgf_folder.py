@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from gtp_engine.errors import SgfError, problem, shown_path
+from gtp_engine.errors import SgfError, counted, problem, shown_path
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 
@@ -40,5 +40,5 @@ def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
         usable += 1
         yield SgfGame(number, path.relative_to(folder).as_posix(), game, record.result or "")
     if not usable:
-        found = f"{len(paths)} files in {shown_path(folder)}, none of them usable"
+        found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
         raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))

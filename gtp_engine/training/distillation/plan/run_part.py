@@ -8,7 +8,7 @@ from typing import Final
 
 import torch
 
-from gtp_engine.errors import ConfigError, TengenError, problem, shown_path
+from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown_path
 from gtp_engine.machine import describe_machine
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import has_checkpoint
@@ -299,7 +299,7 @@ class _Part:
 
 def _device_name(machine: Machine) -> str:
     if machine.device.type != "cuda":
-        return f"with {machine.threads} threads"
+        return f"with {counted(machine.threads, 'thread')}"
     return f"({torch.cuda.get_device_name(machine.device)})"
 
 
