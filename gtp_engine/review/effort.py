@@ -9,8 +9,12 @@ from gtp_engine.review.findings import Finding
 from gtp_engine.review.game_line import Place
 
 DEFAULT_VISITS: Final = 80
-"""Visits of every position in the first pass: at half as many, moves of small prior are hardly tried at all; with more,
-twenty games of 250 moves take more than 40 minutes on two cores."""
+"""Visits of every position on 19×19 in the first pass: at half as many, moves of small prior are hardly tried at all;
+with more, twenty games of 250 moves take more than 40 minutes on two cores."""
+
+DEFAULT_POINTS: Final = 19 * 19
+LEAST_POINTS: Final = 9 * 9
+"""Points of the board to which DEFAULT_VISITS belong, and of that from which on smaller ones get no more visits."""
 
 SECOND_SHARE: Final = 0.25
 """Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that in long games both
@@ -46,8 +50,8 @@ CLOSE_INTEREST: Final = 1.0
 class Effort:
     """What a review may spend: `visits` for each position, or `seconds` for each, or `total` seconds for a game.
 
-    With visits or a total time there is a second pass, over the positions where most was at stake.  Raises ConfigError
-    for two limits at once and for values that are not positive.
+    Without any of them visits depend on the board.  With visits or a total time there is a second pass, over the
+    positions where most was at stake.  Raises ConfigError for two limits at once and for values that are not positive.
     """
 
     visits: int | None = None
@@ -63,10 +67,14 @@ class Effort:
             if not value > 0:
                 raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
 
-    @property
-    def first_visits(self) -> int | None:
-        """Visits of each position in the first pass; None if time limits it."""
-        return None if self.is_timed else self.visits or DEFAULT_VISITS
+    def first_visits(self, points: int) -> int | None:
+        """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.
+
+        By default a position of any board takes about the same time.
+        """
+        if self.is_timed:
+            return None
+        return self.visits or round(DEFAULT_VISITS * DEFAULT_POINTS / min(max(points, LEAST_POINTS), DEFAULT_POINTS))
 
     @property
     def is_timed(self) -> bool:

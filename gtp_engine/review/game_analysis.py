@@ -126,7 +126,8 @@ class GameAnalysis:
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each place of `line`; an exception that `progress` raises ends it between groups."""
         run = _Run(self._searcher, line, saved, progress, self._group)
-        visits, total, seconds = self._effort.first_visits, self._effort.total, self._effort.seconds
+        visits = self._effort.first_visits(line.points)
+        total, seconds = self._effort.total, self._effort.seconds
         everything = range(len(line.places))
         share = 0.5 if self._effort.has_second_pass else 1.0
         if total is not None:

@@ -64,6 +64,12 @@ class GameLine:
         """The moves of the main line."""
         return self.record.moves
 
+    @property
+    def points(self) -> int:
+        """The points of the board."""
+        game = self.positions[0].game
+        return game.width * game.height
+
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """All positions: those of the main line, then those of the variations in order."""

@@ -16,7 +16,7 @@ def review_of(data: bytes = RECORD, visits: int = 8) -> GameReview:
     return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
 
 
-def analysis_of(visits: int = 8, evaluator: AreaEvaluator | None = None) -> GameAnalysis:
+def analysis_of(visits: int | None = 8, evaluator: AreaEvaluator | None = None) -> GameAnalysis:
     return GameAnalysis(Config(), evaluator or AreaEvaluator(), Effort(visits=visits))
 
 

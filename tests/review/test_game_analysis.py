@@ -127,6 +127,15 @@ def test_efforts_that_make_no_sense_are_refused(values: dict[str, float]) -> Non
         Effort(**values)  # type: ignore[arg-type]
 
 
+def test_small_boards_get_more_visits_in_the_same_time() -> None:
+    visits = [Effort().first_visits(side * side) for side in (5, 9, 13, 19, 25)]
+    assert visits == [357, 357, 171, 80, 80]
+    assert Effort(visits=50).first_visits(81) == 50
+    assert Effort(total=60.0).first_visits(81) is None
+    findings = analysis_of(None).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
+    assert min(finding.visits for finding in findings) >= 357
+
+
 def test_positions_have_the_rules_and_stones_of_the_record() -> None:
     data = b"(;SZ[9]KM[5.5]RU[Japanese]HA[2]AB[gc][cg];W[ee];B[gg];AE[gc]PL[B];B[ff])"
     line = read_game(data, rules=Rules())

@@ -56,6 +56,7 @@ class ReviewSource(RolloutSource):
 def small_reviews(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let reviews search little, and tell of it often."""
     monkeypatch.setattr(effort, "DEFAULT_VISITS", 8)
+    monkeypatch.setattr(effort, "LEAST_POINTS", effort.DEFAULT_POINTS)  # on small boards too
     monkeypatch.setattr(effort, "SECOND_LEAST", 1)
     monkeypatch.setattr(review_work, "GROUP", 3)
 
