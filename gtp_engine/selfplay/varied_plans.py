@@ -11,7 +11,7 @@ import numpy as np
 
 from gtp_engine.go.handicap import free_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.selfplay.policy_games import KOMI_DEVIATION, GamePlan, draw_opening_length, komi_near
+from gtp_engine.selfplay.policy_games import KOMI_DEVIATION, GamePlan, Planner, draw_opening_length, komi_near
 
 RULE_WEIGHTS: Final[Mapping[str, float]] = {
     "chinese": 3,
@@ -56,6 +56,11 @@ MOST_DOUBLINGS: Final = 3
 """Shares of the games with handicap and of the others that have a playout doubling advantage, White's where there is a
 handicap; half a doubling to three.  As in KataGo's self-play (`handicapAsymmetricPlayoutProb`,
 `normalAsymmetricPlayoutProb`, and `maxAsymmetricRatio` 8)."""
+
+
+def planner_for(*, knows_advantage: bool) -> Planner:
+    """Return what plans the games of a teacher that knows playout doubling advantages, or of one that does not."""
+    return plan_with_advantages if knows_advantage else varied_plan
 
 
 def plan_with_advantages(rng: np.random.Generator, width: int, height: int) -> GamePlan:

@@ -11,7 +11,7 @@ from training.toy import run, tiny_config, tiny_module
 
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.start import first_module
+from gtp_engine.training.distillation.start import facts_of, first_module
 from gtp_engine.training.distillation.task import new_loop
 from gtp_engine.training.nets.layers import NormLayer
 from gtp_engine.training.nets.network_module import NetworkModule
@@ -100,5 +100,9 @@ def test_training_goes_on_from_a_file_with_norms(tmp_path: Path, in_memory: bool
     loop = new_loop(config)
     assert loop.module.counts_statistics
     assert loop.checkpoint().state["stream"] == place, "the batches that were measured are trained on too"
-    for one, other in zip(run(loop.average.module, 5, 5), run(first_module(config).eval(), 5, 5), strict=True):
+    for one, other in zip(
+        run(loop.average.module, 5, 5),
+        run(first_module(config, facts_of(config.data / "train")).eval(), 5, 5),
+        strict=True,
+    ):
         assert np.allclose(one, other, rtol=1e-3, atol=1e-3)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.varied_plans import plan_with_advantages, varied_plan
+from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
@@ -170,7 +170,7 @@ def _blocks(
         yield blocks_of_records(teacher(), records, batch=settings.batch, seed=seed, log=log)
         return
     temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
-    planner = plan_with_advantages if teacher.info().knows_advantage else varied_plan
+    planner = planner_for(knows_advantage=teacher.info().knows_advantage)
     games = SelfPlaySettings(shares, seed, settings.batch, temperatures, planner, settings.player_share)
     player = None if settings.player is None else _teacher(Path(settings.player), settings, looks=1)
     if settings.ray is not None:

@@ -1,14 +1,14 @@
 """Where training begins: a new network, or the weights of a file."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
-from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, TRAIN, UNKNOWN, first_shards, read_shard
+from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, UNKNOWN, first_shards, read_shard
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.nets.architecture import empty_network
 from gtp_engine.training.nets.network_module import NetworkModule
@@ -21,7 +21,18 @@ KIND: Final = "distillation"
 CHECKPOINT_SUFFIX: Final = ".pt"
 
 
-def first_module(config: TrainConfig) -> NetworkModule:
+class DataFacts(NamedTuple):
+    """What is known of the positions to train on."""
+
+    teacher: str
+    """The names of the networks that labelled them."""
+    has_advantages: bool
+    """Whether games were played with playout doubling advantages."""
+    has_all_labels: bool
+    """Whether there are labels for the outputs of `new.WITH_ERRORS`."""
+
+
+def first_module(config: TrainConfig, facts: DataFacts) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
     Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
@@ -29,7 +40,7 @@ def first_module(config: TrainConfig) -> NetworkModule:
     """
     if config.init is not None:
         return module_of_file(config.init)
-    outputs = WITH_ERRORS if has_all_labels(config.data / TRAIN) else PLAIN
+    outputs = WITH_ERRORS if facts.has_all_labels else PLAIN
     name, seed = config.name or config.shape.title, config.learning.seed
     module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)
@@ -78,22 +89,13 @@ def size_of_file(path: Path) -> str:
     return f"b{len(trunk.blocks)}c{len(trunk.conv.weights)}"
 
 
-def teacher_of(folder: Path) -> str:
-    """Return the names of the networks that labelled the first shard of each board size."""
-    return ", ".join(sorted({read_shard(path)[1].teacher for path in first_shards(folder).values()}))
-
-
-def has_advantages(folder: Path) -> bool:
-    """Return whether games of the shards of a folder were played with playout doubling advantages.
-
-    Told by one shard of each board; a shard is of many games.
-    """
-    return any(read_shard(path)[0].globals[:, ADVANTAGE].any() for path in first_shards(folder).values())
-
-
-def has_all_labels(folder: Path) -> bool:
-    """Return whether the shards of a folder have labels for the outputs of `new.WITH_ERRORS`, by one of each board."""
-    shards = [read_shard(path)[0] for path in first_shards(folder).values()]
-    return bool(shards) and all(
-        each.optimistic.any() and (each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards
+def facts_of(folder: Path) -> DataFacts:
+    """Return what the first shard of each board in a folder tells of its positions; a shard is of many games."""
+    found = [read_shard(path) for path in first_shards(folder).values()]
+    shards = [samples for samples, _ in found]
+    return DataFacts(
+        teacher=", ".join(sorted({meta.teacher for _, meta in found})),
+        has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
+        has_all_labels=bool(shards)
+        and all(each.optimistic.any() and (each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
     )

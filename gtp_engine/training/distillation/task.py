@@ -20,10 +20,9 @@ from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
 from gtp_engine.training.distillation.start import (
     KIND,
+    facts_of,
     first_module,
-    has_advantages,
     module_of_checkpoint,
-    teacher_of,
     unfolds_norms,
 )
 from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
@@ -107,7 +106,8 @@ def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> Train
     """Return a run at its beginning or, with a checkpoint, where that was written."""
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    module = machine.place(first_module(config) if checkpoint is None else module_of_checkpoint(checkpoint))
+    facts = facts_of(config.data / TRAIN)
+    module = machine.place(first_module(config, facts) if checkpoint is None else module_of_checkpoint(checkpoint))
     stream = _stream(config, machine)
     if checkpoint is None and unfolds_norms(config):
         _unfold_norms(module, stream, machine)
@@ -120,11 +120,7 @@ def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> Train
         config.out,
         kind=KIND,
         network=network,
-        settings={
-            "config": config.to_json(),
-            "teacher": teacher_of(config.data / TRAIN),
-            "advantages": has_advantages(config.data / TRAIN),
-        },
+        settings={"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages},
     )
     if checkpoint is not None:
         loop.resume(checkpoint)

@@ -26,7 +26,7 @@ from gtp_engine.training.core.run_log import RunLog, read_log
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.run import export_run, run_training
 from gtp_engine.training.distillation.shards import read_shard, shard_paths, write_shard
-from gtp_engine.training.distillation.start import first_module
+from gtp_engine.training.distillation.start import facts_of, first_module
 from gtp_engine.training.distillation.task import panels
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 
@@ -89,13 +89,13 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(
 def test_a_new_network_has_the_outputs_that_its_data_label(tmp_path: Path) -> None:
     """The first shard of each board decides; positions without a label are left out of a loss."""
     config = tiny_config(tmp_path)
-    assert first_module(config).network.version == PLAIN.version
+    assert first_module(config, facts_of(config.data / "train")).network.version == PLAIN.version
     for path in shard_paths(config.data / "train"):
         samples, meta = read_shard(path)
         path.unlink()
         write_shard(path, samples._replace(optimistic=samples.policy, score=abs(samples.score)), meta)
     write_data(config.data, (5, 5), seed=2)
-    assert first_module(config).network.version == WITH_ERRORS.version
+    assert first_module(config, facts_of(config.data / "train")).network.version == WITH_ERRORS.version
 
 
 def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.varied_plans import plan_with_advantages, varied_plan
+from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
 from gtp_engine.training.distillation.game_variety import parse_sizes
@@ -61,7 +61,7 @@ def generate(
         shares,
         data.seed,
         settings.games,
-        planner=plan_with_advantages if info.advantages else varied_plan,
+        planner=planner_for(knows_advantage=info.advantages),
         player_share=settings.player_share,
     )
 
