@@ -113,10 +113,11 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 @click.option("--max-moves", default=1000, show_default=True, help="Longer games are stopped and do not count.")
 @click.option(
     "--referee",
-    type=click.Choice(["estimate", "board", "players"]),
-    default="estimate",
+    type=click.Choice(["players", "estimate", "board"]),
+    default="players",
     show_default=True,
-    help="Who scores: our engine, estimating dead stones; the bare board; or the engines where they agree.",
+    help="Who scores: the engines where they agree who won, otherwise our engine; always our engine, which finds dead"
+    " stones; or the bare board.",
 )
 @click.option(
     "--reply-timeout",

@@ -20,7 +20,7 @@ Side = Literal["first", "second"]
 
 SIDES: Final[tuple[Side, Side]] = ("first", "second")
 
-RefereeMode = Literal["estimate", "board", "players"]
+RefereeMode = Literal["players", "estimate", "board"]
 """How a game that ended with two passes is scored; see `gtp_engine.match.referee`."""
 
 REFEREE_MODES: Final[tuple[RefereeMode, ...]] = get_args(RefereeMode)
@@ -101,7 +101,7 @@ class MatchSettings:
     random_plies: int = 0
     seed: int = 1
     max_moves: int = DEFAULT_MAX_MOVES
-    referee: RefereeMode = "estimate"
+    referee: RefereeMode = "players"
     reply_timeout: float = 600.0
     parallel: int = 1
     first_name: str = ""

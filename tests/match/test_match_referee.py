@@ -1,15 +1,17 @@
 """Who has won: dead stones estimated or not, and scores in one form."""
 
 import doctest
+import re
 
 import pytest
 
-from gtp_engine.go.constants import Move
+from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.match import referee as referees
 from gtp_engine.match.referee import Referee, winner_of
 from gtp_engine.match.settings import MatchSettings, RefereeMode
+from gtp_engine.sgf.values import parse_point
 
 # Black owns the left side and White the right; the white stone at B8 cannot live, even if White plays first.
 POSITION = """
@@ -35,6 +37,19 @@ def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
     referee.close()
 
 
+def test_stones_that_rollouts_give_to_the_loser() -> None:
+    """The end of a game between GNU Go and a policy: both said W+8; by rollouts it was B+23."""
+    moves = "cffcgeddefggfhcebffegffffggdeefdhgbeheafagaebhhdidiciehcdeedcdbd"
+    game = Game(9, komi=7.0)
+    for move in re.findall("..", moves):
+        game.play(parse_point(move, width=9, height=9))
+    game.play(PASS)
+    game.play(PASS)
+    referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee="estimate"))
+    assert referee.decide(game, []) == {"referee": "W+8"}
+    referee.close()
+
+
 def test_winner_of() -> None:
     winners = [winner_of(score, black="second", white="first") for score in ("B+0.5", "W+12", "0")]
     assert winners == ["second", "first", "draw"]
@@ -42,4 +57,4 @@ def test_winner_of() -> None:
 
 def test_docstring_examples() -> None:
     failed, attempted = doctest.testmod(referees)
-    assert (failed, attempted) == (0, 1)
+    assert (failed, attempted) == (0, 2)

@@ -88,6 +88,17 @@ def test_players_decide_where_they_agree(tmp_path: Path) -> None:
     assert (game.result, game.scores["referee"]) == ("W+9", "W+9")
 
 
+def test_players_that_agree_about_the_winner_decide(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black C3 --score W+9", "--score W+8", referee="players")
+    assert game.scores == {"referee": "W+8", "first": "W+9", "second": "W+8"}
+    assert game.winner == "second"
+
+
+def test_where_players_disagree_the_stones_are_read_out(tmp_path: Path) -> None:
+    (game,) = play(tmp_path, "--black C3 --score B+9", "--score W+8", referee="players")
+    assert game.scores == {"referee": "B+24.5", "first": "B+9", "second": "W+8"}
+
+
 @pytest.mark.parametrize(
     ("moves", "detail"),
     [

@@ -31,7 +31,7 @@ def settings(**values: Any) -> MatchSettings:
         ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
         ({"increment": 2.0}, "needs main time"),
         ({"reply_timeout": 0.0}, "more than zero seconds"),
-        ({"referee": "coin"}, "'coin': expected estimate, board, players"),
+        ({"referee": "coin"}, "'coin': expected players, estimate, board"),
         ({"rules": "chess"}, "'chess'"),
         ({"board_size": 5, "handicap": 2}, "5x5 is too small for a fixed handicap"),
         ({"board_size": 9, "handicap": 10}, "invalid fixed handicap 10: expected 2 to 9 stones"),
