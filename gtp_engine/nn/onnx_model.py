@@ -31,8 +31,8 @@ MAX_SESSIONS: Final = 6
 ANY_BATCH: Final = 0
 """In place of a number of positions: the session takes any number."""
 
-_ERRORS_ONLY: Final = 3
-"""ONNX Runtime's log level: warnings about the graph mean nothing to a user."""
+_FATAL_ONLY: Final = 4
+"""ONNX Runtime's log level: warnings about the graph mean nothing to a user, and errors come as exceptions too."""
 
 _OUTPUTS: Final = ("policy", "value", "misc", "ownership")
 
@@ -169,7 +169,7 @@ def new_session(
     Raises ModelError if ONNX Runtime cannot load the network, or not with this provider.
     """
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = _ERRORS_ONLY
+    options.log_severity_level = _FATAL_ONLY
     for name, size in dimensions.items():
         options.add_free_dimension_override_by_name(name, size)
     provider = runtime.provider

@@ -398,7 +398,8 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path) -> None:
         key: text for key, text in before.items() if key != "tengen.precision"
     }
     note = json.loads(after["tengen.quantization"])
-    assert (note["positions"], note["seed"], note["layers"], note["layers_in_float"]) == (24, 1, 4, [])
+    assert (note["seed"], note["layers"], note["layers_in_float"]) == (1, 4, [])
+    assert 24 <= note["positions"] < 36, "two thirds, and what whole games add"
     assert note["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
     assert note["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
     assert (len(result.sensitivities), result.exact) == (4, frozenset())

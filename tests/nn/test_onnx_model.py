@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from nn import tiny_networks
+from nn.katago_files import NetworkFile
 
 from gtp_engine.errors import ModelError
+from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn import onnx_model
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
@@ -82,6 +84,20 @@ def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
     openvino = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
     for count in (1, 2):
         assert_alike(openvino.run(*inputs(count)), OnnxModel(network, CPU).run(*inputs(count)), 1e-3)
+
+
+@needs_openvino
+@pytest.mark.parametrize("human", [0, 1])
+@pytest.mark.parametrize("activation", ["RELU", "MISH", "SILU"])
+def test_openvino_runs_the_products_of_newer_networks(tmp_path: Path, activation: str, human: int) -> None:
+    """Those for the pass, and for the profile of a player: it had no Mish between two products with matrices."""
+    source, target = tmp_path / "net.bin.gz", tmp_path / "net.onnx"
+    source.write_bytes(NetworkFile(15, human=human, activation=activation).bytes(gzipped=True))
+    convert_file(source, target)
+    spatial, globals_ = inputs(2)
+    globals_ = np.concatenate([globals_, np.ones((2, 192 * human), np.float32)], axis=1)
+    openvino = OnnxModel(target, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    assert_alike(openvino.run(spatial, globals_), OnnxModel(target, CPU).run(spatial, globals_), 1e-3)
 
 
 @pytest.mark.parametrize(

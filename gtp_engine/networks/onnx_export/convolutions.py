@@ -62,6 +62,20 @@ def activate(graph: Graph, x: Tensor, activation: Activation) -> Tensor:
     return x
 
 
+def activate_between_products(graph: Graph, x: Tensor, activation: Activation) -> Tensor:
+    """Return the activation of `x` [B, C], which comes from a product with a matrix and goes into another one.
+
+    OpenVINO makes one node of such a sequence, and cannot load a network with a Mish in it; so Mish takes other steps
+    than in `activate`: x − 2x / (1 + (1 + eˣ)²).  Where eˣ overflows the result is x, which is correct.
+    """
+    if activation is not Activation.MISH:
+        return activate(graph, x, activation)
+    one = graph.floats(1.0)
+    power = graph.add("Add", graph.add("Exp", x), one)
+    divisor = graph.add("Add", graph.add("Mul", power, power), one)
+    return graph.add("Sub", x, graph.add("Div", graph.add("Add", x, x), divisor))
+
+
 def norm_act_conv(graph: Graph, x: Tensor, layer: NormActConv, following: BatchNorm | None = None) -> Tensor:
     """Return norm, activation and convolution of `x`, with a `following` norm folded in."""
     active = activate(graph, normalize(graph, x, layer.norm), layer.activation)

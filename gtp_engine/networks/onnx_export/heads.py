@@ -6,6 +6,7 @@ from gtp_engine.networks.katago_format.description import Conv, Floats, MatMul, 
 from gtp_engine.networks.onnx_export.board_shape import BoardSize
 from gtp_engine.networks.onnx_export.convolutions import (
     activate,
+    activate_between_products,
     biased_convolution,
     convolve,
     pool_branch,
@@ -40,7 +41,7 @@ def _pass_logits(graph: Graph, pooled: Tensor, head: PolicyHead, size: BoardSize
     if head.pass_to_logits is None:
         return pooled_product(graph, pooled, MatMul(head.pool_to_pass.weights[:, :count]), size)
     hidden = with_bias(graph, pooled_product(graph, pooled, head.pool_to_pass, size), head.pass_bias)
-    hidden = activate(graph, hidden, head.pass_activation)
+    hidden = activate_between_products(graph, hidden, head.pass_activation)
     return graph.add("MatMul", hidden, graph.constant(head.pass_to_logits.weights[:, :count]))
 
 
