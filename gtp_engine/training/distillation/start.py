@@ -36,7 +36,7 @@ def first_module(config: TrainConfig, facts: DataFacts) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
     Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
-    network file statistics are part of the weights (`unfolds_norms`).
+    network file they are folded into the weights (`task` gives them statistics again).
     """
     if config.init is not None:
         return module_of_file(config.init)
@@ -47,8 +47,8 @@ def first_module(config: TrainConfig, facts: DataFacts) -> NetworkModule:
     return module
 
 
-def unfolds_norms(config: TrainConfig) -> bool:
-    """Return whether the norms of the file that a run begins with get statistics again, because they shall change."""
+def has_folded_norms(config: TrainConfig) -> bool:
+    """Return whether a run begins with a file whose norms are folded into its weights, and shall train them."""
     is_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
     return is_file and config.learning.fixed_norms < 1
 

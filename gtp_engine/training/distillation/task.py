@@ -22,8 +22,8 @@ from gtp_engine.training.distillation.start import (
     KIND,
     facts_of,
     first_module,
+    has_folded_norms,
     module_of_checkpoint,
-    unfolds_norms,
 )
 from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
@@ -109,7 +109,7 @@ def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> Train
     facts = facts_of(config.data / TRAIN)
     module = machine.place(first_module(config, facts) if checkpoint is None else module_of_checkpoint(checkpoint))
     stream = _stream(config, machine)
-    if checkpoint is None and unfolds_norms(config):
+    if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
     loop = TrainingLoop(
