@@ -93,7 +93,8 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
 def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunders) -> Question:
     """Return the best move, or another one if the opponent captures after it and that leaves it clearly worse.
 
-    The network often does not see that stones are in atari.
+    The network often does not see that stones are in atari.  The other moves are those that save the stones, and the
+    likeliest; for one that is such a move itself, what counts is the position after the capture too.
     """
     if blunders.kind(found.best) is None:
         return found.best
@@ -105,10 +106,10 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
     likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
-        if blunders.kind(point) is None:
-            lead = for_color((yield _after(game, point, color)), color)
-            if lead > least:
-                best, least = point, lead
+        capture = None if blunders.kind(point) is None else blunders.refuted(point)
+        lead = for_color((yield capture or _after(game, point, color)), color)
+        if lead > least:
+            best, least = point, lead
     return best
 
 

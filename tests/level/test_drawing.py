@@ -12,7 +12,7 @@ from gtp_engine.level.skills import LevelSettings
 BEST, GOOD, BAD = (parse_vertex(vertex, width=7, height=7) for vertex in ("D4", "C3", "A1"))
 
 
-ELSEWHERE, EXTENSION = (parse_vertex(vertex, width=7, height=7) for vertex in ("G1", "E5"))
+ELSEWHERE, OTHER, EXTENSION = (parse_vertex(vertex, width=7, height=7) for vertex in ("G1", "G7", "E5"))
 
 
 def found(**changes: object) -> Found:
@@ -94,6 +94,24 @@ def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
 
 def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_worth_more():
     assert answer_to_atari(after_capture=-10.0, after_extension=5.0) == EXTENSION
+
+
+def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played():
+    game = Game(7, 7)
+    game.set_up([Move(color, point) for point, color in parse_diagram(ATARI).stones.items()])
+    policy = np.zeros(game.board.color.size, dtype=np.float32)
+    policy[[ELSEWHERE, OTHER]] = (0.6, 0.4)
+    question = choose_move(
+        game, BLACK, found(best=ELSEWHERE, policy=policy), LevelSettings(1, 0.1, 5.0), np.random.default_rng(1)
+    )
+    asked, captures = next(question), 0
+    try:
+        while True:
+            captures += asked.last_move == Move(WHITE, EXTENSION)
+            asked = question.send(4.0 if asked.board.color[OTHER] == BLACK else -9.0)
+    except StopIteration as ended:
+        assert ended.value == OTHER
+    assert captures == 3, "both moves, the best one twice, are compared after the capture"
 
 
 def test_stones_in_atari_are_given_up_for_something_larger():
