@@ -94,7 +94,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     """Return the best move, or another one if the opponent captures after it and that leaves it clearly worse.
 
     The network often does not see that stones are in atari.  The other moves are those that save the stones, and the
-    likeliest; for one that is such a move itself, what counts is the position after the capture too.
+    likeliest; one that is such a move itself must be better before and after the capture.
     """
     if blunders.kind(found.best) is None:
         return found.best
@@ -106,8 +106,10 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
     likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
+        lead = for_color((yield _after(game, point, color)), color)
         capture = None if blunders.kind(point) is None else blunders.refuted(point)
-        lead = for_color((yield capture or _after(game, point, color)), color)
+        if lead > least and capture is not None:
+            lead = min(lead, for_color((yield capture), color))
         if lead > least:
             best, least = point, lead
     return best

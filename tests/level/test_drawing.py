@@ -101,17 +101,22 @@ def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played
     game.set_up([Move(color, point) for point, color in parse_diagram(ATARI).stones.items()])
     policy = np.zeros(game.board.color.size, dtype=np.float32)
     policy[[ELSEWHERE, OTHER]] = (0.6, 0.4)
-    question = choose_move(
-        game, BLACK, found(best=ELSEWHERE, policy=policy), LevelSettings(1, 0.1, 5.0), np.random.default_rng(1)
-    )
-    asked, captures = next(question), 0
-    try:
-        while True:
-            captures += asked.last_move == Move(WHITE, EXTENSION)
-            asked = question.send(4.0 if asked.board.color[OTHER] == BLACK else -9.0)
-    except StopIteration as ended:
-        assert ended.value == OTHER
-    assert captures == 3, "both moves, the best one twice, are compared after the capture"
+    best = found(best=ELSEWHERE, policy=policy)
+
+    def chosen(*, other_after_move: float, other_after_capture: float) -> int:
+        question = choose_move(game, BLACK, best, LevelSettings(1, 0.1, 5.0), np.random.default_rng(1))
+        try:
+            asked = next(question)
+            while True:
+                is_capture = asked.last_move == Move(WHITE, EXTENSION)
+                other = other_after_capture if is_capture else other_after_move
+                asked = question.send(other if asked.board.color[OTHER] == BLACK else -9.0)
+        except StopIteration as ended:
+            return int(ended.value)
+
+    assert chosen(other_after_move=4.0, other_after_capture=4.0) == OTHER
+    assert chosen(other_after_move=4.0, other_after_capture=-20.0) == ELSEWHERE
+    assert chosen(other_after_move=-20.0, other_after_capture=4.0) == ELSEWHERE, "the capture is not the best answer"
 
 
 def test_stones_in_atari_are_given_up_for_something_larger():
