@@ -186,6 +186,7 @@ def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Then handicap stones are placed, and a game is reviewed.
     """
     monkeypatch.setattr(effort, "DEFAULT_VISITS", 4)
+    monkeypatch.setattr(effort, "LEAST_POINTS", effort.DEFAULT_POINTS)  # on small boards too
     monkeypatch.setattr(effort, "SECOND_LEAST", 1)
 
     async def test(chromium: Browser) -> None:

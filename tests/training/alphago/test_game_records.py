@@ -42,7 +42,7 @@ def test_an_unusable_file_is_logged_and_skipped(tmp_path: Path) -> None:
 
 def test_a_folder_without_games(tmp_path: Path) -> None:
     write(tmp_path, "broken.sgf", "(;")
-    with pytest.raises(SgfError, match=r"^1 files in .*, none of them usable: expected readable game records"):
+    with pytest.raises(SgfError, match=r"^1 file in .*, none of them usable: expected readable game records"):
         read_games(tmp_path, log=lambda _: None)
 
 
