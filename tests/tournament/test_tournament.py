@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from match_helpers import engine, won_by
 
-from gtp_engine.errors import TengenError
+from gtp_engine.errors import TengenError, counted
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.page import page_of
@@ -117,7 +117,7 @@ class TestGames:
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
     def test_more_games_than_cores_cannot_be_bound(self, tmp_path: Path) -> None:
         cores = len(os.sched_getaffinity(0))
-        with pytest.raises(MatchError, match=f"at most this machine's {cores} cores?"):
+        with pytest.raises(MatchError, match=f"at most this machine's {counted(cores, 'core')}$"):
             TournamentRunner(described("", "", parallel=cores + 1, **{"bind-to-cores": True}), tmp_path)
 
 
