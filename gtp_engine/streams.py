@@ -76,8 +76,17 @@ def write_log(text: str) -> None:
     try:
         sys.stderr.write(text + "\n")  # in one piece: threads write here too
         sys.stderr.flush()
+    except BrokenPipeError:
+        _discard_stderr()
     except (OSError, ValueError):
         return
+
+
+def _discard_stderr() -> None:
+    """Send what is written to stderr nowhere: text in its buffer would fail again at exit, with status 120."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stderr.fileno())
+    os.close(null)
 
 
 def wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:

@@ -31,7 +31,7 @@ def compile_once(searches: str) -> None:
 class GtpProcess:
     """Runs `python -m gtp_engine gtp` with further arguments, until the end of the `with` block at most.
 
-    Its kernels are compiled before, unless the process `is_cold`.
+    Its kernels are compiled before, unless the process `is_cold`.  Its streams are buffered, as users have them.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class GtpProcess:
         command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
         self._unread = b""
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
+        environment.pop("PYTHONUNBUFFERED", None)
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, bufsize=0
         )
