@@ -118,15 +118,18 @@ def _levels_of_board(size: int, board: dict[str, Any]) -> str:
         cells = [level, str(board["elo"][level]), str(settings.visits), f"{settings.temperature:.2f}"]
         cells += [f"{settings.allowed_loss:.1f}", *_check_cells(checks.get(level))]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += [
-        "",
-        *(
-            f"{check['level']} gives {check['weaker']} three stones, no komi: White scores "
-            f"{_share(check)} in {check['games']} games."
-            for check in board["handicap"]
-        ),
+    return "\n".join([*lines, "", *_handicap_lines(board)]).rstrip()
+
+
+def _handicap_lines(board: dict[str, Any]) -> list[str]:
+    if not board.get("handicap"):
+        return []
+    lines = [
+        f"{check['level']} gives {check['weaker']} three stones, no komi: White scores {_share(check)} in "
+        f"{check['games']} games."
+        for check in board["handicap"]
     ]
-    return "\n".join(lines).rstrip()
+    return [*lines, f"By these games and earlier ones a stone is worth {board['stone']} Elo points."]
 
 
 def _check_cells(check: dict[str, Any] | None) -> list[str]:

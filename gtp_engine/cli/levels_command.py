@@ -47,7 +47,11 @@ That of 19x19 takes far longer than that of 9x9; the weak levels come first.
     type=click.IntRange(0, 10_000),
     help="Games with three stones between ranks three apart, for each of three pairs; from 17x17 on.",
 )
-@click.option("--spacing", type=click.FloatRange(1, 400), help="Elo points from rank to rank. [default: by board]")
+@click.option(
+    "--spacing",
+    type=click.FloatRange(1, 400),
+    help="Elo points from rank to rank. [default: the worth of a stone; less on small boards]",
+)
 @click.option(
     "--below-top",
     default=0.0,

@@ -7,7 +7,8 @@
     table      `LevelTable`: which skill each rank has, by board size; the file NET.levels.json beside a network
 
 A *skill* is one number: −3 is a beginner, 11 the strongest level.  Its scale has no unit; matches measure what a skill
-is worth (`match.level_calibration`), and the table gives each rank a skill such that ranks are evenly spaced.
+is worth (`match.level_calibration`), and the table gives each rank a skill such that ranks are evenly spaced, on large
+boards by what a handicap stone is worth.
 
 Not here: the search and the end of the game, which are the engine's (`engine.level_play`).
 """

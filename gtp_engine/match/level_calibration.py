@@ -2,8 +2,10 @@
 
 1. Games between neighbouring skills of a coarse scale show what a skill is worth.
 2. A curve that rises everywhere is fitted to them and inverted: ranks get skills such that they are evenly spaced.
-3. Games between neighbouring ranks, of every other or every fourth one, check that, and games with a handicap that a
-   stone makes up for a rank.
+3. Games between neighbouring ranks, of every other or every fourth one, check that, and on large boards games with a
+   handicap that a stone makes up for a rank.
+4. All games so far may be fitted again.  Those with a handicap tell what a stone is worth: so many points ranks are
+   then apart on large boards.
 
 Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.  All games
 together then rate the ranks.
@@ -32,6 +34,9 @@ from gtp_engine.match.statistics import elo_difference, wilson_interval
 
 Floats = NDArray[np.float64]
 
+ELO_PER_NAT: Final = ELO_SCALE / math.log(10)
+"""Elo points for a unit of the logarithm of the odds."""
+
 KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
 """Skills between which the rating is taken to rise evenly: closer together where a unit of skill is worth most.  On
 19×19 it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
@@ -40,6 +45,10 @@ _PRIOR_SLOPE: Final = 0.8
 _PRIOR_WEIGHT: Final = 0.25
 _LEAST_SLOPE: Final = 0.05
 """Expected rise of the rating with a unit of skill, in nats (0.8 is 140 points), its weight in games, and the least."""
+
+_PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
+_PRIOR_STONE_WEIGHT: Final = 4.0
+"""Expected worth of a handicap stone, in nats (100 points), and its weight; 40 games of three stones weigh 90."""
 
 _LONGEST_STEP: Final = 0.5
 _STEPS: Final = 200
@@ -50,9 +59,9 @@ COARSE_SKILLS: Final = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0
 LARGE_SIZE: Final = 17
 """Side of the board from which skills below 0 are far weaker than 20k and are left out."""
 
-SPACING: Final[Mapping[int, float]] = {9: 60.0, 13: 80.0, 19: 100.0}
-"""Elo points from rank to rank, if the range of skills is wide enough.  On 19×19 a stone is worth about as much; on
-smaller boards there is less room for mistakes."""
+SPACING: Final[Mapping[int, float]] = {9: 60.0, 13: 80.0}
+"""Elo points from rank to rank, if the range of skills is wide enough.  On large boards it is the worth of a stone; on
+smaller ones there is less room for mistakes."""
 
 HANDICAP_STONES: Final = 3
 HANDICAP_PAIRS: Final = (("15k", "12k"), ("8k", "5k"), ("2k", "2d"))
@@ -119,6 +128,10 @@ class Measurement:
             if (row.size, row.handicap) == (self.size, handicap) and row.network in networks
         ]
 
+    def all_games(self) -> list[GameRow]:
+        """Return the even games and those with a handicap."""
+        return self.games() + self.games(HANDICAP_STONES)
+
     def play(self, pairings: Iterable[Pairing], *, handicap: int = 0) -> None:
         """Play those games that are not in the file yet."""
         played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
@@ -160,9 +173,10 @@ def _told(outcome: Outcome) -> str:
 
 
 class Curve(NamedTuple):
-    """Elo points at the skills `KNOTS`, 0 at the first; linear in between."""
+    """Elo points at the skills `KNOTS`, 0 at the first, linear in between; and those that a handicap stone is worth."""
 
     elo: Floats
+    stone: float
 
     def at(self, skill: float) -> float:
         """Return the rating of a skill."""
@@ -170,23 +184,25 @@ class Curve(NamedTuple):
 
 
 def fit_curve(games: Sequence[GameRow]) -> Curve:
-    """Return the most likely ratings of skills, from even games, as a curve that rises everywhere.
+    """Return the most likely ratings of skills, as a curve that rises everywhere, and worth of a stone.
 
     A curve of few parameters needs fewer games than a rating for each skill.  Newton's method, for the model of
-    Bradley and Terry, with a drawn game's worth of pull towards `_PRIOR_SLOPE`.
+    Bradley and Terry, with a drawn game's worth of pull towards `_PRIOR_SLOPE`, and some games' towards `_PRIOR_STONE`.
     """
-    black = np.array([_heights(row.black) for row in games])
-    white = np.array([_heights(row.white) for row in games])
     points = np.array([row.points for row in games])
-    difference = black - white
-    slopes = np.full(len(KNOTS) - 1, _PRIOR_SLOPE)
+    advantages = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
+    slopes = len(KNOTS) - 1
+    prior = np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE)
+    weight = np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT)
+    fitted = prior
     for _ in range(_STEPS):
-        expected = 1.0 / (1.0 + np.exp(-difference @ slopes))
-        gradient = difference.T @ (points - expected) + _PRIOR_WEIGHT * (_PRIOR_SLOPE - slopes)
-        curvature = (difference.T * (expected * (1.0 - expected))) @ difference + _PRIOR_WEIGHT * np.eye(slopes.size)
+        expected = 1.0 / (1.0 + np.exp(-advantages @ fitted))
+        gradient = advantages.T @ (points - expected) + weight * (prior - fitted)
+        curvature = (advantages.T * (expected * (1.0 - expected))) @ advantages + np.diag(weight)
         step = np.clip(np.linalg.solve(curvature, gradient), -_LONGEST_STEP, _LONGEST_STEP)
-        slopes = np.maximum(slopes + step, _LEAST_SLOPE)
-    return Curve(np.append(0.0, np.cumsum(slopes * np.diff(KNOTS))) * ELO_SCALE / math.log(10))
+        fitted = np.maximum(fitted + step, _LEAST_SLOPE)
+    elo = np.append(0.0, np.cumsum(fitted[:slopes] * np.diff(KNOTS)))
+    return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT)
 
 
 def _heights(skill: float) -> Floats:
@@ -268,7 +284,8 @@ def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> li
     found = []
     for weaker, level in HANDICAP_PAIRS:
         points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
-        found.append(Check(level, weaker, len(points), sum(points)))
+        if points:
+            found.append(Check(level, weaker, len(points), sum(points)))
     return found
 
 
@@ -282,15 +299,16 @@ def fitted_skills(
 ) -> dict[str, float]:
     """Play the games that are missing between neighbours of COARSE_SKILLS, and return the skill of each rank.
 
-    `spacing` None is that of `SPACING`; `below_top` is as in `skills_of_levels`.  With `refit` the curve is fitted to
-    all games so far, those that checked an earlier curve too.
+    `spacing` None is that of `SPACING`, on large boards the worth of a stone; `below_top` is as in `skills_of_levels`.
+    With `refit` the curve is fitted to all games so far, those that checked an earlier curve too.
     """
     size = measurement.size
     coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
     measurement.play(pairings_of(coarse_skills, coarse_games))
-    curve = fit_curve([row for row in measurement.games() if refit or {row.black, row.white} <= set(coarse_skills)])
+    coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
+    curve = fit_curve(measurement.all_games() if refit else coarse)
     if spacing is None:
-        spacing = SPACING.get(size, SPACING[_NEAREST_SIZE])
+        spacing = curve.stone if size >= LARGE_SIZE else SPACING.get(size, SPACING[_NEAREST_SIZE])
     return skills_of_levels(curve, spacing, below_top)
 
 
@@ -308,12 +326,14 @@ def checked_board(
         for pairings in handicap_pairings(skills, handicap_games).values():
             measurement.play(pairings, handicap=HANDICAP_STONES)
     played = measurement.games()
-    curve, checks = fit_curve(played), checks_of(played, skills, levels)
-    with_handicap = handicap_checks(measurement.games(HANDICAP_STONES), skills)
-    return {
+    curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, levels)
+    board = {
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
         "games": {"all": len(played), "checks": sum(check.games for check in checks)},
         "checks": [check.as_dict() for check in checks if check.games],
-        "handicap": [check.as_dict() for check in with_handicap if check.games],
     }
+    if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):
+        board["handicap"] = [check.as_dict() for check in with_handicap]
+        board["stone"] = round(curve.stone)
+    return board

@@ -53,8 +53,25 @@ def test_a_curve_rises_even_where_the_weaker_side_won():
     assert (np.diff(fit_curve(games).elo) > 0.0).all()
 
 
+def test_a_curve_finds_what_a_stone_is_worth():
+    """Between equal players three stones win 85 % of the games: 301 points."""
+    games = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 150), 0.0, 200) for n in range(1000)]
+    assert fit_curve(games).stone == pytest.approx(100.4, abs=0.5)
+    weaker = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 300), 0.0, 200) for n in range(1000)]
+    assert fit_curve(weaker).stone == pytest.approx(49.1, abs=0.5)
+
+
+def test_a_stone_is_worth_100_points_until_games_tell_better():
+    assert fit_curve(games_between(0.0, 1.5, won=6, games=8)).stone == pytest.approx(100.0)
+
+
+def curve_up_to(elo: float) -> Curve:
+    """Return a curve that rises evenly from knot to knot."""
+    return Curve(np.linspace(0.0, elo, len(KNOTS)), 100.0)
+
+
 def test_levels_are_evenly_spaced_from_the_top():
-    curve = Curve(np.linspace(0.0, 4000.0, len(KNOTS)))
+    curve = curve_up_to(4000.0)
     skills = skills_of_levels(curve, 100.0)
     elo = [curve.at(skills[level]) for level in LEVELS]
     assert skills["9d"] == TOP_SKILL
@@ -62,13 +79,13 @@ def test_levels_are_evenly_spaced_from_the_top():
 
 
 def test_levels_may_stay_below_the_top():
-    curve = Curve(np.linspace(0.0, 4000.0, len(KNOTS)))
+    curve = curve_up_to(4000.0)
     all_skills, lower = skills_of_levels(curve, 100.0), skills_of_levels(curve, 100.0, below_top=300.0)
     assert [lower[level] for level in LEVELS[3:]] == [all_skills[level] for level in LEVELS[:-3]]
 
 
 def test_levels_share_a_range_that_is_too_small():
-    curve = Curve(np.linspace(0.0, 1400.0, len(KNOTS)))
+    curve = curve_up_to(1400.0)
     skills = skills_of_levels(curve, 100.0)
     assert skills["20k"] == KNOTS[0]
     assert curve.at(skills["19k"]) == pytest.approx(50.0, abs=1.0)
