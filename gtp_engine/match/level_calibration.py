@@ -143,7 +143,7 @@ class Measurement:
         try:
             for number, outcome in enumerate(match.play(missing), start=1):
                 self._keep(outcome, handicap)
-                self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_told(outcome)}")
+                self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_described(outcome)}")
         finally:
             match.close()
 
@@ -164,7 +164,7 @@ class Measurement:
             file.write(json.dumps(row._asdict()) + "\n")
 
 
-def _told(outcome: Outcome) -> str:
+def _described(outcome: Outcome) -> str:
     pairing = outcome.pairing
     return (
         f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {outcome.lead_black:+.1f} after "
