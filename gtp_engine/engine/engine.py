@@ -500,8 +500,12 @@ class Engine:
         return budget(self._clocks[color], moves_played=played, area=area, config=self.config)
 
     def _with_advantage(self, request: Request) -> Request:
-        """Return a request for a move to play, with the advantage of a handicap game unless one is configured."""
-        if not self._thinker.knows_advantage or self.config.puct.playout_doubling_advantage != 0.0:
+        """Return a request for a move to play, with the advantage of a handicap game unless one is configured.
+
+        Levels are measured without: handicap stones make up for ranks.
+        """
+        is_configured = self.config.puct.playout_doubling_advantage != 0.0
+        if self._level.is_on or is_configured or not self._thinker.knows_advantage:
             return request
         return replace(request, advantage_black=self._dynamic_advantage.black(self.game))
 

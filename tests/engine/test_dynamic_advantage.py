@@ -163,6 +163,18 @@ def test_networks_that_know_no_advantage_receive_none() -> None:
     engine.close()
 
 
+def test_a_level_plays_without_it() -> None:
+    """Levels are measured without; the log line names none either."""
+    lines: list[str] = []
+    evaluator = RecordingEvaluator()
+    engine = Engine(Config().with_values({"play.level": "5k"}), log=lines.append, evaluator=evaluator)
+    engine.set_komi(58.5)
+    engine.genmove(WHITE)
+    assert evaluator.advantages == {0.0}
+    assert "advantage" not in lines[-1]
+    engine.close()
+
+
 def test_the_log_line_names_it() -> None:
     lines: list[str] = []
     config = Config().with_values({"search.visits": 2})
