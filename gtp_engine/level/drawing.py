@@ -3,7 +3,7 @@
 Moves are drawn with probabilities p^(1/T), p being the share of a move in the visits, in which the policy counts as one
 visit.  A move that is drawn is refused if it is a blunder that the rank does not make, if it changes nothing late in
 the game, or if the network expects it to lose more points than the skill allows; then another one is drawn.  The best
-move is refused only if the opponent captures three stones or more after it and another move is clearly better.
+move is refused only if it is such a blunder and another move is clearly better once the opponent has captured.
 """
 
 from collections.abc import Generator, Mapping
@@ -91,16 +91,14 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
 
 
 def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunders) -> Question:
-    """Return the best move, or another one if the opponent captures after it and that leaves it clearly worse.
+    """Return the best move, or another one if it looks like a blunder and is clearly worse after a capture, if any.
 
     The network often does not see that stones are in atari.  The other moves are those that save the stones, and the
     likeliest; one that is such a move itself must be better before and after the capture.
     """
     if blunders.kind(found.best) is None:
         return found.best
-    refuted = blunders.refuted(found.best)
-    if refuted is None:
-        return found.best
+    refuted = blunders.refuted(found.best) or _after(game, found.best, color)
     least = for_color((yield refuted), color) + _CLEARLY_BETTER
     best = found.best
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()

@@ -121,3 +121,36 @@ def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played
 
 def test_stones_in_atari_are_given_up_for_something_larger():
     assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE
+
+
+LADDER = """
+    . . . . . . .
+    . . O . . . .
+    . O X O . . .
+    . O . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . . . ."""
+"""A black stone is in atari; extending to C4 runs into a ladder."""
+
+
+def test_a_ladder_run_is_refused_if_another_move_is_clearly_better():
+    game = Game(7, 7)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LADDER).stones.items()])
+    run = parse_vertex("C4", width=7, height=7)
+    policy = np.zeros(game.board.color.size, dtype=np.float32)
+    policy[[run, ELSEWHERE]] = (0.6, 0.4)
+
+    def chosen(*, after_run: float) -> int:
+        question = choose_move(
+            game, BLACK, found(best=run, policy=policy), LevelSettings(1, 0.1, 5.0), np.random.default_rng(1)
+        )
+        try:
+            asked = next(question)
+            while True:
+                asked = question.send(after_run if asked.last_move == Move(BLACK, run) else 3.0)
+        except StopIteration as ended:
+            return int(ended.value)
+
+    assert chosen(after_run=-10.0) == ELSEWHERE
+    assert chosen(after_run=2.0) == run
