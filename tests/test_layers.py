@@ -28,7 +28,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "files", "machine", "progress", "ray_cluster", "streams"),
+    ("config", "_jit", "files", "machine", "progress", "worker_process", "ray_cluster", "streams"),
     ("errors", "kernel_cache", "_jit_linking"),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's

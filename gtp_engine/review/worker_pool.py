@@ -4,14 +4,11 @@ Each worker has a network of its own and searches one group at a time.  A thread
 whichever worker is idle takes the next group, of whatever game.
 """
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -29,6 +26,7 @@ from gtp_engine.ray_cluster import connected
 from gtp_engine.review.findings import Finding
 from gtp_engine.review.game_analysis import seeded
 from gtp_engine.review.group_search import GROUP, Group, GroupSearch
+from gtp_engine.worker_process import end_workers, start_worker
 
 EvaluatorMaker = Callable[[], Evaluator]
 """Returns a worker's evaluator; can be pickled."""
@@ -38,9 +36,6 @@ Answer = list[Finding] | str
 
 THREADS: Final = 2
 """Cores of each worker, unless the number of workers or that of the network's threads is given."""
-
-_END_SECONDS: Final = 10.0
-"""Seconds that a process has to end."""
 
 
 class LocalNetwork:
@@ -160,18 +155,13 @@ def open_pool(
 @contextmanager
 def pool_of_processes(make: EvaluatorMaker, config: Config, size: int, *, workers: int) -> Iterator[WorkerPool]:
     """Yield a pool of processes on this machine; they end with the context, in the middle of a search if need be."""
-    started = [_start(make, config, size) for _ in range(workers)]
-    pool = WorkerPool([_ProcessCall(pipe) for _, pipe in started])
+    started = [start_worker(_work, make, config, size, duplex=True) for _ in range(workers)]
+    pool = WorkerPool([_ProcessCall(worker.pipe) for worker in started])
     try:
         yield pool
     finally:
-        for process, _ in started:
-            process.terminate()
-        for process, _ in started:
-            process.join(_END_SECONDS)
+        end_workers(started)
         pool.close()
-        for _, pipe in started:
-            pipe.close()
 
 
 @contextmanager
@@ -222,19 +212,8 @@ class _ProcessCall:
         return found
 
 
-def _start(make: EvaluatorMaker, config: Config, size: int) -> tuple[SpawnProcess, Connection]:
-    """Start a worker; return it and this side's end of its pipe."""
-    context = multiprocessing.get_context("spawn")  # a fork would inherit the threads of numba and of the runtime
-    here, there = context.Pipe()
-    process = context.Process(target=_work, args=(make, config, size, there), daemon=True)
-    process.start()
-    there.close()  # only the worker's end is left, so that the pipe ends with the worker
-    return process, here
-
-
 def _work(make: EvaluatorMaker, config: Config, size: int, pipe: Connection) -> None:
     """Answer groups until the pipe is closed: the body of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
     worker = Worker(make, config, size)
     while True:
         try:

@@ -4,18 +4,16 @@ Each sends its blocks through a pipe.  It waits until they are read, and ends wh
 even in the middle of a block, shows that its worker has ended.
 """
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from typing import Final, NamedTuple, cast
 
 from gtp_engine.errors import TengenError, WorkerError, problem
 from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.worker_process import WorkerProcess, end_workers, start_worker
 
 TeacherMaker = Callable[[], RowsEvaluator]
 PlayerMaker = Callable[[], MovePolicy]
@@ -35,8 +33,6 @@ class Makers(NamedTuple):
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds of waiting for a block between two checks for an interruption."""
-_END_SECONDS: Final = 10.0
-"""Seconds that a worker has to end."""
 
 
 @contextmanager
@@ -59,16 +55,13 @@ def blocks_of_processes(workers: Sequence[Makers], settings: SelfPlaySettings) -
     The first one compiles the kernels; the others start when its first block has arrived.  All end with the context.
     When one fails, the iterator raises WorkerError with the text of its error.
     """
-    processes: list[SpawnProcess] = []
-    pipes: list[Connection] = []
+    started: list[WorkerProcess] = []
 
     def start(number: int) -> None:
-        process, pipe = _start(workers[number], settings, number)
-        processes.append(process)
-        pipes.append(pipe)
+        started.append(start_worker(_work, workers[number], settings, number, duplex=False))
 
     def receive() -> Iterator[Block | None]:
-        blocks = _receive(pipes)
+        blocks = _receive(started)
         for block in blocks:
             yield block
             if block is not None:
@@ -81,27 +74,13 @@ def blocks_of_processes(workers: Sequence[Makers], settings: SelfPlaySettings) -
         start(0)
         yield receive()
     finally:
-        for process in processes:
-            process.terminate()
-        for process, pipe in zip(processes, pipes, strict=True):
-            process.join(_END_SECONDS)
-            pipe.close()
+        end_workers(started)
 
 
-def _start(makers: Makers, settings: SelfPlaySettings, number: int) -> tuple[SpawnProcess, Connection]:
-    """Start a worker; return it and the reading end of its pipe."""
-    context = multiprocessing.get_context("spawn")  # a fork would inherit the threads of numba and of the runtime
-    reading, writing = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(makers, settings, number, writing), daemon=True)
-    process.start()
-    writing.close()  # only the worker's end is left, so that the pipe ends with the worker
-    return process, reading
-
-
-def _receive(pipes: Sequence[Connection]) -> Iterator[Block | None]:
-    """Yield blocks, and None after an interval without any, until a worker fails."""
+def _receive(workers: Sequence[WorkerProcess]) -> Iterator[Block | None]:
+    """Yield blocks, and None after an interval without any, until a worker fails; more may be added meanwhile."""
     while True:
-        ready = wait(pipes, CHECK_INTERVAL)
+        ready = wait([worker.pipe for worker in workers], CHECK_INTERVAL)
         if not ready:
             yield None
         for pipe in ready:
@@ -118,7 +97,6 @@ def _receive(pipes: Sequence[Connection]) -> Iterator[Block | None]:
 
 def _work(makers: Makers, settings: SelfPlaySettings, number: int, pipe: Connection) -> None:
     """Send blocks until the pipe is closed, or the text of an error: the body of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
     try:
         for block in makers.blocks(settings, number):
             pipe.send(block)

@@ -1,0 +1,51 @@
+"""Processes that work for this one, each at the other end of a pipe.
+
+They are spawned, because a fork would inherit the threads of numba and of the network's runtime.  A pipe that ends
+shows that its worker has ended.
+"""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, Final, NamedTuple
+
+_END_SECONDS: Final = 10.0
+"""Seconds that a worker has to end."""
+
+
+class WorkerProcess(NamedTuple):
+    """A worker, and this side's end of its pipe."""
+
+    process: SpawnProcess
+    pipe: Connection
+
+
+def start_worker(work: Callable[..., None], *args: Any, duplex: bool) -> WorkerProcess:
+    """Start a process that calls `work(*args, pipe)`; unless `duplex`, it only sends.  Arguments can be pickled.
+
+    Ctrl-C, which reaches all processes of a terminal, does not end it: that is left to `end_workers`.
+    """
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex)
+    process = context.Process(target=_run, args=(work, args, there), daemon=True)
+    process.start()
+    there.close()  # only the worker's end is left, so that the pipe ends with the worker
+    return WorkerProcess(process, here)
+
+
+def end_workers(workers: Iterable[WorkerProcess]) -> None:
+    """End workers, in the middle of their work if need be, and close their pipes."""
+    ending = list(workers)
+    for worker in ending:
+        worker.process.terminate()
+    for worker in ending:
+        worker.process.join(_END_SECONDS)
+        worker.pipe.close()
+
+
+def _run(work: Callable[..., None], args: tuple[Any, ...], pipe: Connection) -> None:
+    """Work: the body of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work(*args, pipe)
