@@ -4,12 +4,13 @@
 
     {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
 
-Other keys of a board describe the measurement (`match.level_calibration`) and are not read here.
+Other keys of a board describe the measurement (`match.level_calibration`) and are not read here.  A network without a
+file takes the skills of the network that ships, with which a stronger network plays better than the rank.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from typing import Any, Final
@@ -17,32 +18,28 @@ from typing import Any, Final
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
-from gtp_engine.level.skills import TOP_SKILL
+from gtp_engine.nn.shipped import shipped_folder
 
 FORMAT: Final = 1
 
 _ENDING: Final = ".levels.json"
 
-_UNCALIBRATED_BOTTOM: Final = 1.0
-"""Skill of 20k with a network whose levels were not measured; ranks above it are evenly spaced up to `TOP_SKILL`."""
-
 
 @dataclass(frozen=True)
 class LevelTable:
-    """The skill of each rank, by the side of the board; empty if levels were not measured."""
+    """The skill of each rank, by the side of the board."""
 
-    skills: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    skills: Mapping[int, Mapping[str, float]]
+    borrowed_from: str = ""
+    """Name of the network with which the skills were measured, if it is another one."""
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the skills were measured."""
-        return bool(self.skills)
+        """Whether the skills were measured with this network."""
+        return not self.borrowed_from
 
     def skill(self, level: str, width: int, height: int) -> float:
         """Return the skill of a rank on a board; between the sizes that were measured it is interpolated."""
-        if not self.skills:
-            share = LEVELS.index(level) / (len(LEVELS) - 1)
-            return _UNCALIBRATED_BOTTOM + share * (TOP_SKILL - _UNCALIBRATED_BOTTOM)
         side, sizes = sqrt(width * height), sorted(self.skills)
         below = max((size for size in sizes if size <= side), default=sizes[0])
         above = min((size for size in sizes if size >= side), default=sizes[-1])
@@ -52,8 +49,11 @@ class LevelTable:
 
     def describe(self) -> str:
         """Return on which boards the levels were measured, as the end of a sentence."""
-        if not self.skills:
-            return "not calibrated for this network (`gtp-engine calibrate-levels` does that)"
+        if not self.is_calibrated:
+            return (
+                f"not calibrated for this network, which may play stronger or weaker; --model {self.borrowed_from} has "
+                "calibrated levels, and `gtp-engine calibrate-levels` measures those of a network"
+            )
         return "calibrated on " + ", ".join(f"{size}x{size}" for size in sorted(self.skills))
 
 
@@ -63,15 +63,17 @@ def table_path(network: Path, name: str) -> Path:
 
 
 def read_table(network: Path, name: str) -> LevelTable:
-    """Return the table of a network, an empty one if it has none or that of another; raises ModelError if damaged."""
+    """Return the table of a network, that of the network that ships if it has none; raises ModelError if damaged."""
     path = table_path(network, name)
-    if not path.exists():
-        return LevelTable()
-    data = read_table_file(path)
-    if data["network"] != name:
-        return LevelTable()
-    boards = {int(size): board["skills"] for size, board in data["boards"].items()}
-    return LevelTable({size: skills for size, skills in boards.items() if skills})
+    data = read_table_file(path) if path.exists() else None
+    if data is not None and data["network"] == name and (skills := _skills(data)):
+        return LevelTable(skills)
+    shipped = read_table_file(next(shipped_folder().glob(f"*{_ENDING}")))
+    return LevelTable(_skills(shipped), borrowed_from=shipped["network"])
+
+
+def _skills(data: Mapping[str, Any]) -> dict[int, Mapping[str, float]]:
+    return {int(size): board["skills"] for size, board in data["boards"].items() if board["skills"]}
 
 
 def read_skills(path: Path, size: int) -> dict[str, float]:

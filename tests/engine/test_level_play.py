@@ -24,7 +24,7 @@ def test_a_policy_level_searches_one_visit():
 
 
 def test_the_strongest_level_searches_more():
-    assert engine_at("9d").genmove(BLACK).report.visits == 32
+    assert engine_at("9d").genmove(BLACK).report.visits > 4
 
 
 def test_the_level_of_an_engine_with_a_seed_repeats():

@@ -7,8 +7,8 @@ import pytest
 
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError
-from gtp_engine.level.skills import TOP_SKILL
 from gtp_engine.level.table import LevelTable, read_skills, read_table, table_path
+from gtp_engine.nn.shipped import shipped_folder
 
 
 def ramp(first: float, step: float) -> dict[str, float]:
@@ -29,20 +29,24 @@ def test_a_board_between_two_measured_ones_is_interpolated():
     assert table.skill("20k", 25, 25) == 1.0
 
 
-def test_levels_without_a_measurement_rise_to_the_top():
-    table = LevelTable()
-    skills = [table.skill(level, 19, 19) for level in LEVELS]
-    assert skills == sorted(skills)
-    assert skills[-1] == TOP_SKILL
-    assert not table.is_calibrated
-
-
 def test_the_table_lies_beside_the_network(tmp_path: Path):
     assert table_path(tmp_path / "x.onnx", "net") == tmp_path / "x.levels.json"
     assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
 
 
-def test_a_network_without_a_table_is_not_calibrated(tmp_path: Path):
+def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
+    table = read_table(tmp_path / "x.onnx", "net")
+    assert not table.is_calibrated
+    assert "--model tengen-b10c128 has calibrated levels" in table.describe()
+    shipped = read_table(shipped_folder(), "tengen-b10c128")
+    assert table.skills == shipped.skills
+    assert shipped.is_calibrated
+    skills = [table.skill(level, 19, 19) for level in LEVELS]
+    assert skills == sorted(skills)
+
+
+def test_a_table_without_boards_does_not_count(tmp_path: Path):
+    write(tmp_path / "x.levels.json", boards={})
     assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
 
 
