@@ -68,8 +68,18 @@ def read_table(network: Path, name: str) -> LevelTable:
     data = read_table_file(path) if path.exists() else None
     if data is not None and data["network"] == name and (skills := _skills(data)):
         return LevelTable(skills)
-    shipped = read_table_file(next(shipped_folder().glob(f"*{_ENDING}")))
-    return LevelTable(_skills(shipped), borrowed_from=shipped["network"])
+    return _shipped_table()
+
+
+def _shipped_table() -> LevelTable:
+    """Return the table of the network that ships, for another network; raises ModelError if it was removed."""
+    folder = shipped_folder()
+    paths = list(folder.glob(f"*{_ENDING}"))
+    if not paths:
+        given = f"the level table of the network that ships is missing from {shown_path(folder)}"
+        raise ModelError(problem(given, advice="install the engine again, or play at --level max"))
+    data = read_table_file(paths[0])
+    return LevelTable(_skills(data), borrowed_from=data["network"])
 
 
 def _skills(data: Mapping[str, Any]) -> dict[int, Mapping[str, float]]:

@@ -45,6 +45,12 @@ def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path
     assert skills == sorted(skills)
 
 
+def test_an_installation_without_that_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gtp_engine.level.table.shipped_folder", lambda: tmp_path)
+    with pytest.raises(ModelError, match="the network that ships is missing from"):
+        read_table(tmp_path / "x.onnx", "net")
+
+
 def test_a_table_without_boards_does_not_count(tmp_path: Path):
     write(tmp_path / "x.levels.json", boards={})
     assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
