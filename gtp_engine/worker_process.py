@@ -6,7 +6,7 @@ shows that its worker has ended.
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, NamedTuple
@@ -35,12 +35,11 @@ def start_worker(work: Callable[..., None], *args: Any, duplex: bool) -> WorkerP
     return WorkerProcess(process, here)
 
 
-def end_workers(workers: Iterable[WorkerProcess]) -> None:
+def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """End workers, in the middle of their work if need be, and close their pipes."""
-    ending = list(workers)
-    for worker in ending:
+    for worker in workers:
         worker.process.terminate()
-    for worker in ending:
+    for worker in workers:
         worker.process.join(_END_SECONDS)
         worker.pipe.close()
 

@@ -105,8 +105,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
         lead = for_color((yield _after(game, point, color)), color)
-        capture = None if blunders.kind(point) is None else blunders.refuted(point)
-        if lead > least and capture is not None:
+        if lead > least and blunders.kind(point) is not None and (capture := blunders.refuted(point)) is not None:
             lead = min(lead, for_color((yield capture), color))
         if lead > least:
             best, least = point, lead

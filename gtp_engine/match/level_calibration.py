@@ -246,7 +246,7 @@ class Check(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values for the file."""
         low, high = self.interval
-        rate = self.points / self.games if self.games else 0.5
+        rate = self.points / self.games
         elo = elo_difference(min(max(rate, 1e-3), 1 - 1e-3))
         return {
             "level": self.level,
@@ -259,15 +259,15 @@ class Check(NamedTuple):
 
 
 def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[Check]:
-    """Return the results of the games between each of these ranks and the next."""
+    """Return the results of the games between each of these ranks and the next, where there are any."""
     results: dict[tuple[float, float], list[float]] = defaultdict(list)
     for row in games:
         results[row.black, row.white].append(row.points)
         results[row.white, row.black].append(1.0 - row.points)
     found = []
     for weaker, level in pairwise(levels):
-        points = results[skills[level], skills[weaker]]
-        found.append(Check(level, weaker, len(points), sum(points)))
+        if points := results[skills[level], skills[weaker]]:
+            found.append(Check(level, weaker, len(points), sum(points)))
     return found
 
 
@@ -280,7 +280,7 @@ def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str
 
 
 def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[Check]:
-    """Return the results of the handicap games, White's points."""
+    """Return the results of the handicap games, White's points, where there are any."""
     found = []
     for weaker, level in HANDICAP_PAIRS:
         points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
@@ -331,7 +331,7 @@ def checked_board(
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
         "games": {"all": len(played), "checks": sum(check.games for check in checks)},
-        "checks": [check.as_dict() for check in checks if check.games],
+        "checks": [check.as_dict() for check in checks],
     }
     if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):
         board["handicap"] = [check.as_dict() for check in with_handicap]
