@@ -1,11 +1,31 @@
-"""Creates the search that a configuration names: by default PUCT with a network, rollouts without one."""
+"""Creates the searches that a configuration names: by default PUCT with a network, rollouts without one.
+
+An engine has two: one for its moves, and one for questions about a position, with `impartial_config`.
+"""
+
+from typing import Final
 
 from gtp_engine.config import Config
+from gtp_engine.config.option import Value
 from gtp_engine.engine.human_settings import check_human_settings
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
+
+_BEST_MOVES: Final[dict[str, Value]] = {
+    "puct.temperature": 0.0,
+    "puct.temperature_early": 0.0,
+    "puct.noise": 0.0,
+    "human.human_move_share": 0.0,
+    "human.human_root_weightless": 0.0,
+    "human.human_root_weightful": 0.0,
+    "human.human_own_weightless": 0.0,
+    "human.human_own_weightful": 0.0,
+    "human.human_opponent_weightless": 0.0,
+    "human.human_opponent_weightful": 0.0,
+}
+"""How a search plays and explores that answers questions, however varied or human-like the games are meant to be."""
 
 
 def uses_network(config: Config, evaluator: Evaluator | None) -> bool:
@@ -28,3 +48,23 @@ def new_searcher(config: Config, evaluator: Evaluator | None, human: Evaluator |
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
     return PuctSearch(config, evaluator, human)
+
+
+def new_searches(
+    config: Config, evaluator: Evaluator | None, human: Evaluator | None = None
+) -> tuple[Searcher, Searcher]:
+    """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
+    impartial = impartial_config(config, evaluator)
+    return new_searcher(config, evaluator, human), new_searcher(impartial, evaluator, human)
+
+
+def impartial_config(config: Config, evaluator: Evaluator | None) -> Config:
+    """Return the configuration for questions about a position: which stones are dead, whether a group lives.
+
+    Moves are the best, and no side has a playout doubling advantage.  To read out a group, komi is set so that its life
+    decides the game: where the network assumes another komi, rollouts answer.
+    """
+    values = {"puct.playout_doubling_advantage": 0.0, **_BEST_MOVES}
+    if evaluator is None or evaluator.info.knows_komi or not uses_network(config, evaluator):
+        return config.with_values(values)
+    return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})

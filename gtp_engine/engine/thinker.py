@@ -1,9 +1,9 @@
 """The two searches of an engine: which algorithm they use, and the limits for each purpose.
 
 The game search keeps its tree from move to move.  The separate search starts afresh for every position; it confirms the
-end of a game and estimates dead stones, without the bias of a playout doubling advantage.  Both share one evaluator, if
-there is one, so only one of them runs at a time.  All methods are for one thread at a time; any other thread ends a
-search by its cancel token.
+end of a game and estimates dead stones (`search_factory.impartial_config`).  Both share one evaluator, if there is one,
+so only one of them runs at a time.  All methods are for one thread at a time; any other thread ends a search by its
+cancel token.
 """
 
 import time
@@ -13,7 +13,7 @@ from typing import Final
 from gtp_engine.config import Config
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
-from gtp_engine.engine.search_factory import new_searcher, uses_network
+from gtp_engine.engine.search_factory import new_searches, uses_network
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
@@ -25,22 +25,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.searcher import Searcher
 from gtp_engine.time_manager import TimeBudget
-
-_BEST_MOVES: Final = {
-    "puct.temperature": 0.0,
-    "puct.temperature_early": 0.0,
-    "puct.noise": 0.0,
-    "human.human_move_share": 0.0,
-    "human.human_root_weightless": 0.0,
-    "human.human_root_weightful": 0.0,
-    "human.human_own_weightless": 0.0,
-    "human.human_own_weightful": 0.0,
-    "human.human_opponent_weightless": 0.0,
-    "human.human_opponent_weightful": 0.0,
-}
-"""How the separate search plays and explores, however varied or human-like the games are meant to be."""
 
 
 class Thinker:
@@ -54,15 +39,15 @@ class Thinker:
         self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
         self.human: Final = None if human is None else ExclusiveEvaluator(human)
         """The human-like network."""
-        self._game_search, self._separate_search = self._new_searches()
+        self._game_search, self._separate_search = new_searches(self.config, self.evaluator, self.human)
 
     @property
     def thresholds(self) -> Thresholds:
         """The visits and samples that count: few only where a network evaluates positions and their ownership."""
-        if self.evaluator is None or not self.uses_network:
+        if self.evaluator is None or not self.uses_network or self.config.puct.rollout_share == 1.0:
             return ROLLOUT_THRESHOLDS
-        has_ownership = self.evaluator.info.has_ownership and self.config.puct.rollout_share < 1.0
-        return NETWORK_THRESHOLDS if has_ownership else ROLLOUT_THRESHOLDS
+        info = self.evaluator.info
+        return NETWORK_THRESHOLDS if info.has_ownership and info.knows_komi else ROLLOUT_THRESHOLDS
 
     @property
     def uses_network(self) -> bool:
@@ -169,7 +154,7 @@ class Thinker:
         if keeps_trees:
             return
         try:
-            searches = self._new_searches()
+            searches = new_searches(self.config, self.evaluator, self.human)
         except ConfigError:
             self.config = old
             raise
@@ -183,12 +168,6 @@ class Thinker:
         self._separate_search.close()
         for evaluator in self._evaluators:
             evaluator.close()
-
-    def _new_searches(self) -> tuple[Searcher, Searcher]:
-        """Return a new game search and a new separate one."""
-        impartial = self.config.with_values({"puct.playout_doubling_advantage": 0.0, **_BEST_MOVES})
-        game_search = new_searcher(self.config, self.evaluator, self.human)
-        return game_search, new_searcher(impartial, self.evaluator, self.human)
 
     @property
     def _evaluators(self) -> list[ExclusiveEvaluator]:

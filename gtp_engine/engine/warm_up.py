@@ -6,7 +6,7 @@ from typing import Final
 from gtp_engine.config import Config
 from gtp_engine.engine.compiling import compile_kernels
 from gtp_engine.engine.kernel_loader import KernelLoader
-from gtp_engine.engine.search_factory import new_searcher, uses_network
+from gtp_engine.engine.search_factory import new_searches, uses_network
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
@@ -37,14 +37,14 @@ def warm_up(
 ) -> None:
     """Compile or load every kernel for the search that the configuration names; `progress` receives a few lines.
 
-    Where kernels are not listed, that takes a search on a board of width and height `board`.  The maps of GoGui's
+    Where kernels are not listed, that takes searches on a board of width and height `board`.  The maps of GoGui's
     analyze menu (ladders, eyes) are compiled on first use.
     """
     compile_kernels(searches_of(config, evaluator), progress)
     if not lists_all_kernels(config, evaluator):
-        searcher = new_searcher(config, evaluator)
-        searcher.run(Game(*board), Limits(visits=_VISITS))
-        searcher.close()
+        for searcher in new_searches(config, evaluator):
+            searcher.run(Game(*board), Limits(visits=_VISITS))
+            searcher.close()
 
 
 def start_loading(

@@ -55,6 +55,8 @@ class EvaluatorInfo:
     """Whether it evaluates score, lead and the score's deviation."""
     has_ownership: bool = True
     """Whether it evaluates ownership."""
+    knows_komi: bool = True
+    """Whether it takes komi into account; else it assumes that of the games it was trained on."""
     knows_advantage: bool = True
     """Whether it takes a playout doubling advantage into account; see `Conditions`."""
     has_rollout_policy: bool = False

@@ -89,6 +89,7 @@ class NetworkEvaluator:
             batch=policy.model.batch,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
+            knows_komi=of_value.is_katago,
             knows_advantage=policy.model.info.advantages and of_value.advantages,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,

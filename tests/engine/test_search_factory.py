@@ -7,7 +7,7 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
-from gtp_engine.engine.search_factory import new_searcher, uses_network
+from gtp_engine.engine.search_factory import new_searcher, new_searches, uses_network
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -30,6 +30,26 @@ def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Eva
     assert uses_network(config, evaluator) == (kind is PuctSearch)
     with contextlib.closing(new_searcher(config, evaluator)) as searcher:
         assert type(searcher) is kind
+
+
+@pytest.mark.parametrize(
+    ("knows_komi", "algorithm", "kinds"),
+    [
+        (True, "auto", (PuctSearch, PuctSearch)),
+        (False, "auto", (PuctSearch, RolloutSearch)),
+        (False, "uct", (RolloutSearch, RolloutSearch)),
+    ],
+)
+def test_rollouts_answer_questions_where_the_network_assumes_a_komi(
+    knows_komi: bool, algorithm: str, kinds: tuple[type, type]
+) -> None:
+    evaluator = FakeEvaluator(knows_komi=knows_komi, has_rollout_policy=True)
+    policy = {"auto": "network", "uct": "uniform"}[algorithm]
+    config = Config().with_values({"search.search": algorithm, "search.rollout_policy": policy})
+    searches = new_searches(config, evaluator)
+    assert tuple(map(type, searches)) == kinds
+    for search in searches:
+        search.close()
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,10 @@ def test_few_visits_suffice_only_with_a_networks_ownership(
     assert Thinker(config, evaluator).thresholds is thresholds
 
 
+def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
+    assert Thinker(Config(), FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
+
+
 @pytest.mark.parametrize("anti_mirror", [True, False])
 def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
     anti_mirror: bool, monkeypatch: pytest.MonkeyPatch
