@@ -11,7 +11,7 @@ from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.shared import SharedEvaluator, lent
+from gtp_engine.evaluation.shared import SharedEvaluator, SharedOnDemand, lent
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
 
@@ -19,7 +19,8 @@ from gtp_engine.search.searcher import Searcher
 class EngineBackend:
     """Searches of this engine, all with one `evaluator`, or with rollouts if there is none.
 
-    `human` is a human-like network beside it.
+    `human` is a human-like network beside it.  Engines play at levels with the network that `load_calibrated` loads,
+    see `Engine`.
 
     Creating a backend loads all kernels.  At a first start, searches with a network begin at once, with interpreted
     kernels, while these are being compiled.  `log` receives lines for the user.
@@ -33,12 +34,14 @@ class EngineBackend:
         evaluator: Evaluator | None,
         log: Callable[[str], None],
         human: Evaluator | None = None,
+        load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         config, warning = human_settings_at_start(config, evaluator, human)
         if warning is not None:
             log(warning)
         self._shared: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
+        self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
         if evaluator is None:
             log(
                 "no network: positions are evaluated by rollouts, so there is no policy and scores are rough; "
@@ -69,7 +72,8 @@ class EngineBackend:
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine with the same networks and kernels; closing it leaves the networks open."""
-        engine = Engine(config, log, lent(self._shared), lent(self._human))
+        load = None if self._calibrated is None else self._calibrated.lend
+        engine = Engine(config, log, lent(self._shared), lent(self._human), load)
         engine.share_kernels(self._kernels)
         return engine
 
@@ -92,6 +96,8 @@ class EngineBackend:
             self._kernels.close()
         for evaluator in self._evaluators:
             evaluator.close()
+        if self._calibrated is not None:
+            self._calibrated.close()
 
     @property
     def _evaluators(self) -> list[SharedEvaluator]:

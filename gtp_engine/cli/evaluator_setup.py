@@ -23,6 +23,14 @@ def human_evaluator_of(config: Config) -> Any:
     return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)))
 
 
+def calibrated_evaluator_of(config: Config) -> Any:
+    """Return the evaluator of the network that ships, for levels where another network has none; raises ModelError."""
+    from gtp_engine.nn.shipped import shipped_folder
+
+    network = replace(config.network, model=str(shipped_folder()), human_model=None, precision="auto")
+    return _load(replace(config, network=network))
+
+
 def _load(config: Config) -> Any:
     from gtp_engine.engine.starting_board import USUAL_BOARD
     from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need

@@ -2,12 +2,13 @@
 
 import random
 import sys
+from functools import partial
 from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import calibrated_evaluator_of, evaluator_of, human_evaluator_of
 
 _DRAWN: Final = "random"
 
@@ -87,7 +88,8 @@ def _play(config: Any, settings: Any, record: str | None) -> int:
     evaluator = evaluator_of(config)
     width, height = (settings.width, None) if settings.width else first_board(config, evaluator)
     settings = replace(settings, width=width, height=height)
-    with SharedEngines(config, log, evaluator, human_evaluator_of(config)) as engines:
+    load_calibrated = partial(calibrated_evaluator_of, config)
+    with SharedEngines(config, log, evaluator, human_evaluator_of(config), load_calibrated) as engines:
         engines.load_kernels()
         engine = engines.new_engine()
         log.end()

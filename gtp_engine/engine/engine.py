@@ -17,6 +17,7 @@ from typing import Final
 
 from gtp_engine.clock import Clock, TimeSettings
 from gtp_engine.config import Config
+from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.config.option import Value
 from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice, describe
@@ -61,10 +62,11 @@ class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 
     With an evaluator, which `close` closes too, the engine searches with its network unless the configuration says
-    otherwise; `human` is a human-like network beside it.
+    otherwise; `human` is a human-like network beside it.  `load_calibrated` loads the network that plays at levels if
+    neither has any of its own.
 
     Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
-    there is none.
+    there is none, ModelError if the network for its level cannot be loaded.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Engine:
         log: Log | None = None,
         evaluator: Evaluator | None = None,
         human: Evaluator | None = None,
+        load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         self._log: Final[Log] = log or (lambda line: None)
         self.config, warning = human_settings_at_start(config or Config(), evaluator, human)
@@ -89,7 +92,7 @@ class Engine:
         """The human-like network; None without one."""
         check_level(self.config, evaluator)
         self._thinker: Final = Thinker(self.config, evaluator, human)
-        self._level: Final = LevelPlay(self._thinker, self._seed)
+        self._level: Final = LevelPlay(self._thinker, self._seed, load_calibrated)
         self._resignation: Final = Resignation(self.config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
         self._delays: Final = Delays(self._seed)
@@ -101,6 +104,7 @@ class Engine:
         self.game = Game(*first_board(self.config, evaluator), rules, self.config.game.komi)
         self._clocks = self._new_clocks(TimeSettings.none())
         if self._level.is_on:
+            self._level.prepare(self.game.width, self.game.height)
             self._log(self._level.describe())
 
     # --- setting up ---
@@ -384,8 +388,8 @@ class Engine:
     def configure(self, values: Mapping[str, Value]) -> None:
         """Set options by full name, {"search.visits": 100, "time.ponder": "true"}, as `Config.with_values` takes them.
 
-        Trees are kept unless an option that shapes them changes.  Raises ConfigError for a bad value and for an option
-        that a running engine cannot change; nothing is set then.
+        Trees are kept unless an option that shapes them changes.  Nothing is set if it raises: ConfigError for a bad
+        value or an option that a running engine cannot change, ModelError if the network for a level cannot be loaded.
         """
         for key in values:
             section = key.partition(".")[0]
@@ -394,7 +398,10 @@ class Engine:
         config = self.config.with_values(values)
         check_level(config, self.evaluator)
         self._background.end()
+        if config.play.level != MAX_LEVEL:
+            self._level.prepare(self.game.width, self.game.height)
         self._thinker.configure(config)
+        self._level.configure(config)
         self._resignation.config = config.play
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
         self.config = config
@@ -408,6 +415,7 @@ class Engine:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
         self._thinker.clear()
+        self._level.clear()
         self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
@@ -458,6 +466,7 @@ class Engine:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
         self._close_kernels()
+        self._level.close()
         self._thinker.close()
 
     # --- helpers ---
@@ -474,6 +483,8 @@ class Engine:
         """
         if (game.width, game.height) != (self.game.width, self.game.height):
             self._thinker.prepare(game.width, game.height)  # now, as no clock is running
+            if self._level.is_on:
+                self._level.prepare(game.width, game.height)
         self.game = game
         self._resigned = EMPTY
         self._scorer.clear()

@@ -1,8 +1,9 @@
 """Playing at the level of a rank: the small search, the draw of a move, and when a player of that rank resigns.
 
 With a human-like network the move is drawn from what people of the rank play, by the profile rank_X.  Otherwise it is
-drawn from the network's own policy, softened as the network's level table says (`level`).  The end of the game is the
-engine's own in both cases (`decision`).
+drawn from the network's own policy, softened as the network's level table says (`level`).  A network without a table
+leaves its levels to the network that ships, which is loaded when a level is first chosen.  The end of the game is the
+engine's own in all cases (`decision`).
 """
 
 from collections.abc import Callable
@@ -56,10 +57,17 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
 
 
 class LevelPlay:
-    """Chooses moves at the configured level; `thinker` searches, `seed` starts the random numbers."""
+    """Chooses moves at the configured level; `seed` starts the random numbers.
 
-    def __init__(self, thinker: Thinker, seed: int) -> None:
-        self._thinker: Final = thinker
+    `thinker` searches.  If its network has no level table, `load_calibrated` loads the network that ships, which then
+    searches instead; without it, moves are chosen by the table of another network.
+    """
+
+    def __init__(self, thinker: Thinker, seed: int, load_calibrated: Callable[[], Evaluator] | None = None) -> None:
+        self._main: Final = thinker
+        self._load_calibrated: Final = load_calibrated
+        self._calibrated: Thinker | None = None
+        self._seed = seed
         self._random = np.random.default_rng(seed)
         self._tables: Final[dict[str, LevelTable]] = {}
 
@@ -71,11 +79,37 @@ class LevelPlay:
     @property
     def level(self) -> str:
         """The configured level."""
-        return self._thinker.config.play.level
+        return self._main.config.play.level
 
     def set_seed(self, seed: int) -> None:
         """Start the random numbers anew."""
+        self._seed = seed
         self._random = np.random.default_rng(seed)
+        if self._calibrated is not None:
+            self._calibrated.set_seed(seed)
+
+    def prepare(self, width: int, height: int) -> None:
+        """Load the network of levels and get it ready for boards of this size, which may take seconds.
+
+        Raises ModelError if that fails.  The main network is prepared by its owner.
+        """
+        if self._leaves_levels:
+            self._thinker.prepare(width, height)
+
+    def configure(self, config: Config) -> None:
+        """Use another configuration for the searches of a network that was loaded for levels."""
+        if self._calibrated is not None:
+            self._calibrated.configure(config)
+
+    def clear(self) -> None:
+        """Forget the trees and cached evaluations of that network."""
+        if self._calibrated is not None:
+            self._calibrated.clear()
+
+    def close(self) -> None:
+        """Free that network."""
+        if self._calibrated is not None:
+            self._calibrated.close()
 
     def describe(self) -> str:
         """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
@@ -83,6 +117,8 @@ class LevelPlay:
             return (
                 f"Level {self.level}: moves of the human-like network {self._human.info.name}, profile {self._profile}."
             )
+        if self._leaves_levels:
+            return f"Level {self.level}: moves of {self._table().borrowed_from}, whose levels are calibrated."
         return f"Level {self.level}: {self._table().describe()}."
 
     def settings(self, game: Game) -> LevelSettings:
@@ -129,9 +165,24 @@ class LevelPlay:
         return for_color(report.lead_black, report.to_play) < -points
 
     @property
+    def _thinker(self) -> Thinker:
+        """What searches for moves at the level; raises ModelError if its network cannot be loaded."""
+        if self._load_calibrated is None or not self._leaves_levels:
+            return self._main
+        if self._calibrated is None:
+            self._calibrated = Thinker(self._main.config, self._load_calibrated())
+            self._calibrated.set_seed(self._seed)
+        return self._calibrated
+
+    @property
+    def _leaves_levels(self) -> bool:
+        """Whether levels are left to a network that is loaded for them."""
+        return self._human is None and self._load_calibrated is not None and not self._table().is_calibrated
+
+    @property
     def _human(self) -> Evaluator | None:
         """The network that imitates people of a rank: the one beside the main network, or that itself."""
-        networks = (self._thinker.human, self._thinker.evaluator)
+        networks = (self._main.human, self._main.evaluator)
         return next((each for each in networks if each is not None and each.info.needs_profile), None)
 
     @property
@@ -141,7 +192,7 @@ class LevelPlay:
     def _found(self, game: Game, report: SearchReport) -> Found:
         if self._human is None:
             return found_by_search(game, report)
-        config = self._thinker.config.with_values({"human.human_profile": self._profile})
+        config = self._main.config.with_values({"human.human_profile": self._profile})
         evaluation = evaluate_game(
             self._human, game, report.to_play, config=config, symmetries=(ANY_SYMMETRY,), optimism=0.0
         )
@@ -152,10 +203,10 @@ class LevelPlay:
         return float(self._thinker.evaluate(game, game.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
 
     def _table(self) -> LevelTable:
-        """Return the level table of the network, which is read once."""
-        evaluator = self._thinker.evaluator
+        """Return the level table of the main network, which is read once."""
+        evaluator = self._main.evaluator
         assert evaluator is not None, "check_level has been called"
         name = evaluator.info.name
         if name not in self._tables:
-            self._tables[name] = read_table(model_path(self._thinker.config.network.model), name)
+            self._tables[name] = read_table(model_path(self._main.config.network.model), name)
         return self._tables[name]

@@ -15,6 +15,7 @@ It never waits long for a user who has stopped searching, and not at all for one
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
@@ -160,6 +161,27 @@ class SharedEvaluator(ForwardingEvaluator):
                 call.wake()
             if self._waiting:
                 self._waiting[0].wake()
+
+
+class SharedOnDemand:
+    """Loads an evaluator when it is first borrowed, and lends it to any number of users; any thread may borrow it."""
+
+    def __init__(self, load: Callable[[], Evaluator]) -> None:
+        self._load: Final = load
+        self._lock: Final = threading.Lock()
+        self._shared: SharedEvaluator | None = None
+
+    def lend(self) -> LentEvaluator:
+        """Return the evaluator for another user; raises what loading it raises."""
+        with self._lock:
+            if self._shared is None:
+                self._shared = SharedEvaluator(self._load())
+            return self._shared.lend()
+
+    def close(self) -> None:
+        """Free the evaluator if it was loaded."""
+        if self._shared is not None:
+            self._shared.close()
 
 
 def lent(shared: SharedEvaluator | None) -> LentEvaluator | None:

@@ -5,7 +5,8 @@
     {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
 
 Other keys of a board describe the measurement (`match.level_calibration`) and are not read here.  A network without a
-file takes the skills of the network that ships, with which a stronger network plays better than the rank.
+file has the skills of the network that ships, with which a stronger network plays better than the rank; where that
+network can be loaded, it plays instead (`engine.level_play`).
 """
 
 import json

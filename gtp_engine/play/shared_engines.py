@@ -11,11 +11,13 @@ from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import start_loading
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.shared import SharedEvaluator, lent
+from gtp_engine.evaluation.shared import SharedEvaluator, SharedOnDemand, lent
 
 
 class SharedEngines:
     """Makes engines that share `evaluator`, `human` (a human-like network beside it) and compiled kernels.
+
+    `load_calibrated` loads the network that plays at levels, see `Engine`; they share it too.
 
     `close`, or the end of a `with` block, closes these; it comes after every engine has been closed.  `log` receives
     lines for the user.  Any thread may call `new_engine`.
@@ -27,11 +29,13 @@ class SharedEngines:
         log: Callable[[str], None] | None = None,
         evaluator: Evaluator | None = None,
         human: Evaluator | None = None,
+        load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
         self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
+        self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
         self._kernels: KernelLoader | None = None
         self._lock: Final = threading.Lock()
 
@@ -50,7 +54,8 @@ class SharedEngines:
         """
         config = self.config.with_values(values or {})
         with self._lock:
-            engine = Engine(config, log or self._log, lent(self._evaluator), lent(self._human))
+            load = None if self._calibrated is None else self._calibrated.lend
+            engine = Engine(config, log or self._log, lent(self._evaluator), lent(self._human), load)
             engine.share_kernels(self._kernels)
         return engine
 
@@ -58,7 +63,7 @@ class SharedEngines:
         """Free the networks, and end a compiler that is still running."""
         if self._kernels is not None:
             self._kernels.close()
-        for evaluator in (self._evaluator, self._human):
+        for evaluator in (self._evaluator, self._human, self._calibrated):
             if evaluator is not None:
                 evaluator.close()
 

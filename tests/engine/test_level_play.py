@@ -7,7 +7,8 @@ from gtp_engine.config import Config
 from gtp_engine.config.human_profile import profile_of
 from gtp_engine.engine import Engine
 from gtp_engine.engine.delay import Delays
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
 
 
@@ -116,3 +117,81 @@ def test_a_human_like_network_alone_plays_at_a_level():
     engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
     engine.genmove(BLACK)
     assert set(network.profiles) == {"rank_8k"}
+
+
+class Counting(FakeEvaluator):
+    """Counts the calls, and keeps whether it was closed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed=seed)
+        self.calls = 0
+        self.is_closed = False
+
+    def evaluate(self, positions, count, conditions, out, options) -> None:  # type: ignore[no-untyped-def]
+        """Write the evaluation."""
+        super().evaluate(positions, count, conditions, out, options)
+        self.calls += 1
+
+    def close(self) -> None:
+        """Note it."""
+        self.is_closed = True
+
+
+def test_levels_are_left_to_a_network_that_is_loaded_when_one_is_chosen():
+    log: list[str] = []
+    main, calibrated, loads = Counting(1), Counting(2), []
+
+    def load() -> Evaluator:
+        loads.append(1)
+        return calibrated
+
+    config = Config().with_values({"game.board_size": 7, "search.visits": 20, "search.seed": 3})
+    engine = Engine(config, log.append, main, load_calibrated=load)
+    engine.genmove(BLACK)
+    assert not loads
+    engine.configure({"play.level": "12k"})
+    assert "Level 12k: moves of tengen-b10c128" in log[-1]
+    calls = main.calls
+    choice = engine.genmove(WHITE)
+    assert choice.report.visits == 1
+    assert calibrated.calls > 0
+    assert main.calls == calls
+    engine.set_board_size(9)
+    engine.configure({"play.level": "8k"})
+    engine.timed_search(0.02)
+    assert main.calls > calls
+    assert len(loads) == 1
+    engine.close()
+    assert main.is_closed
+    assert calibrated.is_closed
+
+
+def test_a_level_chosen_at_the_start_loads_its_network_before_the_first_move():
+    calibrated = Counting(2)
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7, "search.seed": 3})
+    moves = []
+    for seed in (1, 4):
+        log: list[str] = []
+        engine = Engine(config, log.append, Counting(seed), load_calibrated=lambda: calibrated)
+        assert "moves of tengen-b10c128" in log[-1]
+        moves.append([engine.genmove(color).point for color in (BLACK, WHITE, BLACK)])
+    assert moves[0] == moves[1]
+
+
+def test_nothing_changes_if_the_network_for_a_level_is_missing():
+    def load() -> Evaluator:
+        raise ModelError("the network that ships with the engine is missing")
+
+    engine = Engine(evaluator=FakeEvaluator(), load_calibrated=load)
+    with pytest.raises(ModelError, match="is missing"):
+        engine.configure({"play.level": "12k"})
+    assert engine.config.play.level == "max"
+
+
+def test_no_network_is_loaded_for_levels_beside_a_human_like_one():
+    def load() -> Evaluator:
+        raise AssertionError
+
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
+    engine = Engine(config, evaluator=FakeEvaluator(), human=ProfilesAsked(), load_calibrated=load)
+    engine.genmove(BLACK)

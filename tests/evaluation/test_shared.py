@@ -17,7 +17,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator
+from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
 
 BATCH = 8
 
@@ -179,3 +179,36 @@ def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvalua
     assert not evaluator.is_closed
     owner.close()
     assert evaluator.is_closed
+
+
+def test_an_evaluator_on_demand_is_loaded_once_and_closed_by_its_owner(evaluator: GatedEvaluator) -> None:
+    loads: list[int] = []
+
+    def load() -> GatedEvaluator:
+        loads.append(1)
+        return evaluator
+
+    owner = SharedOnDemand(load)
+    owner.close()
+    assert not loads
+    for _ in range(2):
+        owner.lend().close()
+    assert len(loads) == 1
+    assert not evaluator.is_closed
+    owner.close()
+    assert evaluator.is_closed
+
+
+def test_an_evaluator_that_could_not_be_loaded_is_tried_again(evaluator: GatedEvaluator) -> None:
+    results = iter((ModelError("no memory"), evaluator))
+
+    def load() -> GatedEvaluator:
+        result = next(results)
+        if isinstance(result, ModelError):
+            raise result
+        return result
+
+    owner = SharedOnDemand(load)
+    with pytest.raises(ModelError, match="no memory"):
+        owner.lend()
+    assert owner.lend().info == evaluator.info

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from gtp.processes import TIMEOUT, GtpProcess
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH
 from gtp_engine.gtp.terminal_guide import WELCOME
+from gtp_engine.nn.shipped import shipped_folder
 
 
 def test_replies_to_a_pipe_that_ends() -> None:
@@ -236,6 +238,15 @@ def test_the_network_that_comes_with_the_engine_plays() -> None:
     replies = output.split(b"\n\n")
     assert replies[1].startswith(b"=2 symmetry 0\nwhiteWin ")
     assert status == 0
+
+
+def test_a_network_without_levels_leaves_them_to_the_one_that_ships(tmp_path: Path) -> None:
+    shutil.copy(shipped_folder() / "tengen-b10c128.onnx", tmp_path / "other.onnx")
+    with GtpProcess("--model", str(tmp_path / "other.onnx"), "--level", "8k", stderr=subprocess.PIPE) as engine:
+        output, log, status = engine.finish(b"boardsize 9\ngenmove b\nkata-set-param level max\nkata-raw-nn 0\n")
+    assert status == 0
+    assert b"Level 8k: moves of tengen-b10c128, whose levels are calibrated." in log
+    assert output.count(b"= ") == 4
 
 
 @pytest.mark.parametrize("share", ["0", "0.5", "1"])

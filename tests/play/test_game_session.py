@@ -436,6 +436,20 @@ class TestSharedEngines:
             for session in sessions[1:]:
                 session.engine.close()
 
+    def test_games_at_levels_share_the_network_for_levels(self) -> None:
+        loaded: list[KnowingEvaluator] = []
+
+        def load() -> KnowingEvaluator:
+            loaded.append(KnowingEvaluator())
+            return loaded[-1]
+
+        with SharedEngines(evaluator=KnowingEvaluator(), load_calibrated=load) as engines:
+            for level in ("8k", "2k"):
+                session = GameSession.start(engines.new_engine({"play.level": level}), GameSettings(WHITE, 5))
+                session.engine_move()
+                session.engine.close()
+        assert len(loaded) == 1
+
     def test_an_engine_may_have_options_of_its_own(self) -> None:
         with SharedEngines(evaluator=KnowingEvaluator()) as engines:
             lines: list[str] = []
