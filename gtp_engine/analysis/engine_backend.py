@@ -8,10 +8,10 @@ from gtp_engine.engine import Engine
 from gtp_engine.engine.human_settings import human_settings_at_start
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher
+from gtp_engine.engine.shared_networks import SharedNetworks
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.shared import SharedEvaluator, SharedOnDemand, lent
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
 
@@ -39,9 +39,7 @@ class EngineBackend:
         config, warning = human_settings_at_start(config, evaluator, human)
         if warning is not None:
             log(warning)
-        self._shared: Final = None if evaluator is None else SharedEvaluator(evaluator)
-        self._human: Final = None if human is None else SharedEvaluator(human)
-        self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
+        self._networks: Final = SharedNetworks(evaluator, human, load_calibrated)
         if evaluator is None:
             log(
                 "no network: positions are evaluated by rollouts, so there is no policy and scores are rough; "
@@ -60,45 +58,34 @@ class EngineBackend:
             kernels = None
         else:
             kernels = start_loading(config, evaluator, board, log)
-        for each in self._evaluators:
-            each.prepare(*board)
+        self._networks.prepare(*board)
         if kernels is not None:
             log("Analysis is slow until everything is compiled.")
         return kernels
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new searcher with these settings."""
-        return new_searcher(config, self._shared, self._human)
+        return new_searcher(config, self._networks.main, self._networks.human)
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine with the same networks and kernels; closing it leaves the networks open."""
-        load = None if self._calibrated is None else self._calibrated.lend
-        engine = Engine(config, log, lent(self._shared), lent(self._human), load)
-        engine.share_kernels(self._kernels)
-        return engine
+        return self._networks.new_engine(config, log, self._kernels)
 
     def lend_evaluator(self) -> Evaluator | None:
         """Return the network, None without one, for another thread; closing it leaves the network open."""
-        return lent(self._shared)
+        return self._networks.lend()
 
     def models(self) -> list[dict[str, Any]]:
         """Return an entry for each network, with the keys of KataGo's `query_models`."""
-        return [evaluator.info.katago_facts() for evaluator in self._evaluators]
+        return [evaluator.info.katago_facts() for evaluator in self._networks.evaluators]
 
     def clear_cache(self) -> None:
         """Clear cached evaluations."""
-        for evaluator in self._evaluators:
+        for evaluator in self._networks.evaluators:
             evaluator.clear_cache()
 
     def close(self) -> None:
         """Free the networks, and end a compiler that is still running."""
         if self._kernels is not None:
             self._kernels.close()
-        for evaluator in self._evaluators:
-            evaluator.close()
-        if self._calibrated is not None:
-            self._calibrated.close()
-
-    @property
-    def _evaluators(self) -> list[SharedEvaluator]:
-        return [evaluator for evaluator in (self._shared, self._human) if evaluator is not None]
+        self._networks.close()

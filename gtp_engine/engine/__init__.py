@@ -21,7 +21,8 @@ Around it:
     delay             waits before a move as a person does
     request           optional requests of a caller: reports while the search runs, moves to leave out
     thresholds        how many visits and samples a conclusion needs, with a network and without
-    search_factory    creates the search that the configuration names
+    search_factory    creates the searches that the configuration names
+    shared_networks   the networks of several engines in one process
     background        the thread for pondering, analysis and cancellable searches
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     raw_evaluation    the network's evaluation of a position, without a search

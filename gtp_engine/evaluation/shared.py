@@ -182,8 +182,3 @@ class SharedOnDemand:
         """Free the evaluator if it was loaded."""
         if self._shared is not None:
             self._shared.close()
-
-
-def lent(shared: SharedEvaluator | None) -> LentEvaluator | None:
-    """Return a shared evaluator for another user, if there is one."""
-    return None if shared is None else shared.lend()
