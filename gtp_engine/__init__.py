@@ -13,7 +13,7 @@ __version__ = "0.17.0"
 """The second number stays 15 or more: Lizzie takes engines for Leela Zero and warns about versions below 0.15."""
 
 if TYPE_CHECKING:
-    from gtp_engine import review
+    from gtp_engine import play, review
     from gtp_engine.clock import TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
@@ -52,6 +52,7 @@ __all__ = [
     "Config",
     "TimeSettings",
     "load_evaluator",
+    "play",
     "review",
     # the game
     "Game",
@@ -103,7 +104,7 @@ _MODULES: Final = {
 }
 """Where each public name is defined, below this package; the other names are in `errors`."""
 
-_PACKAGES: Final = ("review",)
+_PACKAGES: Final = ("play", "review")
 """Public names that are packages themselves."""
 
 

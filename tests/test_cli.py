@@ -75,6 +75,12 @@ class TestConfiguration:
         (flag,) = (param for param in cli.commands["gtp"].params if option.flag in param.opts)
         assert option.help.split(".")[0].split()[:3] == flag.help.split()[:3]  # type: ignore[attr-defined]
 
+    @pytest.mark.parametrize("command", ["review", "score", "solve"])
+    def test_the_help_of_an_analysis_lacks_what_changes_nothing_in_it(self, command: str) -> None:
+        text = " ".join(invoke(command, "--help").output.split())
+        assert "--resign" not in text
+        assert "--ogs-chat" not in text
+
     def test_flag_wins_over_file_and_file_over_default(self, served: list[Config], tmp_path: Path) -> None:
         file = tmp_path / "tengen.toml"
         file.write_text('[game]\nrules = "japanese"\n[search]\nvisits = 50\n[play]\nresign = true\n')

@@ -129,6 +129,14 @@ class TestList:
         v7_network(Path("models/net.onnx"))
         assert [line.partition("  ")[0] for line in succeed("list").splitlines()] == ["models/net.onnx"]
 
+    def test_a_set_that_ships_is_listed_and_described(self) -> None:
+        (line,) = (line for line in succeed("list").splitlines() if "alphago-9x9" in line)
+        folder, _, text = line.partition("  ")
+        assert text == "alphago-9x9 (policy, value, boards 9x9)"
+        output = succeed("info", folder)
+        assert "policy.onnx:\nname          alphago-9x9-policy\n" in output
+        assert "value.onnx:\nname          alphago-9x9-value\n" in output
+
     def test_no_networks(self) -> None:
         Path("empty").mkdir()
         assert "No networks found" in succeed("list", "empty")

@@ -15,10 +15,12 @@
     levels_command      `gtp-engine calibrate-levels`
     tournament_command  `gtp-engine tournament`
     models_command      `gtp-engine models`
+    get_command         `gtp-engine models get`, `models default`
     quantize_command    `gtp-engine models quantize`
     generate_command    `gtp-engine generate`
     train_command       `gtp-engine train`
     alphago_command     `gtp-engine alphago`
+    result_file         files that commands write beside what they print
     parameters          parameters that several commands share
     tools               `benchmark`, `doctor`, `warmup`, `config`
 

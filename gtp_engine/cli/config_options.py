@@ -5,6 +5,7 @@ section in its help, and `--config FILE`.  A flag overrides the file, the file t
 """
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import click
@@ -52,14 +53,19 @@ class ConfigCommand(click.Command):
 
     usual: tuple[str, ...] = USUAL_OPTIONS
     """Full names of the options that most users need."""
+    unused: tuple[str, ...] = ()
+    """Sections of options that change nothing in this command; its help leaves them out."""
+    texts: Mapping[str, str] = MappingProxyType({})
+    """What options mean for this command where that differs, by full name."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one block of flags to begin with and one for each section."""
         blocks: dict[str, list[tuple[str, str]]] = {_FIRST_BLOCK: []}
         for parameter in sorted(self.get_params(ctx), key=self._rank):
             record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                blocks.setdefault(self._block(parameter), []).append(record)
+            if record is not None and isinstance(parameter, click.Option) and self._block(parameter) not in self.unused:
+                text = self.texts.get(parameter.declared.key) if isinstance(parameter, ConfigOption) else None
+                blocks.setdefault(self._block(parameter), []).append((record[0], text or record[1]))
         for name, records in blocks.items():
             with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
                 formatter.write_dl(records)

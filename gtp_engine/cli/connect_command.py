@@ -7,7 +7,7 @@ import click
 
 from gtp_engine.web.installed import check_aiohttp
 
-_HELP: Final = """Be the engine of another machine: speak GTP on stdin and stdout for it.
+_HELP: Final = """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.
 
 SERVER is where `gtp-engine serve` runs, HOST, HOST:PORT or a whole address (wss://HOST:PORT/gtp). Give this command to
 Sabaki, GoGui or any other Go program as the engine's command:

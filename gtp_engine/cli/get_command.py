@@ -51,7 +51,7 @@ def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
 @click.command("default")
 @click.argument("name", required=False)
 def default_command(name: str | None) -> None:
-    """Play with the network NAME when --model names none.
+    """Set the network that plays when --model names none.
 
     NAME is that of a network in `gtp-engine models list`, a file or a folder; `builtin` is the one that ships with the
     engine. Without NAME, print the current one.

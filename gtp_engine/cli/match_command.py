@@ -138,7 +138,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw the win rate over the games as .svg or .png (needs matplotlib: pip install 'gtp-engine[plot]').",
+    help="Draw the winrate over the games as .svg or .png (needs matplotlib: pip install 'gtp-engine[plot]').",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
 def match_command(

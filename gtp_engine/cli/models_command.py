@@ -91,11 +91,16 @@ for _command in (get_command, default_command, quantize_command):
 @models_command.command("info")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 def info_command(file: Path) -> None:
-    """Describe a network file: an ONNX file, or one of KataGo's."""
+    """Describe a network: an ONNX file, one of KataGo's, or a folder of ONNX files with a purpose each."""
     from gtp_engine.networks.katago_format.parser import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.network_files import is_katago_file
 
+    if file.is_dir():
+        for part in sorted(file.glob("*.onnx")):
+            click.echo(f"{part.name}:")
+            _show_rows(_rows(info_of(read_properties(part))) | {"size": f"{part.stat().st_size:,} bytes"})
+        return
     if is_katago_file(file):
         network = load_network(file)
         rows = {
@@ -114,7 +119,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 
     Without FOLDER: in the current folder, in its folder `models`, those that `get` got and those that came with the
-    engine; an 8-bit copy is listed with its original.
+    engine; an 8-bit copy is listed with its original, a folder of networks for one purpose each as one.
     """
     from gtp_engine.errors import ModelError
     from gtp_engine.nn.metadata import info_of, read_properties
@@ -133,6 +138,10 @@ def list_command(folders: tuple[Path, ...]) -> None:
         except ModelError as error:
             text = f"unusable: {error}"
         click.echo(f"{file}  {text}")
+    if not folders:
+        for folder in _shipped_sets():
+            infos = [info_of(read_properties(file)) for file in sorted(folder.glob("*.onnx"))]
+            click.echo(f"{folder}  {folder.name} ({', '.join(info.kind for info in infos)}, boards {infos[0].sizes})")
     if not files:
         click.echo("No networks found; see `gtp-engine models --help` for how to get one.")
 
@@ -142,6 +151,13 @@ def _default_folders() -> list[Path]:
     from gtp_engine.nn.shipped import FOLDER_NAME, PLACES
 
     return [Path(), Path(FOLDER_NAME), user_folder(), *PLACES]
+
+
+def _shipped_sets() -> list[Path]:
+    """Return the folders of networks for one purpose each that came with the engine."""
+    from gtp_engine.nn.shipped import shipped_networks
+
+    return [path for path in shipped_networks().values() if path.is_dir()]
 
 
 def _show_conversion(conversion: "Conversion") -> None:

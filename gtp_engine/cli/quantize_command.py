@@ -84,7 +84,7 @@ def _format_comparison(result: "Quantized") -> str:
     positions = result.differences["int8"].positions
     lines = [
         f"With {result.provider}; differences from float32 on {positions} held-out positions",
-        f"{'':<10}{'eval/s':>9}{'policy KL':>11}{'same first move':>17}{'win rate error':>16}",
+        f"{'':<10}{'eval/s':>9}{'policy KL':>11}{'same first move':>17}{'winrate error':>16}",
     ]
     for name in sorted(result.speeds, key=lambda name: result.speeds[name]):
         line = f"{name:<10}{result.speeds[name]:>9.1f}"
@@ -97,7 +97,7 @@ def _format_comparison(result: "Quantized") -> str:
 def _format_sensitivities(result: "Quantized") -> str:
     """Return a table: a line for each layer, in the network's order, with the loss from quantizing it alone."""
     work = sum(entry.layer.work for entry in result.sensitivities)
-    lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'win rate error':>16}"]
+    lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'winrate error':>16}"]
     for entry in result.sensitivities:
         lines.append(
             f"{entry.layer.source:<24}{entry.layer.work / work:>8.1%}{entry.difference.policy_kl:>12.6f}"

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -41,6 +42,14 @@ class ReviewCommand(ConfigCommand):
     """The command's help lists what a review needs first."""
 
     usual = ("network.model", "search.visits", "game.rules", "game.komi")
+    unused = ("play", "time", "gtp", "analysis")
+    texts = MappingProxyType(
+        {
+            "search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
+            "game.rules": "Rules of records that name none. [default chinese]",
+            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
+        }
+    )
 
 
 def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
@@ -16,6 +17,13 @@ class ScoreCommand(ConfigCommand):
     """The command's help lists what scoring needs first."""
 
     usual = ("network.model", "game.rules", "game.komi")
+    unused = ("play", "time", "gtp", "analysis")
+    texts = MappingProxyType(
+        {
+            "game.rules": "Rules of records that name none. [default chinese]",
+            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
+        }
+    )
 
 
 @click.command("score", cls=ScoreCommand)

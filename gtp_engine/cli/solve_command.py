@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
@@ -15,6 +16,8 @@ class SolveCommand(ConfigCommand):
     """The command's help lists what a problem needs first."""
 
     usual = ("network.model", "search.visits")
+    unused = ("play", "time", "gtp", "analysis")
+    texts = MappingProxyType({"search.visits": "Visits of each search. [default 500]"})
 
 
 @click.command("solve", cls=SolveCommand)

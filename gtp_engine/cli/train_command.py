@@ -110,7 +110,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     """Print how well NETWORK, in float32, agrees with its teacher on the held-out positions in DATA.
 
     NETWORK is an .onnx file that `train export` wrote, a checkpoint, or a file of KataGo's; DATA is the folder that
-    `gtp-engine generate` filled. The divergence of the policy is in nats; errors are mean differences: of win rates
+    `gtp-engine generate` filled. The divergence of the policy is in nats; errors are mean differences: of winrates
     from 0 to 1, of leads in points, of ownership from -1 to 1.
     """
     check_torch()
@@ -133,7 +133,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     help="Network that plays and labels. [default: the one that the engine ships]",
 )
 def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
-    """Train a network like the shipped one, from nothing.
+    """Train a small network (b6c96) on the games of a teacher.
 
     Generates data, trains, exports, quantizes, and plays a match on 9×9 against an untrained network. Everything goes
     into FOLDER, and the commands are printed. After an interruption the same command continues.

@@ -28,8 +28,8 @@ class HumanConfig(Section, name="human"):
     human_ignore_pass: bool = option(False, "Leave to the search whether to pass (humanSLChosenMoveIgnorePass).")
     human_pikl_lambda: float = option(
         1e9,
-        "Make a move e times less likely than people play it for each time that its utility is this much below the "
-        "best move's; very large: as likely as people play it (humanSLChosenMovePiklLambda).",
+        "Difference of utility that makes a worse move e times less likely than people play it: low values avoid "
+        "mistakes, very high ones play as people do (humanSLChosenMovePiklLambda).",
         low=0,
         high=1e9,
     )
@@ -81,8 +81,8 @@ class HumanConfig(Section, name="human"):
     )
     human_c_puct_permanent: float = option(
         0.0,
-        "What is added to human_c_puct, times the root of the visits, so that moves that people play stay explored "
-        "however bad they are (humanSLCpuctPermanent).",
+        "What is added to human_c_puct, times the square root of the visits, so that moves that people play stay "
+        "explored however bad they are (humanSLCpuctPermanent).",
         low=0,
         high=1000,
     )

@@ -11,7 +11,7 @@ class NetworkConfig(Section, name="network"):
 
     model: str | None = option(
         None,
-        "Network to play with: an ONNX file, or a folder with one for each purpose (policy, value, rollout), or the "
+        "Network to play with: an ONNX file, or a folder with separate files for policy, value and rollouts, or the "
         "name of one that `gtp-engine models list` shows; not set: the one that `gtp-engine models default` sets, or "
         "the engine's own.",
         unit="path",

@@ -25,9 +25,9 @@ class PuctConfig(Section, name="puct"):
     )
     pipeline: int = option(
         0,
-        "Batches in flight: with 2 the next batch is selected while the network evaluates the last, without knowing "
-        "its results.  0: 2 where the network takes large batches (a GPU), else 1, as selection takes hardly any "
-        "time.",
+        "Batches pending at once: with 2 the next batch is selected while the network evaluates the last, without "
+        "knowing its results.  0: 2 where the network takes large batches (a GPU), else 1, as selection takes hardly "
+        "any time.",
         unit="batches",
         low=0,
         high=4,
@@ -35,8 +35,8 @@ class PuctConfig(Section, name="puct"):
     # An eighth: a search of 8 visits evaluates one position at a time, one of 100 a dozen, as with a dozen threads.
     in_flight_share: float = option(
         0.125,
-        "Most positions waiting for the network, as a share of the root's visits, so that batches do not weaken short "
-        "searches.",
+        "Limit on positions that wait for the network, as a share of the root's visits, so that batches do not weaken "
+        "short searches.",
         low=0,
         high=1,
     )
@@ -129,7 +129,7 @@ class PuctConfig(Section, name="puct"):
     # Off until matches show that it gains; KataGo's is on.
     graph_search: bool = option(
         False,
-        "Let lines that lead to the same position share what the search finds out about it (useGraphSearch).",
+        "Share what the search finds between lines that lead to the same position (useGraphSearch).",
     )
     graph_search_bound: int = option(
         11,

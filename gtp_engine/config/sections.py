@@ -156,7 +156,7 @@ class TimeConfig(Section, name="time"):
     )
     # This and max_share are chosen, not measured; time spent on one move is missing from the budgets of later moves.
     hard_move_factor: float = option(
-        2.5, "A hard move may take this many times the time planned for it.", low=1, high=10
+        2.5, "Longest time for a move that is hard to choose, in times of the planned one.", low=1, high=10
     )
     max_share: float = option(
         0.15,
@@ -278,7 +278,7 @@ class AnalysisConfig(Section, name="analysis"):
     # KaTrain sends three kinds at once: an endless one, the position on the board, the rest of the game.
     parallel: int = option(
         4,
-        "Positions analysed at once, each with a search tree; only long analyses share the processor.",
+        "Positions analysed at once, each with a search tree; short queries are still answered one after the other.",
         unit="positions",
         low=1,
         high=1024,

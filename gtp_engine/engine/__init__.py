@@ -27,7 +27,9 @@ Around it:
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     raw_evaluation    the network's evaluation of a position, without a search
     starting_board    the board size at the start
-    warm_up           compiles all kernels before the first command
+    human_settings    whether the settings of human-like play go with the networks
+    warm_up           compiles all kernels before the first command, or loads them (`compiling`)
+    kernel_loader     does so in the background; `first_moves` limits the searches meanwhile
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
 """

@@ -4,6 +4,7 @@
     engine_command   the command line that starts this engine, quoted as each program reads it
     changes          the files to change: their difference, backups, writing
     json_file        settings in JSON that keep everything else
+    java_properties  values in Java's format of properties
     sabaki_settings, gogui_programs, katrain_settings, lizzie_settings    programs whose settings get an entry
     gtp2ogs_config, kgs_properties, cgos_client                           clients of servers, which get a file
 

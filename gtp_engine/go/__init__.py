@@ -10,6 +10,7 @@ Values, pure Python
 A game
     game              `Game`: moves, history, superko, passes, end; start reading here
     scoring           the score of a finished position
+    initial_advantage how far a side was ahead before the first move
     late_game         whether enough stones are on the board for a game to end
 
 Kernels on `Board`, a NamedTuple of arrays
@@ -23,6 +24,7 @@ Kernels on `Board`, a NamedTuple of arrays
     area              the owner of every point by Tromp and Taylor's rules
     benson            unconditional life and the area it implies
     independent_life  area under group tax
+    game_calls        the calls of these kernels from Python, to be compiled in advance
 
 Import the modules directly (`from gtp_engine.go.game import Game`).  This file imports nothing, so that the protocol
 layer can use the pure Python modules before numpy and numba are loaded.

@@ -10,7 +10,7 @@ from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import add_stone, clear_ko, hash_after, is_legal, merge, new_board, play_assume_legal
 from gtp_engine.go.eyes import is_real_eye
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
-from gtp_engine.go.tactics import captures_something, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, would_be_self_atari
 
 _SIZE: Final = 2
 """Side of the board; the types of its arrays are those of every board."""
@@ -27,7 +27,7 @@ def game_calls() -> list[KernelCall]:
         KernelCall(clear_ko, (board,)),
         KernelCall(add_stone, (board, 0, 0)),
         KernelCall(merge, (board, 0, 0)),
-        KernelCall(captures_something, (board, 0, 0)),
+        KernelCall(count_captures, (board, 0, 0)),
         KernelCall(would_be_self_atari, (board, 0, 0)),
         KernelCall(is_real_eye, (board, 0, 0)),
         KernelCall(is_captured_defender_first, (board, 0, new_ladder_work(_SIZE, _SIZE))),

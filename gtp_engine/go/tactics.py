@@ -44,7 +44,7 @@ def would_be_self_atari(board: Board, point: int, color: int) -> bool:
 
 
 @kernel
-def captures_something(board: Board, point: int, color: int) -> int:
+def count_captures(board: Board, point: int, color: int) -> int:
     """Return how many stones a legal move of `color` on `point` captures."""
     colors, stride = board.color, wide(board.info[STRIDE])
     captured = 0

@@ -17,7 +17,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.eyes import is_real_eye
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
-from gtp_engine.go.tactics import captures_something, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, would_be_self_atari
 
 SELF_ATARI: Final = "self-atari"
 OWN_EYE: Final = "filled own eye"
@@ -49,7 +49,7 @@ class Blunders:
             return UNANSWERED_ATARI if self._savable else None
         if is_real_eye(board, point, color):
             return OWN_EYE
-        captured = captures_something(board, point, color)
+        captured = count_captures(board, point, color)
         after = self._game.copy()
         after.play(point, color)
         if would_be_self_atari(board, point, color) and len(after.chain(point)) >= MANY_STONES:

@@ -9,10 +9,11 @@
     openings        the first moves of games
     referee         the winner after two passes
     records         finished games on disk
-    statistics      win rate, Elo, intervals, times, faults; the table
+    statistics      winrate, Elo, intervals, times, faults; the table
     sprt            the sequential test that ends a match early
     ratings         Elo ratings of several players from all their games
-    plot            the win rate over the games, as a picture
+    level_games     games between levels in this process, from which `level_calibration` rates the ranks
+    plot            the winrate over the games, as a picture
     match_progress  finished games on the progress bar
 
 Engines are processes and may be any program that speaks GTP 2; ours is treated like any other.

@@ -1,4 +1,4 @@
-"""The win rate over the games of a match as a picture, PNG or SVG; needs matplotlib.
+"""The winrate over the games of a match as a picture, PNG or SVG; needs matplotlib.
 
 The curve is the first engine's share of the points after each game that counts, in the order of the games' numbers,
 with its 95 % interval; the table shows the last point of it.  Dots above, on and below are the games it won, drew and
@@ -55,7 +55,7 @@ def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second:
 
 
 def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
-    """Draw the win rate over the games that count, its interval and the line of even strength."""
+    """Draw the winrate over the games that count, its interval and the line of even strength."""
     from matplotlib.ticker import MaxNLocator
 
     results = [record.points for record in records if record.winner != "none"]
@@ -70,9 +70,9 @@ def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
         low, high = (format_elo(elo_difference(end)) for end in ends[-1])
         label = f"95 % interval, at last Elo {low} to {high}"
         axes.fill_between(games, [100 * end[0] for end in ends], [100 * end[1] for end in ends], alpha=0.2, label=label)
-        label = f"win rate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
+        label = f"winrate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
         axes.plot(games, [100 * rate for rate in rates], label=label, marker="." if len(games) <= _FEW else "")
         axes.legend(loc="lower right")
-    axes.set(xlabel="games", ylabel="win rate of the first engine, %", ylim=(0, 100))
+    axes.set(xlabel="games", ylabel="winrate of the first engine, %", ylim=(0, 100))
     axes.set_xlim(0.5, max(1, len(points)) + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

@@ -1,4 +1,4 @@
-"""Statistics of finished games: wins by colour, win rate and Elo difference with their intervals, times, faults.
+"""Statistics of finished games: wins by colour, winrate and Elo difference with their intervals, times, faults.
 
 All results are the first engine's.  A draw counts as half a win; void games are left out.
 """
@@ -93,12 +93,12 @@ class Summary:
 
     @property
     def elo(self) -> float:
-        """Return the Elo difference of the win rate."""
+        """Return the Elo difference of the winrate."""
         return elo_difference(self.rate)
 
     @property
     def elo_interval(self) -> tuple[float, float]:
-        """Return the ends of the win rate's interval as Elo differences."""
+        """Return the ends of the winrate's interval as Elo differences."""
         return elo_difference(self.rate_interval[0]), elo_difference(self.rate_interval[1])
 
     def to_json(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     lines = [
         f"{first}  against  {second}",
         f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
-        f"win rate       {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
+        f"winrate       {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
         f"Elo            {format_elo(summary.elo)}   (95 % interval {format_elo(summary.elo_interval[0])}"
         f" to {format_elo(summary.elo_interval[1])})",
         *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),

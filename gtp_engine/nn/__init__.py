@@ -3,15 +3,19 @@
 loading             from the configuration to an evaluator; start here
 network_evaluator   NetworkEvaluator: cache, networks, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
+cache_key           what rules, komi and options add to the key of an evaluation
+network_calls       the calls of these kernels from Python, to be compiled in advance
 encoded_network     a network with its encoder
 onnx_model          a network file in ONNX Runtime
 providers           which provider runs a network, in which precision, and why; provider_trial tests it first
 metadata            the `tengen.…` properties of a network file
 network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
+quantized_copy      the 8-bit copy of a network, and whether it is good enough to play
 named_networks      networks by name, the user's and those that ship; which one is the default
 shipped             the networks that ship with the engine
 encoder             the protocol of encoders and the arrays they fill; symmetry, the eight orientations of a board
-katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show
+katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show;
+                    human_inputs, the players whom a human-like network imitates
 alphago_…           AlphaGo's inputs: encoder, planes
 linear_policy_file  the linear rollout policy as a file
 

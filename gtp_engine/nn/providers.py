@@ -26,7 +26,7 @@ Matches at equal time decided (docs/strength.md): b6c96 against float32 where th
 bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with AMX."""
 
 _WHY_INT8: Final = (
-    "The processor has instructions for 8-bit integers: two to three times as fast as float32, with almost the same "
+    "The processor has instructions for 8-bit integers: about three times as fast as float32, with almost the same "
     "results."
 )
 _WHY_BFLOAT16: Final = (

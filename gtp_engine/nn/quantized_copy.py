@@ -25,7 +25,7 @@ SPEEDS: Final = "evaluations_per_second"
 
 LARGEST_KL: Final = 0.005
 LARGEST_WINRATE_ERROR: Final = 0.01
-"""Policy KL from float32, in nats, and mean error of the win rate above which a copy is not used: twice those of the
+"""Policy KL from float32, in nats, and mean error of the winrate above which a copy is not used: twice those of the
 worst copy that has held its own in matches (docs/strength.md)."""
 
 LEAST_GAIN: Final = 1.2
@@ -51,7 +51,7 @@ class CopyQuality:
         """
         if self.policy_kl > LARGEST_KL or self.winrate_error > LARGEST_WINRATE_ERROR:
             return (
-                f"it differs too much from float32 (policy KL {self.policy_kl:.4f}, win rate off by "
+                f"it differs too much from float32 (policy KL {self.policy_kl:.4f}, winrate off by "
                 f"{self.winrate_error:.4f}; at most {LARGEST_KL} and {LARGEST_WINRATE_ERROR} are accepted)"
             )
         int8, other = self.speeds.get("int8"), self.speeds.get(precision)

@@ -20,5 +20,6 @@ report          SearchReport: the root's moves, the value, ownership
 rollout_scores  scores and bounds for reports of searches without a network
 tree_reuse      where the position to search now is found in the tree of the last search
 superko         keys of positions on a path, and whether a move would repeat one (kernels)
+tree_memory     how much memory a tree may take
 rng             random numbers for kernels
 """

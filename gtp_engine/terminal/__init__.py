@@ -6,6 +6,7 @@
     board_picture   a board in colours (rich) or as plain text
     displays        shows screens and reads commands: a live screen with a cursor, or line by line
     key_reader      single keys of a terminal, on Unix and Windows
+    start_log       the engine's log while it starts
     interruption    Ctrl-C ends a search instead of the program
     saving          the game's file, never over another one unasked
 

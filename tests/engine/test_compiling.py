@@ -87,7 +87,7 @@ def play(config: Config, lines: str, network: bool) -> None:
 
 @pytest.mark.parametrize("searches", [NETWORK, ROLLOUTS])
 def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) -> None:
-    """`captures_something` used to be compiled in the middle of the first game."""
+    """`count_captures` used to be compiled in the middle of the first game."""
     listed = {signature(call) for call in compiling.kernel_calls(searches)}
     values = {"search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
     values.update({"puct.subtree_bias": 0.45, "puct.graph_search": True})

@@ -9,7 +9,7 @@ from board_helpers import CHARACTER, board_of, fingerprint, points_of, random_po
 from gtp_engine.go.board import is_legal
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.ladder import new_ladder_work
-from gtp_engine.go.tactics import captures_something, is_escape, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, is_escape, would_be_self_atari
 
 
 def escapes(position: reference.Position, point: int) -> bool:
@@ -34,7 +34,7 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
                 after, captured, _ = reference.place(position, index, CHARACTER[color])
                 self_atari = not captured and len(reference.liberties(after, index)) == 1
                 assert bool(would_be_self_atari(board, point, color)) == self_atari, reference.draw(position, [index])
-                assert captures_something(board, point, color) == len(captured)
+                assert count_captures(board, point, color) == len(captured)
                 assert bool(is_escape(board, point, color, work)) == escapes(after, index)
                 seen["self-atari"] += self_atari
                 seen["capture"] += bool(captured)

@@ -43,7 +43,7 @@ def test_the_curve_is_the_win_rate_with_its_interval(tmp_path: Path) -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "games won, drawn or lost",
         f"95 % interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
-        "win rate, at last 70.0%, Elo +147",
+        "winrate, at last 70.0%, Elo +147",
     ]
 
 

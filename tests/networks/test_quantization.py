@@ -469,8 +469,8 @@ def test_a_copy_is_kept_where_it_is_faster_and_agrees(tmp_path: Path, monkeypatc
     ("fault", "reason"),
     [
         ({"int8": 2.3}, "it was only 1.15 times as fast as bfloat16"),
-        ({"kl": 0.006}, "it differs too much from float32 (policy KL 0.0060, win rate off by 0.0020;"),
-        ({"winrate": 0.011}, "it differs too much from float32 (policy KL 0.0010, win rate off by 0.0110;"),
+        ({"kl": 0.006}, "it differs too much from float32 (policy KL 0.0060, winrate off by 0.0020;"),
+        ({"winrate": 0.011}, "it differs too much from float32 (policy KL 0.0010, winrate off by 0.0110;"),
     ],
 )
 def test_the_user_learns_why_a_copy_is_of_no_use(
@@ -532,7 +532,7 @@ def test_the_command_prints_what_it_made(path: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(quantize_command, [str(path), "-o", str(target), *flags])
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["input", "of", "layer", "work", "policy", "KL", "win", "rate", "error"]
+    assert lines[0].split() == ["input", "of", "layer", "work", "policy", "KL", "winrate", "error"]
     assert "25.0%" in lines[1]
     written = next(number for number, line in enumerate(lines) if line.startswith(f"Written: {target}"))
     assert {line.split()[0] for line in lines[written - 3 : written - 1]} == {"float32", "int8"}

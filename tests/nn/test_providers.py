@@ -110,7 +110,7 @@ SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
         (CopyQuality(0.002, 0.005, SPEEDS), ICE_LAKE, "int8", ""),
         (CopyQuality(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
         (CopyQuality(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
-        (CopyQuality(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "win rate off by 0.0110; at most 0.005 and 0.01 are"),
+        (CopyQuality(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "winrate off by 0.0110; at most 0.005 and 0.01 are"),
     ],
 )
 def test_a_copy_plays_where_it_is_accurate_and_faster_than_what_would_play_instead(

@@ -5,6 +5,7 @@
     convolutions        blocks of convolutions
     transformer_blocks  attention and feed-forward blocks
     heads               policy and value head
+    profile_encoder     the encoder of players in human-like networks
     board_shape         values that depend only on the board's size: pooling factors, rotation angles
     graph               nodes and constants; the only module that uses `onnx`
 

@@ -3,7 +3,7 @@
 The games differ in rules, komi and handicap, because the quantized network cuts values off that no game has shown.
 Loss of tengen-b10c128 on 600 held-out positions of its training, by the positions that it was calibrated on:
 
-                                    policy KL    win rate error
+                                    policy KL    winrate error
     384, even games, 16 of each      0.0014          0.021
     384, varied games, 8 of each     0.0008          0.010
     768, varied games, 8 of each     0.0007          0.006

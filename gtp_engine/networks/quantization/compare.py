@@ -35,7 +35,7 @@ class Difference:
     def __str__(self) -> str:
         return (
             f"policy KL {self.policy_kl:.4f}, same first move {self.same_first_move:.1%}, "
-            f"win rate off by {self.winrate_error:.4f}"
+            f"winrate off by {self.winrate_error:.4f}"
         )
 
 

@@ -13,7 +13,7 @@ b15c192 took 67 seconds of processor time in all, and came to 0.0008, 98.4 %, 0.
 
 Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games not used for calibration:
 
-                  policy KL   same first move   win rate error   speed, bfloat16 = 1
+                  policy KL   same first move   winrate error   speed, bfloat16 = 1
     b6c96           0.0011         98.1 %           0.0028              1.75
     b15c192         0.0010         98.8 %           0.0024              1.85
     b18c384nbt      0.0021         96.9 %           0.0048              1.59
@@ -27,7 +27,7 @@ On 256 held-out positions of varied games (`calibration_inputs`), on 9×9, 13×1
 The transformer b10c384h6nbttflrs on these, by the share of its work in floating point, the layers with the largest
 loss first; speed is processor time on 19×19 in batches of 4, with float32 = 1:
 
-    share      policy KL   same first move   win rate error   speed, rest in bfloat16   in float32
+    share      policy KL   same first move   winrate error   speed, rest in bfloat16   in float32
     none         0.0102         93.4 %           0.0141
     9 %          0.0066         95.7 %           0.0047               2.4
     20 %         0.0048         95.7 %           0.0047               2.3                   1.7
@@ -84,7 +84,7 @@ GOOD_ENOUGH: Final = 0.0005
 on others it is nearly twice that, and so no more than what b6c96 and b15c192 of the table above lose."""
 
 GOOD_ENOUGH_WINRATE: Final = 0.003
-"""The same for the error of the win rate, which a network may lose while it keeps its policy (`calibration_inputs`)."""
+"""The same for the error of the winrate, which a network may lose while it keeps its policy (`calibration_inputs`)."""
 
 _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0.15, "layers": 0.45, "comparison": 0.2})
 """Rough share of each step of the time it all takes."""

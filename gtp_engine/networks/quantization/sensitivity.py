@@ -23,7 +23,7 @@ from gtp_engine.nn.providers import Runtime
 POSITIONS: Final = 8
 """Positions of each board size on which a layer is measured."""
 OUTLIER: Final = 3.0
-"""A layer stays in floating point if its share of the policy KL, or of the error of the win rate, is this many times
+"""A layer stays in floating point if its share of the policy KL, or of the error of the winrate, is this many times
 its share of the work: below that, the time saved is better spent on more visits."""
 OUTLIER_SHARE: Final = 0.1
 """Largest share of the work of outliers."""

@@ -25,6 +25,7 @@ puct_search         PuctSearch: one game, position after position
 search_run          SearchRun: one position, batches in a pipeline, until a limit is reached
 evaluation_thread   the thread that calls the evaluator
 joint_search        JointSearch: several positions side by side, their leaves evaluated together
+puct_calls          the calls of kernels from Python, to be compiled in advance
 search_params       the parameters, from the configuration, the game and the limits
 
 The root, and the result:
@@ -34,6 +35,7 @@ mirrors             moves that mirror each other in a symmetric position
 anti_mirror         play against an opponent who mirrors every move
 dame                neutral points before passes, under territory rules
 choose              the order of the root's moves, from visits and utilities
+human_choice        the choice of a move as people play
 tree_report         SearchReport and Progress
 
 Rollouts as in AlphaGo, off unless configured (`puct.rollout_share`):

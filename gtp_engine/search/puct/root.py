@@ -14,7 +14,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, oppone
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.tactics import captures_something
+from gtp_engine.go.tactics import count_captures
 from gtp_engine.search.limits import Restriction, avoid_until_depths
 from gtp_engine.search.puct.leaves import Root
 
@@ -147,7 +147,7 @@ def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], 
         if game.board.color[point] != EMPTY or share <= 0.0:
             continue
         if owned[point] < 0.0:
-            useful = is_area and captures_something(game.board, point, color) > 0
+            useful = is_area and count_captures(game.board, point, color) > 0
         else:
             useful = _touches(game, point, opponent(color)) or _connects(game, point, color, alive)
         if not useful:

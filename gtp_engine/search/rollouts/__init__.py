@@ -13,6 +13,7 @@ rollout_search          RolloutSearch: one game, position after position
 rollout_run             RolloutRun: one position, batches on all cores, until a limit is reached
 reusable_rollout_tree   the tree kept from move to move, with work arrays for each thread
 rollout_tree_report     SearchReport and Progress
+rollout_calls           the calls of kernels from Python, to be compiled in advance
 policy_choice           which policy plays, from the configuration
 
 The policies that `rollout` plays with:

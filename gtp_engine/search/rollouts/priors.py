@@ -23,7 +23,7 @@ from gtp_engine.go.board import (
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import working_attacks_into
-from gtp_engine.go.tactics import captures_something, is_escape, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, is_escape, would_be_self_atari
 from gtp_engine.search.rollouts.patterns import fits_pattern
 from gtp_engine.search.rollouts.rollout import RolloutWork
 from gtp_engine.search.rollouts.rollout_tree import USED, Tree
@@ -106,7 +106,7 @@ def _add_move_priors(
 ) -> None:
     """Apply the rules about the move itself and the stones around it."""
     point = wide(tree.move[child])
-    captured = captures_something(board, point, color)
+    captured = count_captures(board, point, color)
     if captured == 1:
         _add_prior(tree, child, CAPTURE_ONE_VISITS * weight, 1.0)
     elif captured > 1:

@@ -110,7 +110,7 @@ class Reinforcement:
         if self.iterations % settings.pool_every == 0:
             self.pool.add(self.iterations, self.net)
         return {
-            "win rate": collector.win_rate(),
+            "winrate": collector.win_rate(),
             "loss": loss,
             "entropy": entropy,
             "moves of a game": float(np.mean([len(episode.game.points) for episode in collector.episodes])),
@@ -181,7 +181,7 @@ class Reinforcement:
         rng = np.random.default_rng((self.settings.seed, self.iterations, 1))
         match = self._play_against(self._first, self.settings.evaluation_games, rng)
         rate, games = match.win_rate(), len(match.episodes)
-        log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"win rate": rate}}})
+        log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"winrate": rate}}})
         played = f"{counted(games, 'game')} against the first network"
         run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {played} won")
         write_panels(self.out / CURVES, figure_panels(read_log(self.out / LOG), place="games"))

@@ -36,7 +36,7 @@ class Learning(Section, name="learning"):
     average_steps: int = option(500, "Steps that the average of the weights covers, which is exported.", low=1)
     seed: int = option(1, "Seed of the weights and of the order of positions.", low=0)
     precision: str = option("auto", "Number format of convolutions and products.", choices=PRECISIONS)
-    device: str = option("auto", "Device to train on.", choices=DEVICES)
+    device: str = option("auto", "Device that runs the network.", choices=DEVICES)
     threads: int = option(0, "Threads; 0: one for each core.", low=0)
     checkpoint_minutes: float = option(10.0, "Minutes between checkpoints.", low=0)
     validations: int = option(20, "Validations during the run.", low=0)

@@ -35,7 +35,7 @@ _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "policy_kl": "policy, KL from the teacher, nats",
         "same_first_move": "same first move as the teacher, share",
-        "winrate_error": "win rate, mean error",
+        "winrate_error": "winrate, mean error",
         "lead_error": "lead, mean error in points",
         "ownership_error": "ownership, mean error",
     }

@@ -25,7 +25,7 @@ from gtp_engine.training.nets.network_module import NetworkModule
 _ROWS: Final = 256
 """Positions evaluated together."""
 AGREEMENT_HEAD: Final = """\
-| board | positions | same first move | policy, KL | win rate error | lead error | ownership error |
+| board | positions | same first move | policy, KL | winrate error | lead error | ownership error |
 |---|---|---|---|---|---|---|"""
 """The head of a table of `agreement_row`."""
 _EPSILON: Final = 1e-9
@@ -44,7 +44,7 @@ class Agreement:
     same_first_move: float
     """Share of positions whose most likely move is the teacher's."""
     winrate_error: float
-    """Mean difference in win rate, 0 to 1."""
+    """Mean difference in winrate, 0 to 1."""
     lead_error: float
     """Mean difference in points."""
     score_error: float
