@@ -247,13 +247,14 @@ class Clock:
     """One player's clock: the time left under the settings, reported by the controller or counted by the engine.
 
     The engine calls `spend` after each of its moves; a controller that sends time_left corrects the count through
-    `set_time_left`, with others (gogui-twogtp) the count has to do.  `drift` seconds are added to each move that is
-    counted, for delays between the two programs.
+    `set_time_left`, with others (gogui-twogtp) the count has to do.  The drift makes up for delays between the two
+    programs.
     """
 
     def __init__(self, settings: TimeSettings | None = None, *, drift: float = 0.0) -> None:
         self._given: Final = settings if settings is not None else TimeSettings.none()
-        self._drift: Final = drift
+        self.drift = drift
+        """Seconds added to each move that is counted."""
         self._settings = self._given
         self._left = full_time(self._given)
         self._is_confirmed = True
@@ -290,7 +291,7 @@ class Clock:
         A clock that runs out stays at zero, or at the start of its last period, with `left.has_time` false; a
         controller that asks for another move has accepted this.
         """
-        self._left = time_after_move(self._settings, self._left, max(0.0, seconds) + self._drift)
+        self._left = time_after_move(self._settings, self._left, max(0.0, seconds) + self.drift)
         self._is_confirmed = False
 
     def set_time_left(self, seconds: float, stones: int) -> None:

@@ -46,18 +46,17 @@ class EngineBackend:
                 "name a network with --model FILE"
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
-        self._kernels: Final = self._load_kernels(config, evaluator, log)
+        self._kernels: Final = self._load_kernels(config, log)
 
-    def _load_kernels(
-        self, config: Config, evaluator: Evaluator | None, log: Callable[[str], None]
-    ) -> KernelLoader | None:
+    def _load_kernels(self, config: Config, log: Callable[[str], None]) -> KernelLoader | None:
         """Load all kernels, or return what loads them while the first queries are answered."""
+        evaluator, human = self._networks.main, self._networks.human
         board, searches = playable_board(evaluator, *first_board(config, evaluator)), searches_of(config, evaluator)
         if searches == ROLLOUTS or is_cache_filled(searches):  # rollouts are too slow while they are interpreted
-            warm_up(config, evaluator, board, log)
+            warm_up(config, evaluator, board, log, human)
             kernels = None
         else:
-            kernels = start_loading(config, evaluator, board, log)
+            kernels = start_loading(config, evaluator, board, log, human)
         self._networks.prepare(*board)
         if kernels is not None:
             log("Analysis is slow until everything is compiled.")

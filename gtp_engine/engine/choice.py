@@ -21,7 +21,7 @@ def describe(game: Game, choice: Choice, request: Request) -> str:
     """Return one line about a choice and its search, for the log; `request` is what was searched with."""
     report = choice.report
     line = next((found.pv for found in report.moves if found.point == choice.point), ())
-    lead = "" if report.raw is None else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
+    lead = "" if not report.has_score else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
     if request.advantage_black:
         lead += f"advantage {for_color(request.advantage_black, report.to_play):+g} doublings, "
     rate = report.playouts / max(report.seconds, 1e-6)

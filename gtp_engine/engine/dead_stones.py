@@ -107,6 +107,8 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     stride = int(game.board.info[STRIDE])
     owners = area_owners(colors, stride)
     points = board_points(game.width, game.height)
+    if not has_both_colors(game):  # the only colour surrounds everything, which says nothing yet
+        owners[game.board.color == EMPTY] = EMPTY
     neutral = tuple(point for point in points if owners[point] == EMPTY)
     is_open = not all(_touches_stone(colors, stride, point) for point in neutral)
     is_decided = (
@@ -119,6 +121,11 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
             owners[point] = BLACK if ownership[point] > 0 else WHITE
     decided = np.where(ownership >= DECIDED, BLACK, np.where(ownership <= -DECIDED, WHITE, EMPTY)).astype(np.int32)
     return StatusEstimate(dead, owners, is_open, is_decided, neutral, proved, decided, ownership)
+
+
+def has_both_colors(game: Game) -> bool:
+    """Return whether stones of both colours are on the board."""
+    return bool((game.board.color == BLACK).any() and (game.board.color == WHITE).any())
 
 
 def dead_stones(game: Game, ownership: Ownership) -> frozenset[int]:
@@ -152,7 +159,7 @@ def estimated_score(game: Game, status: StatusEstimate) -> Score:
 
 
 def score_by_lead(game: Game, lead_black: float) -> Score:
-    """Return the possible score nearest to `lead_black`, the points by which a network expects Black to win."""
+    """Return the possible score nearest to `lead_black`, the points by which Black is expected to win."""
     is_area = game.rules.scoring is Scoring.AREA
     white = game.area_komi if is_area else game.komi
     margin = round(lead_black + white)

@@ -83,8 +83,17 @@ def decide(
     visits = max(report.visits, thinker.thresholds.confirm_visits)
     read_out = LifeReader(thinker, cancel=cancel, deadline=deadline, visits=visits).read_out
     fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
+    left_out = frozenset[int]().union(*(each.points for each in request.restrictions if each.color == color))
     point = choose_move(
-        game, report, confirm, read_out, thinker.thresholds, cleanup=cleanup, fill_dame=fill_dame, level=level
+        game,
+        report,
+        confirm,
+        read_out,
+        thinker.thresholds,
+        cleanup=cleanup,
+        fill_dame=fill_dame,
+        level=level,
+        left_out=left_out,
     )
     return Choice(point, report)
 
@@ -99,11 +108,13 @@ def choose_move(
     cleanup: bool = False,
     fill_dame: bool = False,
     level: LevelPlay | None = None,
+    left_out: frozenset[int] = frozenset(),
 ) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
     With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.  For
-    `fill_dame` see `neutral_point`.  A `level` draws a move of its own where the game goes on.
+    `fill_dame` see `neutral_point`.  A `level` draws a move of its own where the game goes on, but none of `left_out`,
+    which the search has left out already.
     """
     moves, color = legal_moves(game, report), report.to_play
     if not moves:
@@ -116,12 +127,12 @@ def choose_move(
     end = agreed_end(game, report, status, confirm, read_out, thresholds)
     if end is not None:
         if level is not None:  # its search may have tried no neutral point
-            moves = legal_moves(game, confirm(color) or report)
+            moves = [move for move in legal_moves(game, confirm(color) or report) if move.point not in left_out]
         return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
     if is_won_repetition(game, report, confirm, thresholds):
         return PASS
     if level is not None:
-        return level.draw(game, report, lambda point: is_useless(game, point, status, color))
+        return level.draw(game, report, lambda point: is_useless(game, point, status, color), left_out)
     return best_useful_move(game, moves, status, color)
 
 

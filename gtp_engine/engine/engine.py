@@ -27,7 +27,7 @@ from gtp_engine.engine.delay import Delays, wait
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.first_moves import first_budget, first_request
-from gtp_engine.engine.human_settings import human_settings_at_start
+from gtp_engine.engine.human_settings import human_settings_at_start, with_profile_of_level
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.request import Request
@@ -372,7 +372,9 @@ class Engine:
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
         record = parse_sgf(data.encode() if isinstance(data, str) else data)
-        game, color = record_to_game(record, move_number=move_number, rules=self.rules, komi=self.komi)
+        # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
+        komi = self.komi if self._komi_is_given or record.rules is None else None
+        game, color = record_to_game(record, move_number=move_number, rules=self.rules, komi=komi)
         self._start(game)
         self._komi_is_given |= record.komi is not None
         return color
@@ -395,7 +397,7 @@ class Engine:
             section = key.partition(".")[0]
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
-        config = self.config.with_values(values)
+        config = with_profile_of_level(self.config, self.config.with_values(values), self.evaluator)
         check_level(config, self.evaluator)
         self._background.end()
         if config.play.level != MAX_LEVEL:
@@ -404,10 +406,14 @@ class Engine:
         self._level.configure(config)
         self._resignation.config = config.play
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
+        for clock in self._clocks.values():
+            clock.drift = config.time.drift
         self.config = config
         if self._kernels is not None and self._kernels.searches != searches_of(config, self.evaluator):
             self._close_kernels()
             self.load_kernels()
+        if "search.seed" in values and config.search.seed is not None:
+            self.set_seed(config.search.seed)
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe())
 
@@ -433,7 +439,7 @@ class Engine:
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
         board = self._prepared_board()
-        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None))
+        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None), self._thinker.human)
         self._thinker.prepare(*board)
 
     def load_kernels(self) -> None:
@@ -443,7 +449,7 @@ class Engine:
         are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
         """
         board = self._prepared_board()
-        self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log)
+        self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log, self._thinker.human)
         self._owns_kernels = True
         self._thinker.prepare(*board)
 

@@ -10,6 +10,7 @@ from gtp_engine.engine.dead_stones import (
     counts_all_stones,
     estimate_status,
     estimated_score,
+    has_both_colors,
     score_by_lead,
     status_map,
 )
@@ -21,6 +22,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
+from gtp_engine.search.rollout_scores import completed
 
 
 class Scorer:
@@ -35,7 +37,7 @@ class Scorer:
         self._cached = None
 
     def score(self, game: Game, cancel: CancelToken) -> Score:
-        """Return the score: a network's expected lead while something is open, else counted without the dead stones."""
+        """Return the score: the expected lead while something is open, else counted without the dead stones."""
         if game.is_over:
             return game.score(self.dead_stones(game, cancel))
         return self.estimate(game, cancel)[0]
@@ -43,8 +45,8 @@ class Scorer:
     def estimate(self, game: Game, cancel: CancelToken) -> tuple[Score, StatusEstimate]:
         """Return the expected score, whether the game is over or not, and the status of all stones and points."""
         status, report = self._estimate(game, cancel)
-        if report.raw is not None and not status.is_decided:
-            return score_by_lead(game, report.lead_black), status
+        if not status.is_decided and (report.has_score or not has_both_colors(game)):
+            return score_by_lead(game, completed(report, game).lead_black), status
         return estimated_score(game, status), status
 
     def statuses(self, game: Game, cancel: CancelToken) -> dict[int, str]:
@@ -71,7 +73,7 @@ class Scorer:
         reports = {color: self._thinker.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
         ownerships = tuple(report.ownership_black for report in reports.values())
         status = estimate_status(game, np.mean(ownerships, axis=0))
-        if game.is_over or not status.is_open:
+        if has_both_colors(game) and (game.is_over or not status.is_open):
             reader = LifeReader(self._thinker, cancel=cancel)
             ownerships = reader.read_out(game, ownerships, to_play=game.to_play)
             status = estimate_status(game, np.mean(ownerships, axis=0))

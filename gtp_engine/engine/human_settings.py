@@ -33,7 +33,7 @@ def human_settings_at_start(
     """
     warning, level = None, config.play.level
     if _uses_profile(evaluator) and not config.human.human_profile and level != MAX_LEVEL:
-        config = config.with_values({"human.human_profile": f"rank_{level}"})
+        config = config.with_values({"human.human_profile": profile_of_level(level)})
     if _is_profile_unused(config, evaluator, human):
         warning = f"No network uses the profile {config.human.human_profile}, which is ignored: {_LOAD_NETWORK}."
         config = replace(config, human=replace(config.human, human_profile=""))
@@ -41,6 +41,21 @@ def human_settings_at_start(
         warning = f"The human-like network is not used without a profile: {_SET_PROFILE}."
     check_human_settings(config, evaluator, human)
     return config, warning
+
+
+def with_profile_of_level(old: Config, new: Config, evaluator: Evaluator | None) -> Config:
+    """Return a changed configuration in which the main network's profile follows the level, if it did before."""
+    level = new.play.level
+    if not _uses_profile(evaluator) or level in (old.play.level, MAX_LEVEL):
+        return new
+    if new.human.human_profile not in ("", profile_of_level(old.play.level)):
+        return new
+    return new.with_values({"human.human_profile": profile_of_level(level)})
+
+
+def profile_of_level(level: str) -> str:
+    """Return the profile of the players of a rank."""
+    return f"rank_{level}"
 
 
 def _is_profile_unused(config: Config, evaluator: Evaluator | None, human: Evaluator | None) -> bool:

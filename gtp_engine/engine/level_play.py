@@ -13,8 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.config import Config
+from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.level import LEVELS, MAX_LEVEL
+from gtp_engine.engine.human_settings import profile_of_level
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.thinker import Thinker
@@ -99,7 +100,7 @@ class LevelPlay:
     def configure(self, config: Config) -> None:
         """Use another configuration for the searches of a network that was loaded for levels."""
         if self._calibrated is not None:
-            self._calibrated.configure(config)
+            self._calibrated.configure(_without_human_settings(config))
 
     def clear(self) -> None:
         """Forget the trees and cached evaluations of that network."""
@@ -143,10 +144,12 @@ class LevelPlay:
         )
         return self._thinker.search_afresh(game, color, limits)
 
-    def draw(self, game: Game, report: SearchReport, is_useless: Callable[[int], bool]) -> int:
-        """Return the move that the level plays after this search, where the game cannot end yet."""
+    def draw(
+        self, game: Game, report: SearchReport, is_useless: Callable[[int], bool], left_out: frozenset[int]
+    ) -> int:
+        """Return the move that the level plays after this search, where the game cannot end yet; none of `left_out`."""
         color = report.to_play
-        found = self._found(game, report)
+        found = self._found(game, report, left_out)
         empty = [point for point in board_points(game.width, game.height) if game.board.color[point] == EMPTY]
         useless = found.useless | {point for point in empty if is_useless(point)}
         question = choose_move(game, color, replace(found, useless=useless), self.settings(game), self._random)
@@ -170,7 +173,7 @@ class LevelPlay:
         if self._load_calibrated is None or not self._leaves_levels:
             return self._main
         if self._calibrated is None:
-            self._calibrated = Thinker(self._main.config, self._load_calibrated())
+            self._calibrated = Thinker(_without_human_settings(self._main.config), self._load_calibrated())
             self._calibrated.set_seed(self._seed)
         return self._calibrated
 
@@ -187,16 +190,16 @@ class LevelPlay:
 
     @property
     def _profile(self) -> str:
-        return f"rank_{self.level}"
+        return profile_of_level(self.level)
 
-    def _found(self, game: Game, report: SearchReport) -> Found:
+    def _found(self, game: Game, report: SearchReport, left_out: frozenset[int]) -> Found:
         if self._human is None:
-            return found_by_search(game, report)
+            return found_by_search(game, report, left_out)
         config = self._main.config.with_values({"human.human_profile": self._profile})
         evaluation = evaluate_game(
             self._human, game, report.to_play, config=config, symmetries=(ANY_SYMMETRY,), optimism=0.0
         )
-        return found_by_network(game, report.to_play, evaluation, 0)
+        return found_by_network(game, report.to_play, evaluation, 0, left_out)
 
     def _lead(self, game: Game) -> float:
         """Return Black's lead in a position by the network."""
@@ -210,3 +213,8 @@ class LevelPlay:
         if name not in self._tables:
             self._tables[name] = read_table(model_path(self._main.config.network.model), name)
         return self._tables[name]
+
+
+def _without_human_settings(config: Config) -> Config:
+    """Return the configuration for a network without a human-like one beside it."""
+    return replace(config, human=HumanConfig())

@@ -39,6 +39,7 @@ class Thinker:
         self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
         self.human: Final = None if human is None else ExclusiveEvaluator(human)
         """The human-like network."""
+        self._seed: int | None = None
         self._game_search, self._separate_search = new_searches(self.config, self.evaluator, self.human)
 
     @property
@@ -143,11 +144,15 @@ class Thinker:
 
     def set_seed(self, seed: int) -> None:
         """Start the random numbers of both searches at `seed` and forget their trees."""
+        self._seed = seed
         for search in (self._game_search, self._separate_search):
             search.set_seed(seed)
 
     def configure(self, config: Config) -> None:
-        """Use another configuration; the trees are kept unless an option that shapes them changes."""
+        """Use another configuration; trees and random numbers go on unless an option that shapes the trees changes.
+
+        Then both start anew, the random numbers from the seed that was set.
+        """
         keeps_trees = _tree_options(config) == _tree_options(self.config)
         old = self.config
         self.config = config
@@ -161,6 +166,8 @@ class Thinker:
         for search in (self._game_search, self._separate_search):
             search.close()
         self._game_search, self._separate_search = searches
+        if self._seed is not None:
+            self.set_seed(self._seed)
 
     def close(self) -> None:
         """End the searches and free the network; the thinker cannot be used afterwards."""

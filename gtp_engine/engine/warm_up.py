@@ -33,7 +33,11 @@ def lists_all_kernels(config: Config, evaluator: Evaluator | None) -> bool:
 
 
 def warm_up(
-    config: Config, evaluator: Evaluator | None, board: tuple[int, int], progress: Callable[[str], None]
+    config: Config,
+    evaluator: Evaluator | None,
+    board: tuple[int, int],
+    progress: Callable[[str], None],
+    human: Evaluator | None = None,
 ) -> None:
     """Compile or load every kernel for the search that the configuration names; `progress` receives a few lines.
 
@@ -42,20 +46,24 @@ def warm_up(
     """
     compile_kernels(searches_of(config, evaluator), progress)
     if not lists_all_kernels(config, evaluator):
-        for searcher in new_searches(config, evaluator):
+        for searcher in new_searches(config, evaluator, human):
             searcher.run(Game(*board), Limits(visits=_VISITS))
             searcher.close()
 
 
 def start_loading(
-    config: Config, evaluator: Evaluator | None, board: tuple[int, int], log: Callable[[str], None]
+    config: Config,
+    evaluator: Evaluator | None,
+    board: tuple[int, int],
+    log: Callable[[str], None],
+    human: Evaluator | None = None,
 ) -> KernelLoader | None:
     """Begin to load every kernel in the background, and return what does it.
 
     Where kernels are not listed, do the same as `warm_up`, and return None.
     """
     if not lists_all_kernels(config, evaluator):
-        warm_up(config, evaluator, board, log)
+        warm_up(config, evaluator, board, log, human)
         return None
     kernels = KernelLoader(searches_of(config, evaluator), log)
     kernels.start()

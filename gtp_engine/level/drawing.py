@@ -58,7 +58,7 @@ class Found:
     leads_black: Mapping[int, float]
     """Points after each move that was tried."""
     useless: frozenset[int] = frozenset()
-    """Moves that change nothing."""
+    """Moves that are not played: they change nothing, or were left out on request."""
 
 
 def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, random: np.random.Generator) -> Question:
@@ -104,6 +104,8 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
     likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
+        if point in found.useless:
+            continue
         lead = for_color((yield _after(game, point, color)), color)
         if lead > least and blunders.kind(point) is not None and (capture := blunders.refuted(point)) is not None:
             lead = min(lead, for_color((yield capture), color))

@@ -11,9 +11,14 @@ from gtp_engine.search.puct.root import ending_points
 from gtp_engine.search.report import SearchReport
 
 
-def found_by_network(game: Game, color: int, evaluation: Evaluation, row: int) -> Found:
-    """Return what one evaluation, in a row, says about the position of `game` with `color` to play."""
-    useless = _useless(game, color, evaluation.ownership_black[row])
+def found_by_network(
+    game: Game, color: int, evaluation: Evaluation, row: int, left_out: frozenset[int] = frozenset()
+) -> Found:
+    """Return what one evaluation, in a row, says about the position of `game` with `color` to play.
+
+    Moves of `left_out` are not played.
+    """
+    useless = _useless(game, color, evaluation.ownership_black[row]) | left_out
     policy = evaluation.policy[row]
     return Found(
         best=_likeliest(game, color, policy, useless),
@@ -25,11 +30,14 @@ def found_by_network(game: Game, color: int, evaluation: Evaluation, row: int) -
     )
 
 
-def found_by_search(game: Game, report: SearchReport) -> Found:
-    """Return what a search found; one that tried no move has the network's evaluation of the root."""
+def found_by_search(game: Game, report: SearchReport, left_out: frozenset[int] = frozenset()) -> Found:
+    """Return what a search found; one that tried no move has the network's evaluation of the root.
+
+    Moves of `left_out` are not played.
+    """
     assert report.raw is not None, "levels need a network"
     color = report.to_play
-    useless = _useless(game, color, report.raw.ownership_black)
+    useless = _useless(game, color, report.raw.ownership_black) | left_out
     tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, useless)]
     return Found(
         best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, useless),

@@ -37,9 +37,9 @@ class SharedEngines:
 
     def load_kernels(self) -> None:
         """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
-        network = self._networks.main
+        network, human = self._networks.main, self._networks.human
         board = playable_board(network, *first_board(self.config, network))
-        self._kernels = start_loading(self.config, network, board, self._log)
+        self._kernels = start_loading(self.config, network, board, self._log, human)
         self._networks.prepare(*board)
 
     def new_engine(self, values: Mapping[str, Value] | None = None, log: Callable[[str], None] | None = None) -> Engine:

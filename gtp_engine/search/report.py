@@ -74,7 +74,10 @@ class MoveReport:
 
 @dataclass(frozen=True)
 class RawEvaluation:
-    """The network's evaluation of the root alone, without search; errors are −1 where the network predicts none."""
+    """The network's evaluation of the root alone, without search.
+
+    Errors are −1, lead and score 0 where the network predicts none; `has_score` says whether it predicts the latter.
+    """
 
     winrate_black: float
     lead_black: float
@@ -87,6 +90,7 @@ class RawEvaluation:
     policy: NDArray[np.float32] = field(repr=False, compare=False)
     """float32[n] by point, the pass at PASS; 0 where illegal."""
     ownership_black: NDArray[np.float32] = field(repr=False, compare=False)
+    has_score: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,11 @@ class SearchReport:
     """The network's evaluation of the root; None for a search without one."""
     human: RawEvaluation | None = None
     """The human-like network's."""
+
+    @property
+    def has_score(self) -> bool:
+        """Whether lead and score are a network's; else see `rollout_scores.completed`."""
+        return self.raw is not None and self.raw.has_score
 
     @property
     def best(self) -> MoveReport | None:

@@ -1,7 +1,7 @@
-"""Scores, utilities and bounds for the report of a search without a network, as far as its rollouts allow.
+"""Scores, utilities and bounds for the report of a search without a network, or with one that predicts no score.
 
-Front ends written for engines with networks draw scores and lower bounds.  Rollouts give the owner of every point and
-the results of every move, from which both follow.
+Front ends written for engines with networks draw scores and lower bounds.  Both follow from the owner of every point
+and the results of every move.
 """
 
 from dataclasses import replace
@@ -18,13 +18,16 @@ LCB_STDEVS: Final = 5.0
 def completed(report: SearchReport, game: Game) -> SearchReport:
     """Return a report of a search of `game` with scores, utilities, weights and bounds filled in.
 
-    A report of a search with a network has them and is returned unchanged.  Otherwise the lead is the area by
-    ownership less komi, the same for every move, because rollouts do not collect scores by move.  The utility is the
-    value, the weight the visits.
+    A report with a network's score is returned unchanged.  Otherwise the lead is the area by ownership less komi, the
+    same for every move, because ownership is not collected by move; without ownership it stays 0.  Without a network
+    the utility is the value, the weight the visits.
     """
-    if report.raw is not None:
+    if report.has_score:
         return report
-    lead = float(report.ownership_black.sum()) - game.area_komi
+    lead = float(report.ownership_black.sum()) - game.area_komi if report.ownership_samples else 0.0
+    if report.raw is not None:
+        moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
+        return replace(report, lead_black=lead, score_black=lead, moves=moves)
     return replace(
         report,
         lead_black=lead,

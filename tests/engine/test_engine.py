@@ -376,3 +376,52 @@ def test_a_clock_that_has_run_out_still_gets_a_move(engine: Engine) -> None:
     start = time.perf_counter()
     assert engine.genmove(BLACK).point is not None
     assert time.perf_counter() - start < bound(3.0)
+
+
+# --- defaults that follow others ---
+
+
+def test_a_seed_outlives_settings_that_need_new_searches(engine: Engine) -> None:
+    engine.set_seed(7)
+    engine.configure({"search.exploration_uct": 1.1})
+    first = engine.genmove(BLACK, play=False)
+    engine.set_seed(7)
+    second = engine.genmove(BLACK, play=False)
+    assert [(move.point, move.visits) for move in first.report.moves] == [
+        (move.point, move.visits) for move in second.report.moves
+    ]
+    assert engine.get_seed() == 7
+
+
+def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
+    engine.configure({"search.seed": 11})
+    assert engine.get_seed() == 11
+
+
+@pytest.mark.parametrize(("given", "komi"), [(None, 6.5), (5.5, 5.5)])
+def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given: float | None, komi: float) -> None:
+    engine = make()
+    if given is not None:
+        engine.set_komi(given)
+    engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
+    assert engine.komi == komi
+    engine.close()
+
+
+def test_the_drift_of_running_clocks_can_be_set(engine: Engine) -> None:
+    engine.set_time_settings(TimeSettings.absolute(100.0))
+    engine.configure({"time.drift": 5.0})
+    engine.genmove(BLACK)
+    assert engine._clocks[BLACK].left.main <= 95.0
+
+
+def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_out(*_: object, **__: object) -> None:
+        raise AssertionError("nothing to read")
+
+    monkeypatch.setattr("gtp_engine.engine.life_reading.LifeReader.read_out", read_out)
+    engine.play(BLACK, point(engine, "E5"))
+    assert abs(engine.score().margin_black) < 20
+    assert not engine.estimate()[1].is_decided

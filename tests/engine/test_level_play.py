@@ -7,9 +7,11 @@ from gtp_engine.config import Config
 from gtp_engine.config.human_profile import profile_of
 from gtp_engine.engine import Engine
 from gtp_engine.engine.delay import Delays
+from gtp_engine.engine.request import Request
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.search.limits import Restriction
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
@@ -195,3 +197,31 @@ def test_no_network_is_loaded_for_levels_beside_a_human_like_one():
     config = Config().with_values({"play.level": "8k", "game.board_size": 7})
     engine = Engine(config, evaluator=FakeEvaluator(), human=ProfilesAsked(), load_calibrated=load)
     engine.genmove(BLACK)
+
+
+@pytest.mark.parametrize("level", ["20k", "10k", "9d"])
+def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
+    engine = engine_at(level)
+    allowed = {21, 22}
+    others = frozenset(range(engine.game.board.color.size)) - allowed
+    request = Request(restrictions=(Restriction(BLACK, others),))
+    for _ in range(5):
+        assert engine.genmove(BLACK, play=False, request=request).point in allowed
+
+
+def test_a_level_of_another_network_ignores_settings_of_human_like_play() -> None:
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7, "human.human_move_share": 0.5})
+    engine = Engine(config, evaluator=FakeEvaluator(), human=FakeEvaluator(), load_calibrated=FakeEvaluator)
+    engine.genmove(BLACK)
+    engine.configure({"human.human_move_share": 1.0})
+    assert engine.config.human.human_move_share == 1.0
+    engine.genmove(WHITE)
+
+
+def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
+    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=ProfilesAsked())
+    engine.configure({"play.level": "2d"})
+    assert engine.config.human.human_profile == "rank_2d"
+    engine.configure({"human.human_profile": "rank_9d"})
+    engine.configure({"play.level": "5k"})
+    assert engine.config.human.human_profile == "rank_9d"

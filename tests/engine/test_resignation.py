@@ -1,6 +1,7 @@
 """When the engine resigns, in even and in handicap games; the schedule is KataGo's, worked out by hand."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,3 +115,13 @@ def test_lost_moves_of_another_game_do_not_count() -> None:
         resignation = Resignation(PlayConfig())
         assert not any(resignation.is_due(game, report_of(-20.0, BLACK)) for _ in range(2))
         assert not resignation.is_due(other, report_of(-20.0, BLACK))
+
+
+@pytest.mark.parametrize(("ownership", "resigned"), [(0.02, False), (-0.3, True)])
+def test_without_a_networks_score_the_deficit_follows_the_ownership(ownership: float, resigned: bool) -> None:
+    """With six more points of komi than is fair, Black is behind from the start."""
+    game = game_of(150, komi=13.0)
+    report = report_of(0.0, BLACK, raw=replace(RAW, has_score=False), ownership=ownership)
+    resignation = Resignation(PlayConfig())
+    due = [resignation.is_due(game, replace(report, value_black=-0.98)) for _ in range(3)][-1]
+    assert due == resigned

@@ -8,6 +8,7 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
 from gtp_engine.engine.search_factory import new_searcher, new_searches, uses_network
+from gtp_engine.engine.warm_up import warm_up
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -65,3 +66,10 @@ def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: 
         new_searcher(config, None)
     with pytest.raises(ConfigError, match=message):
         EngineBackend(config, None, print)
+
+
+def test_kernels_are_warmed_up_with_the_human_like_network() -> None:
+    """Searches warm up networks that are not KataGo's; without `human` its settings would be refused."""
+    config = Config().with_values({"human.human_profile": "rank_5k", "human.human_move_share": "0.5"})
+    human = FakeEvaluator(needs_profile=True)
+    warm_up(config, FakeEvaluator(), (5, 5), print, human)

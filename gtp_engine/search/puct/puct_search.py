@@ -128,10 +128,10 @@ class PuctSearch:
         start, tree, position, mirroring, leaf_evaluator, job, by_people = prepared
         if job is not None:
             self._wait(job)
-            tree.raw = raw_evaluation(tree.buffers.root_evaluation, 0)
-        if by_people is not None:
+            tree.raw = raw_evaluation(tree.buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
+        if by_people is not None and self._human is not None:
             self._wait(by_people[0])
-            tree.human = raw_evaluation(by_people[1], 0)
+            tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
         game = position.game
         if self.config.puct.conservative_pass and game.consecutive_passes > 0:
             write_game(tree.buffers.root_positions, 0, game, position.color)  # with the past of the leaves

@@ -66,7 +66,7 @@ class SearchView(NamedTuple):
     memory: float  # MiB
 
 
-def raw_evaluation(evaluation: Evaluation, row: int) -> RawEvaluation:
+def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawEvaluation:
     """Return a row of an evaluation as a value of its own."""
     value, drawn = value_black(evaluation, row), no_result(evaluation, row)
     return RawEvaluation(
@@ -80,6 +80,7 @@ def raw_evaluation(evaluation: Evaluation, row: int) -> RawEvaluation:
         time_left=float(evaluation.time_left[row]),
         policy=evaluation.policy[row].copy(),
         ownership_black=evaluation.ownership_black[row].copy(),
+        has_score=has_score,
     )
 
 
