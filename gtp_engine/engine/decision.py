@@ -122,18 +122,21 @@ def choose_move(
     if cleanup:
         left = status_for_cleanup(game, report, confirm, read_out)
         if has_dead_enemies(game, left, color):
-            return capture_of_dead(game, moves, left, color)
+            return capture_of_dead(game, moves, left, color, left_out)
     status = estimate_status(game, report.ownership_black)
-    end = agreed_end(game, report, status, confirm, read_out, thresholds)
+    may_pass = PASS not in left_out
+    end = agreed_end(game, report, status, confirm, read_out, thresholds) if may_pass else None
     if end is not None:
         if level is not None:  # its search may have tried no neutral point
             moves = [move for move in legal_moves(game, confirm(color) or report) if move.point not in left_out]
         return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
-    if is_won_repetition(game, report, confirm, thresholds):
+    if may_pass and is_won_repetition(game, report, confirm, thresholds):
         return PASS
     if level is not None:
-        return level.draw(game, report, lambda point: is_useless(game, point, status, color), left_out)
-    return best_useful_move(game, moves, status, color)
+        point = level.draw(game, report, lambda point: is_useless(game, point, status, color), left_out)
+    else:
+        point = best_useful_move(game, moves, status, color)
+    return moves[0].point if point == PASS and not may_pass else point
 
 
 def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:

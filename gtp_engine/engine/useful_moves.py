@@ -66,12 +66,19 @@ def has_dead_enemies(game: Game, status: StatusEstimate, color: int) -> bool:
     return any(game.board.color[point] == opponent(color) for point in status.dead)
 
 
-def capture_of_dead(game: Game, moves: Sequence[MoveReport], status: StatusEstimate, color: int) -> int:
+def capture_of_dead(
+    game: Game,
+    moves: Sequence[MoveReport],
+    status: StatusEstimate,
+    color: int,
+    left_out: frozenset[int] = frozenset(),
+) -> int:
     """Return the best move that takes a liberty of a dead enemy stone, without self-atari if possible.
 
-    Where every one of them is self-atari, the best move other than a pass; PASS if there is none.
+    Where every one of them is self-atari, the best move other than a pass; PASS if there is none.  A move of `left_out`
+    is not played.
     """
-    targets = _liberties_of_dead(game, status, color)
+    targets = _liberties_of_dead(game, status, color) - left_out
     order = [move.point for move in moves]
     order += sorted(point for point in targets if point not in order and game.is_legal(point, color))
     for point in order:

@@ -9,7 +9,7 @@ order, and `undo` replays the remaining moves through the same code.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -81,7 +81,10 @@ class Game:
 
     @rules.setter
     def rules(self, rules: Rules) -> None:
+        is_button_new = rules.has_button != self._rules.has_button
         self._rules = rules
+        if is_button_new:
+            self._replay(self._moves)
 
     @property
     def komi(self) -> float:
@@ -176,13 +179,15 @@ class Game:
     def area_komi(self) -> float:
         """Points White gets beside the area of both sides, so that Black wins by area margin − this.
 
-        Under area rules these are komi, handicap bonus and button.  Under territory rules the area margin is larger
-        than the territory margin by the stones Black has placed more than White, set-up and handicap stones included.
+        These are komi, the handicap bonus and, under area rules, the button.  Under territory rules the area margin is
+        larger than the territory margin by the stones Black has placed more than White, set-up and handicap stones
+        included.
         """
+        komi = self._komi + self._rules.handicap_points(self.handicap)
         if self._rules.scoring is Scoring.AREA:
-            return self._komi + self._rules.handicap_points(self.handicap) - self.button_black
+            return komi - self.button_black
         placed = Counter(move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
-        return self._komi + placed[BLACK] - placed[WHITE]
+        return komi + placed[BLACK] - placed[WHITE]
 
     def color_at(self, point: int) -> int:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
@@ -259,11 +264,7 @@ class Game:
         if not 0 <= count <= len(self._moves):
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {count} asked for, {played or 'none'} to take back")
-        kept = self._moves[: len(self._moves) - count]
-        self._restart(self._board_with(self._setup_stones))
-        for move in kept:
-            self._moves.append(move)
-            self._apply(move)
+        self._replay(self._moves[: len(self._moves) - count])
 
     def set_up(self, stones: Iterable[Move], first_player: int = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
@@ -358,10 +359,19 @@ class Game:
                 raise IllegalMoveError("suicide", f"cannot set up a stone: {self.vertex(point)} would have no liberty")
         return board
 
+    def _replay(self, moves: Sequence[Move]) -> None:
+        """Start again from the set-up, and play these moves of the game."""
+        self._restart(self._board_with(self._setup_stones))
+        for move in moves:
+            self._moves.append(move)
+            self._apply(move)
+
     def _apply(self, move: Move) -> None:
         """Change board and history by a move already in the list of moves."""
         if move.point == PASS:
             boards.clear_ko(self._board)
+            if self._button_move() == len(self._moves) - 1:  # from here on, earlier positions may recur
+                self._keys = _empty_history()
         else:
             boards.play_assume_legal(self._board, move.point, move.color)
         self._record_position()

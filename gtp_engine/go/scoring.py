@@ -120,14 +120,14 @@ def score_position(
 ) -> Score:
     """Return the score of a position in which the stones on `dead` are dead and all other stones alive.
 
-    `handicap` is the number of handicap stones (for the bonus under area rules), `button` Black's points from the
-    button (0.5, −0.5 or 0).  Points in `dead` must hold stones, which is not checked.
+    `handicap` is the number of handicap stones (for the bonus), `button` Black's points from the button under area
+    rules (0.5, −0.5 or 0).  Points in `dead` must hold stones, which is not checked.
     """
     colors = remove_dead(board, dead)
     stride = int(board.info[STRIDE])
     if rules.scoring is Scoring.AREA:
         points = score_area(colors, stride, rules)
-        bonus = rules.handicap_points(handicap) - button
+        bonus = -button
     else:
         prisoners = {
             color: captured_by(board, color) + sum(1 for p in dead if board.color[p] == opponent(color))
@@ -135,6 +135,7 @@ def score_position(
         }
         points = score_territory(colors, stride, rules, prisoners=prisoners)
         bonus = 0.0
+    bonus += rules.handicap_points(handicap)
     return Score(black=float(points[BLACK]), white=points[WHITE] + komi + bonus)
 
 

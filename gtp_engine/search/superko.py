@@ -1,7 +1,8 @@
 """Repetition inside a search: keys of positions, and whether a move would repeat one.  Kernels.
 
 The positions that may not recur at a node of a search are those of the game's history and those on the path from the
-root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).
+root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).  In a game the pass that
+takes the button ends the history (`go.game`); on a path it does not, which forbids a few moves more.
 """
 
 import numpy as np

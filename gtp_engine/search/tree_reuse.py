@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from gtp_engine.go.constants import EMPTY, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Restriction
+from gtp_engine.search.limits import AT_ANY_DEPTH, Restriction
 
 _ROOT: Final = 0
 """The root's number in every tree."""
@@ -48,12 +48,13 @@ class Children(Protocol):
 def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
     """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
 
-    A tree searched under other conditions is not reused: its values would be different.
+    A tree searched under other conditions is not reused: its values would be different.  After a move, restrictions
+    that end at some depth are such conditions, because depths count from the root.
     """
     if root is None or root.conditions != wanted.conditions:
         return None
     moves = moves_since(root.game, root.color, wanted.game, wanted.color)
-    if moves is None:
+    if moves is None or (moves and any(each.depth != AT_ANY_DEPTH for each in wanted.restrictions)):
         return None
     node: int | None = _ROOT
     for move in moves:

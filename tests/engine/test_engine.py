@@ -10,7 +10,7 @@ from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine.engine import Engine, Request
 from gtp_engine.errors import (
     BoardNotEmptyError,
     CannotUndoError,
@@ -23,6 +23,7 @@ from gtp_engine.errors import (
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Restriction
 
 FINISHED = """
     . X . X O . O . O
@@ -36,6 +37,16 @@ FINISHED = """
     X X X X X O O O O
 """
 """Nothing left to play for: Black 36 points, White 45, both alive beyond doubt."""
+
+
+SETTLED = """
+    . X X O .
+    . X O O .
+    . X X O .
+    . X O O .
+    . X X O .
+"""
+"""Each side has one open column of territory."""
 
 
 def make(**values: object) -> Engine:
@@ -425,3 +436,14 @@ def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
     engine.play(BLACK, point(engine, "E5"))
     assert abs(engine.score().margin_black) < 20
     assert not engine.estimate()[1].is_decided
+
+
+def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
+    engine.set_board_size(5)
+    set_up(engine, SETTLED, BLACK)
+    assert engine.genmove(BLACK, play=False).point == PASS
+    for allowed in ({"A1", "A2"}, {"A3"}):
+        points = {point(engine, vertex) for vertex in allowed}
+        others = frozenset(range(engine.game.board.color.size)) - points
+        request = Request(restrictions=(Restriction(BLACK, others),))
+        assert engine.genmove(BLACK, play=False, request=request).point in points

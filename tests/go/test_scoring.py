@@ -4,6 +4,7 @@ Drawn positions state the points of both sides by hand; random ones must agree w
 diagram "#" is a dead black and "@" a dead white stone.
 """
 
+import json
 import random
 
 import pytest
@@ -167,6 +168,16 @@ def test_handicap_bonus(rules: str, stones: int, bonus: int):
     board.set_handicap(handicap)
     assert board.handicap == stones
     assert board.score().white == 0.5 + bonus
+
+
+@pytest.mark.parametrize(("bonus", "points"), [("N", 2), ("N-1", 1), ("0", 0)])
+def test_a_handicap_bonus_counts_under_territory_rules_too(bonus: str, points: int) -> None:
+    """As in KataGo, whose presets of territory rules have none."""
+    rules = {"ko": "SIMPLE", "scoring": "TERRITORY", "tax": "SEKI", "suicide": False, "whiteHandicapBonus": bonus}
+    game = Game(5, 5, Rules.parse(json.dumps(rules)), 0.5)
+    game.set_handicap([p for p in range(game.board.color.size) if game.board.color[p] == EMPTY][:4:2])
+    assert game.score().white == 0.5 + points
+    assert game.area_komi == 0.5 + points + 2, "Black has placed two stones more"
 
 
 def test_handicap_placed_move_by_move_counts_alike():

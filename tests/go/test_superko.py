@@ -8,6 +8,7 @@ from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vert
 
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 
 
@@ -151,3 +152,22 @@ def test_games_from_set_up_positions_agree_with_the_oracle(ko: Ko, first_player:
                 index = rng.choice(legal) if legal and rng.random() < 0.9 else reference.PASS
                 oracle.play(index, CHARACTER[color])
                 game.play(PASS if index == reference.PASS else points[index], color)
+
+
+def test_the_pass_that_takes_the_button_ends_the_history() -> None:
+    """White B3 recreates the position before Black C3; KataGo 1.17.2 plays it under aga-button, and not under aga."""
+    game = Game(5, rules=Rules.parse("aga-button"), komi=7)
+    for move in ("B2", "C2", "A3", "D3", "B4", "C4", "C3", "B3", "E5", "E1", "C3"):
+        game.play(move)
+    game.play("pass")
+    game.play("pass")
+    assert game.illegal_reason(vertex(game, "B3"), WHITE) is None
+    game.rules = Rules.parse("aga")
+    assert game.illegal_reason(vertex(game, "B3"), WHITE) == "superko"
+    game.rules = Rules.parse("aga-button")
+    assert game.illegal_reason(vertex(game, "B3"), WHITE) is None
+    game.undo()
+    game.play("C1")
+    game.undo()
+    game.play("pass")
+    assert game.illegal_reason(vertex(game, "B3"), WHITE) is None

@@ -1,0 +1,36 @@
+"""Where the position to search is found in the tree of the last search."""
+
+import pytest
+
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.search.limits import AT_ANY_DEPTH, Restriction
+from gtp_engine.search.tree_reuse import RootPosition, find_position
+
+
+class OneLine:
+    """A tree of which every node has one child."""
+
+    def child_by_move(self, node: int, move: int) -> int:
+        return node + 1
+
+
+@pytest.mark.parametrize(
+    ("restrictions", "here", "later"),
+    [
+        ((), 0, 2),
+        ((Restriction(BLACK, frozenset({20}), AT_ANY_DEPTH),), 0, 2),
+        ((Restriction(BLACK, frozenset({20}), 1),), 0, None),
+        ((Restriction(BLACK, frozenset({20}), AT_ANY_DEPTH), Restriction(WHITE, frozenset({21}), 3)), 0, None),
+    ],
+)
+def test_restrictions_that_end_at_a_depth_hold_for_one_root(
+    restrictions: tuple[Restriction, ...], here: int, later: int | None
+) -> None:
+    """Below the old root a move was free at a depth at which it is left out below the new one."""
+    game = Game(5)
+    root = RootPosition(game.copy(), BLACK, restrictions)
+    assert find_position(OneLine(), root, RootPosition(game.copy(), BLACK, restrictions)) == here
+    game.play("C3")
+    game.play("D4")
+    assert find_position(OneLine(), root, RootPosition(game, BLACK, restrictions)) == later
