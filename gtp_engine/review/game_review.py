@@ -8,7 +8,7 @@ sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any, Final, NamedTuple
 
@@ -186,7 +186,8 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     moves = tuple(_played_move(*each, game) for each in played)
     variations = []
     for variation in line.variations:
-        after, start = findings[count : count + len(variation.moves)], findings[variation.before]
+        after = findings[count : count + len(variation.moves)]
+        start = _played(findings[variation.before], game.vertex(variation.moves[0].point))
         played = zip(variation.moves, [start, *after[:-1]], after, strict=True)
         variations.append(
             ReviewedVariation(variation, start, tuple(_played_move(*each, game) for each in played), tuple(after))
@@ -195,13 +196,20 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     return GameReview(line, tuple(findings[: len(line.positions)]), moves, network, tuple(variations))
 
 
+def _played(before: Finding, vertex: str) -> Finding:
+    """Return a finding as that of a line that goes on with `vertex`, whose prior is known if it was a candidate."""
+    priors = {candidate.vertex: candidate.prior for candidate in before.candidates}
+    return replace(before, played_prior=priors.get(vertex))
+
+
 def _played_move(move: Move, before: Finding, after: Finding, game: Game) -> PlayedMove:
     color, vertex = color_letter(move.color), game.vertex(move.point)
     sign = 1.0 if color == "B" else -1.0
     is_best = before.best is not None and before.best.vertex == vertex
-    is_compared = before.to_play == color and not is_best  # a variation may begin with a move of the other side
-    lost = max(0.0, sign * (before.lead - after.lead)) if is_compared else 0.0
-    winrate_lost = max(0.0, sign * (before.winrate - after.winrate)) if is_compared else 0.0
+    is_compared = before.to_play == color  # a variation may begin with a move of the other side
+    may_lose = is_compared and not is_best
+    lost = max(0.0, sign * (before.lead - after.lead)) if may_lose else 0.0
+    winrate_lost = max(0.0, sign * (before.winrate - after.winrate)) if may_lose else 0.0
     return PlayedMove(
         number=after.number,
         color=color,
@@ -210,7 +218,7 @@ def _played_move(move: Move, before: Finding, after: Finding, game: Game) -> Pla
         winrate_lost=round(winrate_lost, 4),
         best=None if before.best is None else before.best.vertex,
         phase=_phase(after.number, game.width * game.height),
-        mark=_mark(before, lost, is_best=is_best),
+        mark=_mark(before, lost, is_best=is_best) if is_compared else None,
     )
 
 

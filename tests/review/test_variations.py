@@ -8,7 +8,7 @@ from review.review_support import analysis_of, silent
 from sgfmill import sgf
 
 from gtp_engine import Rules
-from gtp_engine.review import GameLine, GameReview, SavedWork, annotated, new_review, read_game
+from gtp_engine.review import Candidate, Finding, GameLine, GameReview, SavedWork, annotated, new_review, read_game
 from gtp_engine.review.library import ReviewLibrary, Source, Terms
 from gtp_engine.review.variations import read_variations
 
@@ -80,6 +80,22 @@ def test_points_lost_in_a_variation_count_from_the_position_before_it() -> None:
     assert [(move.points_lost, move.mark) for move in first.moves] == [(6.0, "BM"), (6.0, "BM"), (0.0, None)]
     assert [move.points_lost for move in other.moves] == [0.0, 0.0]
     assert [move.number for move in other.moves] == [4, 5]
+
+
+def test_the_first_move_of_a_variation_is_marked_by_its_own_prior() -> None:
+    line = line_of(b"(;SZ[5]KM[0.5];B[cc](;W[bb])(;W[dc])(;W[aa])(;B[dd]))")
+    priors = {"B4": 0.01, "D3": 0.5, "A5": 0.02, "D2": 0.02}
+    candidates = tuple(Candidate(vertex, 9, 0.5, 0.0, prior, (vertex,)) for vertex, prior in priors.items())
+    findings = [
+        Finding(place.position.number, "BW"[place.position.number % 2], 9, 0.5, 0.0, "", candidates, (), 0.01)
+        for place in line.places
+    ]
+    review = new_review(line, findings, "test")
+    assert review.moves[1].mark == "IT"
+    firsts = {each.moves[0].vertex: each.moves[0].mark for each in review.variations}
+    assert firsts == {"D3": None, "A5": "IT", "D2": None}, "D2 is a move of the side that is not to play"
+    unknown = [replace(found, candidates=candidates[:1]) for found in findings]
+    assert [each.moves[0].mark for each in new_review(line, unknown, "test").variations] == [None, None, None]
 
 
 def test_finished_variations_are_read_from_the_json(tmp_path: Path) -> None:
