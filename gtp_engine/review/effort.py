@@ -90,11 +90,11 @@ class Effort:
 def of_interest(findings: Sequence[Finding], places: Sequence[Place]) -> list[int]:
     """Return the numbers of the places to search again, ascending: before and after what may be the largest mistakes.
 
-    A decision between two candidates counts a little.
+    A decision between two candidates counts a little; where the record changes the position, no move is responsible.
     """
     interest = [_closeness(finding) for finding in findings]
     for number, place in enumerate(places):
-        if place.before is not None:
+        if place.before is not None and not place.position.is_changed:
             change = _change(findings[place.before], findings[number], place.vertex)
             for each in (place.before, number):
                 interest[each] = max(interest[each], change)

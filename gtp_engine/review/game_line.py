@@ -14,11 +14,15 @@ from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
 
 @dataclass(frozen=True)
 class Position:
-    """The position after `number` moves, and the colour to play there."""
+    """The position after `number` moves, and the colour to play there.
+
+    `is_changed` where the record adds or removes stones after the last move: then it is not what that move led to.
+    """
 
     number: int
     game: Game
     to_play: int
+    is_changed: bool = False
 
 
 class Place(NamedTuple):
@@ -51,7 +55,8 @@ class Variation(NamedTuple):
 class GameLine:
     """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
 
-    With `variations` (see `variations.read_variations`) there are more; `notes` are about those that were left out.
+    With `variations` (see `variations.read_variations`) there are more; `notes` say which were left out, and which
+    moves cannot be compared.
     """
 
     record: SgfRecord
@@ -111,7 +116,17 @@ def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLi
         games = [_game_before(record, number, rules, komi) for number in range(len(record.moves) + 1)]
     else:
         games = _replayed(record, rules, komi)
-    return GameLine(record, tuple(Position(number, *position) for number, position in enumerate(games)))
+    changed = {setup.move_index for setup in record.later_setups if setup.stones or setup.emptied}
+    positions = tuple(Position(number, *game, is_changed=number in changed) for number, game in enumerate(games))
+    return GameLine(record, positions, notes=notes_on_changes(positions))
+
+
+def notes_on_changes(positions: Sequence[Position]) -> tuple[str, ...]:
+    """Return a note about the moves after which a record changes the position, none if there are none."""
+    numbers = ", ".join(str(position.number) for position in positions if position.is_changed)
+    if not numbers:
+        return ()
+    return (f"the record changes the position after move {numbers}: what was lost there is not known",)
 
 
 def _game_before(record: SgfRecord, number: int, rules: Rules, komi: float | None) -> tuple[Game, int]:

@@ -1,7 +1,8 @@
 """GameReview: the moves of a game with what each lost, the accuracy of both players, and the biggest mistakes.
 
 Points lost by a move: the lead of its side under the best move that the search found, less its lead in the position
-after the move, but never less than 0; a move that is the search's own choice loses nothing.  Winrates likewise.
+after the move, but never less than 0; a move that is the search's own choice loses nothing.  Winrates likewise.  Moves
+after which the record changes the position are not compared, and lose nothing.
 
 Accuracy: the mean over a player's moves of 100 · 2^(−points lost / HALF_POINTS).  Its interval is that of the mean of a
 sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and 100.
@@ -15,9 +16,8 @@ from typing import Any, Final, NamedTuple
 from gtp_engine import __version__
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import format_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.review.findings import Finding, color_letter
-from gtp_engine.review.game_line import GameLine, Variation
+from gtp_engine.review.game_line import GameLine, Position, Variation
 from gtp_engine.sgf.values import format_rules
 
 FORMAT: Final = "tengen-review-1"
@@ -182,15 +182,15 @@ class GameReview:
 def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> GameReview:
     """Return the review of a game from what was found in each of its places."""
     game, count = line.positions[0].game, len(line.positions)
-    played = zip(line.moves, findings[: count - 1], findings[1:count], strict=True)
-    moves = tuple(_played_move(*each, game) for each in played)
+    played = zip(line.moves, findings[: count - 1], findings[1:count], line.positions[1:], strict=True)
+    moves = tuple(_played_move(*each) for each in played)
     variations = []
     for variation in line.variations:
         after = findings[count : count + len(variation.moves)]
         start = _played(findings[variation.before], game.vertex(variation.moves[0].point))
-        played = zip(variation.moves, [start, *after[:-1]], after, strict=True)
+        played = zip(variation.moves, [start, *after[:-1]], after, variation.positions, strict=True)
         variations.append(
-            ReviewedVariation(variation, start, tuple(_played_move(*each, game) for each in played), tuple(after))
+            ReviewedVariation(variation, start, tuple(_played_move(*each) for each in played), tuple(after))
         )
         count += len(after)
     return GameReview(line, tuple(findings[: len(line.positions)]), moves, network, tuple(variations))
@@ -202,11 +202,14 @@ def _played(before: Finding, vertex: str) -> Finding:
     return replace(before, played_prior=priors.get(vertex))
 
 
-def _played_move(move: Move, before: Finding, after: Finding, game: Game) -> PlayedMove:
+def _played_move(move: Move, before: Finding, after: Finding, position: Position) -> PlayedMove:
+    """Return a move with what it lost; `position` is the one after it."""
+    game = position.game
     color, vertex = color_letter(move.color), game.vertex(move.point)
     sign = 1.0 if color == "B" else -1.0
     is_best = before.best is not None and before.best.vertex == vertex
-    is_compared = before.to_play == color  # a variation may begin with a move of the other side
+    # A variation may begin with a move of the other side.
+    is_compared = before.to_play == color and not position.is_changed
     may_lose = is_compared and not is_best
     lost = max(0.0, sign * (before.lead - after.lead)) if may_lose else 0.0
     winrate_lost = max(0.0, sign * (before.winrate - after.winrate)) if may_lose else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.rules import Rules
-from gtp_engine.review.game_line import GameLine, Variation, read_game
+from gtp_engine.review.game_line import GameLine, Variation, notes_on_changes, read_game
 from gtp_engine.sgf.tree_text import TreeText
 
 MOST_VARIATIONS: Final = 1000
@@ -32,7 +32,7 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
     text = TreeText(data)
     seen: dict[int, _Seen] = {}
     variations: list[Variation] = []
-    notes: list[str] = []
+    notes = list(line.notes)
     games = [position.game for position in line.positions]
     for count, path in enumerate(text.paths()):
         if count == 0:
@@ -59,6 +59,7 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
             numbers = tuple(nodes.get(position.number) for position in positions)
             variations.append(Variation(branch.place, moves, positions, numbers))
             games += [position.game for position in positions]
+            notes += notes_on_changes(positions)
     return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
 
 

@@ -10,7 +10,7 @@ from gtp_engine import Config, Rules
 from gtp_engine.errors import ConfigError, SgfError
 from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, effort, game_analysis, read_game
 from gtp_engine.review.effort import SECOND_FACTOR, of_interest
-from gtp_engine.review.game_line import Place
+from gtp_engine.review.game_line import Place, Position
 
 
 @pytest.fixture(autouse=True)
@@ -28,15 +28,20 @@ def test_every_position_is_searched_and_some_again() -> None:
     assert [finding.to_play for finding in review.findings] == list("BWBWBWB")
 
 
-def interesting(leads: list[float], own: int | None = None) -> list[int]:
-    """Return which positions are searched again; the search would have played the move in position `own` only."""
+def interesting(leads: list[float], own: int | None = None, changed: int | None = None) -> list[int]:
+    """Return which positions are searched again.
+
+    The search would have played the move in position `own` only; the record changes position `changed`.
+    """
     found = [Candidate(vertex, 8, 0.5, 0.0, 0.5, (vertex,)) for vertex in ("C3", "D4")]
     findings = [
         Finding(number, "BW"[number % 2], 8, 0.5, lead, "", (found[number == own],), ())
         for number, lead in enumerate(leads)
     ]
-    position = read_game(RECORD, rules=Rules()).positions[0]
-    return of_interest(findings, [Place(position, number - 1 if number else None, "D4", 0) for number in range(8)])
+    game = read_game(RECORD, rules=Rules()).positions[0].game
+    positions = [Position(number, game, 1, is_changed=number == changed) for number in range(8)]
+    places = [Place(position, position.number - 1 if position.number else None, "D4", 0) for position in positions]
+    return of_interest(findings, places)
 
 
 def test_positions_before_and_after_a_mistake_are_of_interest() -> None:
@@ -52,6 +57,12 @@ def test_the_searchs_own_move_is_of_less_interest_than_another() -> None:
     leads = [0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]  # White loses 1 with move 2 and Black 3 with move 5
     assert interesting(leads) == [4, 5]
     assert interesting(leads, own=4) == [1, 2]
+
+
+def test_a_change_of_the_position_is_of_no_interest() -> None:
+    leads = [0.0, 0.0, -3.0, -3.0, -3.0, 20.0, 20.0, 20.0]
+    assert interesting(leads) == [4, 5]
+    assert interesting(leads, changed=5) == [1, 2]
 
 
 def test_in_short_games_most_positions_are_of_interest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,16 @@ def test_points_lost_are_those_of_the_side_that_moved() -> None:
     assert [move.mark for move in review.moves] == ["DO", "DO", None, "BM", "DO", None]
 
 
+def test_a_change_of_the_position_is_charged_to_no_move() -> None:
+    line = read_game(b"(;SZ[5]KM[0.5];B[cc];W[bb];AB[aa];B[dd];W[ee];PL[W])", rules=Rules())
+    findings = reviewed([0, 0, 20, 20, 30, 0, 0], ["A1"] * 7, prior=0.01).findings[:5]
+    review = new_review(line, findings, "test")
+    assert [(move.points_lost, move.mark) for move in review.moves] == [(0, "IT"), (0, None), (0, "IT"), (10, "BM")]
+    assert review.moves[1].winrate_lost == 0
+    note = "the record changes the position after move 2: what was lost there is not known"
+    assert review.to_json()["notes"] == [note]
+
+
 def test_the_engines_own_move_loses_nothing() -> None:
     review = reviewed([0, -3, -3, -3, -3, -3, -3], ["C3", *["A1"] * 6])
     assert (review.moves[0].points_lost, review.moves[0].best) == (0, "C3")

@@ -98,6 +98,17 @@ def test_the_first_move_of_a_variation_is_marked_by_its_own_prior() -> None:
     assert [each.moves[0].mark for each in new_review(line, unknown, "test").variations] == [None, None, None]
 
 
+def test_a_change_of_the_position_in_a_variation_is_charged_to_no_move() -> None:
+    line = line_of(b"(;SZ[5]KM[0.5];B[cc];AE[ee];W[bb](;B[dd])(;B[dc];AW[aa][ab];W[cd]))")
+    findings = analysis_of().run(line, SavedWork(None, ""), silent)
+    changed = [replace(found, lead=0.0, candidates=(), played_prior=None) for found in findings]
+    changed[4], changed[5] = replace(changed[4], lead=-9.0), replace(changed[5], lead=-5.0)
+    review = new_review(line, changed, "test")
+    assert [move.points_lost for move in review.variations[0].moves] == [0.0, 4.0]
+    note = "the record changes the position after move {}: what was lost there is not known"
+    assert review.to_json()["notes"] == [note.format(1), note.format(3)]
+
+
 def test_finished_variations_are_read_from_the_json(tmp_path: Path) -> None:
     source = Source("game.sgf", lambda: RECORD, tmp_path / "game")
     plain = ReviewLibrary(analysis_of(), Terms(Rules())).review(source, silent).result
