@@ -67,6 +67,8 @@ class EvaluatorInfo:
     """The boards it plays."""
     needs_profile: bool = False
     """Whether a network in it imitates people, and needs `Conditions.human_profile`."""
+    fingerprint: str = ""
+    """Another one wherever evaluations are: with other networks, of one name too, another precision, other options."""
     model_version: int | None = None
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
 

@@ -114,7 +114,8 @@ class GameAnalysis:
         config = seeded(config)
         self._effort: Final = effort
         self._group: Final = group or GROUP
-        self._settings: Final = [__version__, evaluator.info.name, str(effort), str(config.search), str(config.puct)]
+        network = [evaluator.info.name, evaluator.info.fingerprint]
+        self._settings: Final = [__version__, *network, str(effort), str(config.search), str(config.puct)]
         self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
         self.network: Final = evaluator.info.name
 

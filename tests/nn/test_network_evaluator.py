@@ -300,6 +300,19 @@ def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
             assert np.array_equal(evaluations.setdefault(size, out).policy, out.policy)
 
 
+def test_the_fingerprint_is_that_of_files_precision_and_options(path: Path, tmp_path: Path) -> None:
+    tiny_networks.v7_network(tmp_path / "same.onnx")
+    tiny_networks.v7_network(tmp_path / "other.onnx", seed=2)
+    same, other = evaluator_of(tmp_path / "same.onnx").info, evaluator_of(tmp_path / "other.onnx").info
+    known = evaluator_of(path).info.fingerprint
+    assert same.fingerprint == known
+    assert other.name == same.name and other.fingerprint != known
+    assert evaluator_of(path, replace(PLAIN, policy_temperature=2.0)).info.fingerprint != known
+    assert evaluator_of(path, replace(PLAIN, cache_positions=10)).info.fingerprint == known
+    rough = Network(OnnxModel(path, Runtime(PROVIDERS["openvino"], "bfloat16"), batch=4))
+    assert NetworkEvaluator(rough, rough, config=PLAIN).info.fingerprint != known
+
+
 # --- Networks for one purpose each
 
 
