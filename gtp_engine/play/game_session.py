@@ -30,6 +30,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf
+from gtp_engine.sgf.values import parse_result
 
 _NOTHING: Final = Unrecorded()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
@@ -114,8 +115,8 @@ class GameSession:
 
         The clocks are full, and no stone is dead, unless `unrecorded` says otherwise.  Without `human` the person has
         the colour that the record does not give to the engine, or else the side to move.  A record with a result is
-        finished; `resume` plays on.  Raises SgfError, and ModelError if the network does not play such a board (nothing
-        changes then).
+        finished, unless it is "?" or "Void"; `resume` plays on.  Raises SgfError, and ModelError if the network does
+        not play such a board (nothing changes then).
         """
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
@@ -128,7 +129,7 @@ class GameSession:
             session.placed = placed
             return session
         session = GameSession(engine, settings, clock, unrecorded)
-        session.finish(record.result or "")
+        session.finish(parse_result(record.result or "") or "")
         return session
 
     # --- state ---
@@ -163,7 +164,7 @@ class GameSession:
 
     @property
     def result(self) -> str:
-        """The result as SGF writes it, "B+3.5", "W+R" (resignation), "W+T" (time) or "0"; "" before the end."""
+        """The result as SGF writes it, "B+3.5", "W+R" or "0" (see `sgf.values.parse_result`); "" before the end."""
         return self._result
 
     @property

@@ -22,6 +22,10 @@ _LARGEST_TT_SIZE: Final = 19
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9]*")
 
+_WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE)
+_REASONS: Final = ("R", "T", "F")
+"""First letters of what decides a game but points: resignation, time, forfeit."""
+
 _HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
 """Substrings of AP in files of programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
 _SMALLEST_HUNDREDTHS: Final = 50.0
@@ -175,6 +179,24 @@ _SGF_NAMES: Final = {
 """The name of a preset in RU: one of the four in the SGF specification, or a customary one."""
 _UNKNOWN_ELSEWHERE: Final = ("cgos",)
 """Presets whose names other programs do not know; many read KataGo's JSON instead."""
+
+
+def parse_result(text: str) -> str | None:
+    """Return an RE value in its short form: "B+3.5", "B+R", "B+T" (time), "B+F" (forfeit), "B+" or "0".
+
+    None for a game without a result ("?", "Void"), and for other text.
+
+    >>> parse_result("W+Resign"), parse_result("Draw"), parse_result("Void")
+    ('W+R', '0', None)
+    """
+    if text.strip().lower() in ("0", "draw", "jigo"):
+        return "0"
+    match = _WIN.fullmatch(text.strip())
+    if match is None:
+        return None
+    number, reason = _NUMBER.fullmatch(match[2]), match[2][:1].upper()
+    how = number[1].replace(",", ".") if number else reason if reason in _REASONS else ""
+    return f"{match[1].upper()}+{how}"
 
 
 def parse_rules(text: str) -> Rules | None:

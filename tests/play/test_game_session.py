@@ -349,6 +349,13 @@ class TestRecords:
         loaded.resume()
         assert loaded.phase is Phase.PLAYING
 
+    @pytest.mark.parametrize(
+        ("text", "result"), [("B+Resign", "B+R"), ("B+", "B+"), ("Draw", "0"), ("?", ""), ("Void", "")]
+    )
+    def test_a_record_is_finished_by_a_result_only(self, engine: Engine, text: str, result: str) -> None:
+        loaded = GameSession.load(engine, f"(;SZ[9]RE[{text}];B[cc])")
+        assert (loaded.result, loaded.phase) == (result, Phase.FINISHED if result else Phase.PLAYING)
+
     def test_a_game_that_was_being_scored_goes_on_there(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, scoring(engine).to_sgf())
         assert loaded.phase is Phase.SCORING

@@ -20,6 +20,7 @@ from gtp_engine.sgf.values import (
     parse_move_point,
     parse_point,
     parse_points,
+    parse_result,
     parse_rules,
     parse_size,
 )
@@ -121,6 +122,19 @@ def test_komi_values(text: str, komi: float | None) -> None:
 @pytest.mark.parametrize("applications", [["GNU Go:3.8", "foxwq"], ["SGFC:2.0"]])
 def test_komi_in_hundredths(text: str, komi: float, applications: list[str]) -> None:
     assert parse_komi(text, applications=applications) == komi
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        *(("B+3.5", "B+3.5"), ("W+0.5 ", "W+0.5"), ("W+2,5", "W+2.5"), ("B+12 points", "B+12"), ("b+3", "B+3")),
+        *(("B+R", "B+R"), ("B+Resign", "B+R"), ("W+Resignation", "W+R"), ("W+T", "W+T"), ("B+Time", "B+T")),
+        *(("B+F", "B+F"), ("W+Forfeit", "W+F"), ("B+", "B+"), ("Black+", "B+"), ("W+?", "W+")),
+        *(("0", "0"), ("Draw", "0"), ("jigo", "0"), ("?", None), ("Void", None), ("", None), ("unfinished", None)),
+    ],
+)
+def test_results_have_a_short_form(text: str, result: str | None) -> None:
+    assert parse_result(text) == result
 
 
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))

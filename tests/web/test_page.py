@@ -231,6 +231,9 @@ async def place_handicap(page: Page) -> None:
 
 async def review_a_record(page: Page) -> None:
     """Review a game with the keyboard; a mistake leads to its position, where live analysis goes on."""
+    for result, text in (("?", "Your move."), ("B+", "Black C3. Black wins."), ("B+F", "Black wins by forfeit.")):
+        await page.open_record(f"(;SZ[5]RE[{result}];B[cc])")
+        await page.until(f"document.querySelector('#status').innerText.includes('{text}')")
     await page.open_record("(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])")
     await page.until("document.querySelector('#number').innerText === '6 / 6'")
     await page.evaluate("document.querySelector('#review-start').focus()")

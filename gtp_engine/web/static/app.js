@@ -236,9 +236,10 @@ function gameText() {
 
 function resultText(result) {
   const [winner, margin] = result.split("+");
-  if (!margin) return "The game is a draw.";
-  const how = { R: "by resignation", T: "on time" }[margin] ?? `by ${margin} point${margin === "1" ? "" : "s"}`;
-  return `${winner === "B" ? "Black" : "White"} wins ${how}.`;
+  if (margin === undefined) return "The game is a draw.";
+  const reasons = { "": "", R: " by resignation", T: " on time", F: " by forfeit" };
+  const how = reasons[margin] ?? ` by ${margin} point${margin === "1" ? "" : "s"}`;
+  return `${winner === "B" ? "Black" : "White"} wins${how}.`;
 }
 
 function drawAnalysis() {
