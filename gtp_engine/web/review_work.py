@@ -56,7 +56,8 @@ class ReviewWork:
         raises.
         """
         analysis = GameAnalysis(self._config, evaluator, Effort(), group=GROUP)
-        line = read_game(self._data, rules=Rules.parse(self._config.game.rules))
+        game = self._config.game
+        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
         saved = SavedWork(None, "")
 
         def progress(share: float, text: str) -> None:

@@ -13,13 +13,13 @@ from puct_support import AreaEvaluator
 from web.serving import RolloutSource, run, serving
 from web.test_play_socket import NEW, ask, hear, in_base_64
 
-from gtp_engine import Rules
+from gtp_engine import Config, Rules
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.review import Effort, effort, review_game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import review_work, saved_reviews
 from gtp_engine.web.precedence import Precedence
-from gtp_engine.web.review_work import FinishedReview
+from gtp_engine.web.review_work import FinishedReview, ReviewWork
 from gtp_engine.web.saved_reviews import SavedReviews
 
 RECORD = (
@@ -67,6 +67,13 @@ async def finish(socket: Any) -> list[dict[str, Any]]:
     while messages[-1]["state"] == "running":
         messages.append(await hear(socket, "review"))
     return messages
+
+
+def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
+    config = Config().with_values({"game.rules": "japanese", "game.komi": 1.5})
+    finished = ReviewWork("game", b"(;SZ[5];B[cc])", config, lambda message: None).run(AreaEvaluator())
+    game = json.loads(finished.files["json"])["game"]
+    assert (game["rules"], game["komi"]) == ("Japanese", 1.5)
 
 
 def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
