@@ -2,6 +2,7 @@
 
 import random
 import sys
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -23,9 +24,7 @@ class PlayCommand(ConfigCommand):
 @click.option(
     "--color",
     type=click.Choice(["black", "white", _DRAWN], case_sensitive=False),
-    default="black",
-    show_default=True,
-    help="Your color.",
+    help="Your color. [default: black; in a game that is loaded, the one the record gives you]",
 )
 @click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
 @click.option("--handicap", default=0, metavar="STONES", help="Handicap stones for Black; komi is 0.5 then.")
@@ -38,10 +37,15 @@ class PlayCommand(ConfigCommand):
     metavar="TIME",
     help="Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none.",
 )
-@click.option("--load", "record", metavar="FILE", help="Continue a game from an SGF file.")
+@click.option(
+    "--load",
+    "record",
+    metavar="FILE",
+    help="Continue a game from an SGF file; --rules and --komi are for one that names none.",
+)
 @config_options()
 def play_command(
-    color: str,
+    color: str | None,
     size: int | None,
     handicap: int,
     free_handicap: bool,
@@ -60,9 +64,13 @@ def play_command(
     from gtp_engine.play.time_text import parse_time
 
     config = build_config(config_file, flags)
-    drawn = color.lower() == _DRAWN
+    if record is not None:
+        board = flags["game__board_size"]
+        _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
+    if color is not None:
+        color = random.choice(("black", "white")) if color.lower() == _DRAWN else color
     settings = GameSettings(
-        human=parse_color(random.choice(("black", "white")) if drawn else color),
+        human=parse_color(color or "black"),
         width=size or config.game.board_size or 0,
         rules=config.game.rules,
         komi=config.game.komi,
@@ -70,11 +78,17 @@ def play_command(
         has_free_handicap=free_handicap,
         time=parse_time(time_text),
     )
-    sys.exit(_play(config, settings, record))
+    sys.exit(_play(config, settings, record, None if color is None else settings.human))
 
 
-def _play(config: Any, settings: Any, record: str | None) -> int:
-    """Play on this terminal; return the exit status."""
+def _refuse_with_load(options: Mapping[str, object]) -> None:
+    """Raise a usage error for options that were given, by name, and say what a record decides."""
+    if given := [f"--{name}" for name, value in options.items() if value]:
+        raise click.UsageError(f"{given[0]} with --load: the record decides board and handicap; leave it out")
+
+
+def _play(config: Any, settings: Any, record: str | None, color: int | None) -> int:
+    """Play on this terminal, a game from `record` with the person's `color` if given; return the exit status."""
     from dataclasses import replace
 
     from gtp_engine.engine.starting_board import first_board
@@ -97,7 +111,7 @@ def _play(config: Any, settings: Any, record: str | None) -> int:
             with standard_display() as display:
                 game = TerminalGame(engine, settings, display)
                 if record is not None:
-                    game.load(record)
+                    game.load(record, human=color)
                 farewell = game.run()
         finally:
             engine.close()

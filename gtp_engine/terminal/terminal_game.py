@@ -68,10 +68,13 @@ class TerminalGame:
             "go": self._go,
         }
 
-    def load(self, path: str) -> None:
-        """Continue the game in a file; raises SgfError, and ModelError if the network does not play such a board."""
-        settings = self._session.settings
-        self._session = GameSession.load(self._engine, read_sgf_file(str(record_path(path))), time=settings.time)
+    def load(self, path: str, *, human: int | None = None) -> None:
+        """Continue the game in a file, with this colour for the person or the one that the record gives them.
+
+        Raises SgfError, and ModelError if the network does not play such a board.
+        """
+        data, time = read_sgf_file(str(record_path(path))), self._session.settings.time
+        self._session = GameSession.load(self._engine, data, human=human, time=time)
         self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
         self._is_saved = True
         self._begin_scoring()

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound
+from click.testing import CliRunner
 from gtp.processes import compile_once
 
+from gtp_engine.cli import cli
 from gtp_engine.kernel_cache import ROLLOUTS
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals of Unix")
@@ -59,6 +61,25 @@ class Terminal:
         finally:
             self.process.kill()
             os.close(self._master)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--size", "9"), ("--handicap", "2"), ("--free-handicap", None)])
+def test_what_a_record_decides_is_refused_with_load(option: str, value: str | None) -> None:
+    done = CliRunner().invoke(cli, ["play", "--load", "game.sgf", option, *([] if value is None else [value])])
+    assert done.exit_code == 2
+    assert f"{option} with --load: the record decides board and handicap; leave it out" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "color"), [([], "white"), (["--color", "black"], "black"), (["--color", "white"], "white")]
+)
+def test_a_color_that_is_given_counts_in_a_loaded_game(options: list[str], color: str, tmp_path: Path) -> None:
+    record = tmp_path / "game.sgf"
+    record.write_text("(;SZ[5];B[cc])")
+    flags = ["--search", "rave", "--visits", "4", "--load", str(record)]
+    done = CliRunner().invoke(cli, ["play", *flags, *options], input="quit\nno\n")
+    assert done.exit_code == 0, done.output
+    assert f"your move ({color})>" in done.output
 
 
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:
