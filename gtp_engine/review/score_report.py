@@ -67,14 +67,17 @@ class ScoreReport:
         """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).
 
         That is the end of the main line, or the position before move `move_number`.  Dead stones lie in the territory
-        of the other side.  Raises SgfError if the record's bytes cannot be kept, and if that move shares its node with
-        the one before.
+        of the other side.  Marks of these kinds that are there give way.  Raises SgfError if the record's bytes cannot
+        be kept, and if that move shares its node with the one before.
         """
         text = TreeText(data)
-        number = len(text.nodes) - 1 if move_number is None else text.nodes_by_moves().get(move_number - 1)
+        numbers = text.nodes_by_moves()
+        end = max(numbers)
+        number = numbers.get(end if move_number is None else min(move_number - 1, end))
         if number is None:
             raise SgfError(f"move {move_number} shares its node with the move before, so there is no node to mark")
         node = text.nodes[number]
+        text.remove_properties(node, ("TB", "TW", "MA"))
         dead = self._points(DEAD)
         for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, WHITE)):
             owned = [*self._points(status), *(point for point in dead if self.game.color_at(point) != color)]

@@ -1,4 +1,4 @@
-"""TreeText: the text of a record, into which properties and variations are inserted without changing the rest.
+"""TreeText: the text of a record, in which properties and variations are inserted without changing the rest.
 
 Other readers turn a record into values and lose how it was written.  This one finds where the nodes of the first game's
 main line lie in the text, so that everything else stays byte for byte as it was: unknown properties, line breaks, other
@@ -8,7 +8,7 @@ A variation needs parentheses around what follows in the main line: `;a;b` becom
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -56,6 +56,7 @@ class TreeText:
         self._closings: Final[dict[int, int]] = {}
         self._find_nodes()
         self._insertions: Final[dict[int, list[str]]] = {}
+        self._removed: Final[dict[int, int]] = {}
 
     def nodes_by_moves(self) -> dict[int, int]:
         """Return, by number of moves, the number of the last node after so many moves.
@@ -98,6 +99,20 @@ class TreeText:
         self._insert(node.end, name + "".join(f"[{escaped(value)}]" for value in values))
         return True
 
+    def remove_properties(self, node: Node, names: Collection[str]) -> None:
+        """Remove the properties of these names from a node, as far as it has them."""
+        place, is_removed = node.start + 1, False
+        while place < node.end:
+            token = _TOKEN.match(self._text, place)
+            assert token is not None, "these tokens were read before"
+            if token["name"] is not None:
+                is_removed = token["name"].translate(_LOWER_CASE) in names
+            if is_removed:
+                self._removed[place] = token.end()
+            place = token.end()
+        for name in names:
+            node.properties.pop(name, None)
+
     def add_comment(self, node: Node, text: str) -> None:
         """Add a comment to a node, below the one that it has."""
         if "C" in node.properties:
@@ -123,11 +138,11 @@ class TreeText:
                 self._insert(closing, texts)
 
     def to_bytes(self) -> bytes:
-        """Return the record with everything inserted, in its own encoding."""
+        """Return the record with everything inserted and removed, in its own encoding."""
         pieces, last = [], 0
-        for place in sorted(self._insertions):
-            pieces += [self._text[last:place], *self._insertions[place]]
-            last = place
+        for place in sorted(self._insertions.keys() | self._removed.keys()):
+            pieces += [self._text[last:place], *self._insertions.get(place, ())]
+            last = self._removed.get(place, place)
         return _encoded("".join([*pieces, self._text[last:]]), self._encoding)
 
     def _insert(self, place: int, text: str) -> None:

@@ -46,6 +46,22 @@ def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
     assert [node.has_property("TB") for node in nodes] == [True, False, False]
 
 
+def test_marks_that_are_there_give_way(tmp_path: Path) -> None:
+    target = tmp_path / "marked.sgf"
+    record = DEAD_STONE.format(rules="Chinese").replace(";W[]", ";W[]TW[aa]MA[ee]C[counted]TB[ba]")
+    score("-", "--sgf", target, data=record)
+    last = sgf.Sgf_game.from_bytes(target.read_bytes()).get_last_node()
+    assert (len(last.get("TB")), len(last.get("TW")), last.get("MA")) == (10, 5, {(2, 0), (2, 4)})
+    assert last.get("C") == "counted"
+
+
+def test_a_move_beyond_the_end_means_the_end(tmp_path: Path) -> None:
+    target = tmp_path / "marked.sgf"
+    done = score("-", "--move", 99, "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
+    assert done.exit_code == 0, done.output
+    assert sgf.Sgf_game.from_bytes(target.read_bytes()).get_last_node().has_property("TB")
+
+
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     target = tmp_path / "nowhere" / "marked.sgf"
     done = score("-", "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))

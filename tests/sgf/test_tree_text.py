@@ -24,6 +24,13 @@ def test_properties_go_to_the_end_of_their_node() -> None:
     assert tree.to_bytes() == b"(;SZ[9] ;B[aa] C[hi]SBKV[50] ;W[bb])"
 
 
+def test_properties_are_removed_wherever_they_stand_in_a_node() -> None:
+    tree = text_of("(;SZ[9]TB[aa];TB[aa]\n[bb:cc] C[TB[a\\]] TerritoryWhite[dd] B[aa]TB[ee];TB[ff])")
+    tree.remove_properties(tree.nodes[1], ("TB", "TW", "MA"))
+    tree.add_values(tree.nodes[1], "TB", ["gg"])
+    assert tree.to_bytes() == b"(;SZ[9]TB[aa]; C[TB[a\\]] B[aa]TB[gg];TB[ff])"
+
+
 def test_a_comment_goes_below_the_one_that_is_there() -> None:
     tree = text_of(r"(;C[one \] two];B[aa])")
     tree.add_comment(tree.nodes[0], "a ] b")
