@@ -13,6 +13,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
+from gtp_engine.cli.record_file import game_option
 from gtp_engine.cli.result_file import write_result
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     "--seconds", callback=_duration, metavar="TIME", help="Search each position this long, instead of --visits."
 )
 @click.option("--total", callback=_duration, metavar="TIME", help="Time for a whole game, such as 5min.")
-@click.option("--game", type=click.IntRange(1), metavar="N", help="Review game N of a file with several games.")
+@game_option
 @click.option(
     "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes. [default: as many as suit]"
 )

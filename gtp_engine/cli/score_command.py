@@ -1,7 +1,6 @@
 """The command `gtp-engine score`."""
 
 import json
-import sys
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
+from gtp_engine.cli.record_file import game_option, read_record, record_argument
 from gtp_engine.cli.result_file import write_result
 
 
@@ -27,13 +27,20 @@ class ScoreCommand(ConfigCommand):
 
 
 @click.command("score", cls=ScoreCommand)
-@click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@record_argument
+@game_option
 @click.option("--move", type=click.IntRange(1), metavar="N", help="Score the position before move N.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option("--sgf", "target", type=FILE, metavar="FILE", help="Also write the record with marks in that position.")
 @config_options()
 def score_command(
-    record: Path, move: int | None, as_json: bool, target: Path | None, config_file: str | None, **flags: object
+    record: Path,
+    game: int | None,
+    move: int | None,
+    as_json: bool,
+    target: Path | None,
+    config_file: str | None,
+    **flags: object,
 ) -> None:
     """Score a finished or nearly finished game.
 
@@ -42,10 +49,9 @@ def score_command(
     config = build_config(config_file, flags)
     from gtp_engine.engine import Engine
     from gtp_engine.review.score_report import score_record
-    from gtp_engine.sgf import read_sgf_file
     from gtp_engine.streams import write_log
 
-    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
+    data = read_record(record, game)
     engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
     engine.load_kernels()
     try:

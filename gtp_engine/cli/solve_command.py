@@ -1,6 +1,5 @@
 """The command `gtp-engine solve`."""
 
-import sys
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,6 +8,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
+from gtp_engine.cli.record_file import game_option, read_record, record_argument
 from gtp_engine.cli.result_file import write_result
 
 
@@ -21,7 +21,8 @@ class SolveCommand(ConfigCommand):
 
 
 @click.command("solve", cls=SolveCommand)
-@click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@record_argument
+@game_option
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
 @click.option("--move", type=click.IntRange(1), metavar="N", help="Take the position before move N.")
@@ -29,6 +30,7 @@ class SolveCommand(ConfigCommand):
 @config_options()
 def solve_command(
     record: Path,
+    game: int | None,
     region: str,
     first: str | None,
     move: int | None,
@@ -46,16 +48,16 @@ def solve_command(
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
-    from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+    from gtp_engine.sgf import parse_sgf, record_to_game
     from gtp_engine.streams import write_log
 
-    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
-    game, color = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
-    points = parse_region(region, width=game.width, height=game.height)
+    data = read_record(record, game)
+    position, color = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
+    points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
-    warm_up(config, evaluator, (game.width, game.height), write_log)
-    solution = solver.solve(game, color if first is None else parse_color(first), points)
+    warm_up(config, evaluator, (position.width, position.height), write_log)
+    solution = solver.solve(position, color if first is None else parse_color(first), points)
     click.echo(solution.to_text())
     if target is not None:
         write_result(target, f"{solution.to_sgf()}\n".encode())

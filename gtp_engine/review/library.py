@@ -1,21 +1,22 @@
 """Reviews of many files: which to review, where the results go, and what could not be reviewed.
 
-For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json.  While a game is being reviewed,
-GAME.review.part keeps what has been found; a game whose JSON has the right key is finished and is not searched again.
-Its files are written again only if one is missing, or the record should now have marks of territory, or none.
+For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json, for the second of several games in it
+GAME-game2.review.sgf and so on.  While a game is being reviewed, GAME.review.part keeps what has been found; a game
+whose JSON has the right key is finished and is not searched again.  Its files are written again only if one is missing,
+or the record should now have marks of territory, or none.
 """
 
 import json
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from gtp_engine.errors import SgfError, TengenError, WorkerError, counted, problem
+from gtp_engine.errors import TengenError, WorkerError
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
@@ -26,7 +27,7 @@ from gtp_engine.review.game_review import GameReview, new_review
 from gtp_engine.review.review_page import page_of
 from gtp_engine.review.variations import read_variations
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.tree_text import TreeText, games_in
+from gtp_engine.sgf.tree_text import TreeText, game_in
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
@@ -147,7 +148,10 @@ class ReviewLibrary:
             return Outcome(source, failure=reason)
 
     def _review(self, source: Source, progress: OnProgress) -> Outcome:
-        data = self._one_game(source.read())
+        whole = source.read()
+        data = game_in(whole, self._terms.game)
+        if data != whole:  # of several games
+            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self._terms.game}"))
         if is_own_output(data):
             return Outcome(source)
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
@@ -168,18 +172,6 @@ class ReviewLibrary:
         write_files(source.target, data, review, result, territory=self._terms.territory)
         saved.remove()
         return Outcome(source, result)
-
-    def _one_game(self, data: bytes) -> bytes:
-        """Return the game to review; raises SgfError for a file of several of which none was named."""
-        games, number = games_in(data), self._terms.game
-        if number is None:
-            if len(games) > 1:
-                advice = "name one with --game N, or split the file"
-                raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
-            return data
-        if not 1 <= number <= len(games):
-            raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
-        return games[number - 1]
 
 
 def review_all(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.errors import SgfError, problem
+from gtp_engine.errors import SgfError, counted, problem
 from gtp_engine.sgf.reader import encoding_of, sections_of
 
 _START: Final = re.compile(r"\(\s*;")
@@ -195,6 +195,24 @@ def games_in(data: bytes) -> list[bytes]:
     A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
     """
     return [game for section in sections_of(data) for game in _games_in_section(section)]
+
+
+def game_in(data: bytes, number: int | None) -> bytes:
+    """Return a game of a collection by its number, from 1; None is for a file of one game, which stays as it is.
+
+    A file whose bytes `games_in` refuses counts as one.  Raises SgfError for None and several games, and for a number
+    that is too large.
+    """
+    try:
+        games = games_in(data)
+    except SgfError:
+        games = [data]
+    if number is None and len(games) > 1:
+        advice = "name one with --game N, or split the file"
+        raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
+    if number is not None and number > len(games):
+        raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
+    return data if len(games) < 2 else games[(number or 1) - 1]
 
 
 def _games_in_section(data: bytes) -> list[bytes]:

@@ -112,8 +112,17 @@ def test_one_game_of_several_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "two.sgf"
     path.write_bytes(RECORD + RECORD.replace(b"Ann", b"Eve"))
     assert review(path, "--game", 2).exit_code == 0
-    assert json.loads((tmp_path / "two.review.json").read_text())["players"]["B"]["name"] == "Eve"
+    first = review(path, "--game", 1)
+    assert f"{tmp_path / 'two-game1.review.html'}" in first.output
+    for number, name in ((1, "Ann"), (2, "Eve")):
+        result = json.loads((tmp_path / f"two-game{number}.review.json").read_text())
+        assert result["players"]["B"]["name"] == name
     assert "game 3 of 2" in review(path, "--game", 3).output
+
+
+def test_the_only_game_may_be_named(game: Path) -> None:
+    assert review(game, "--game", 1).exit_code == 0
+    assert (game.parent / "game.review.json").exists()
 
 
 def test_the_page_contains_the_json_and_nothing_can_break_out_of_it(tmp_path: Path) -> None:

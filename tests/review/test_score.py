@@ -55,6 +55,16 @@ def test_marks_that_are_there_give_way(tmp_path: Path) -> None:
     assert last.get("C") == "counted"
 
 
+def test_one_of_several_games_is_scored_if_it_is_named(tmp_path: Path) -> None:
+    records = "(;SZ[5];B[cc])" + DEAD_STONE.format(rules="Chinese")
+    refused = score("-", data=records)
+    assert refused.exit_code == 2 and "2 games in one file: expected one; name one with --game N" in refused.stderr
+    target = tmp_path / "marked.sgf"
+    done = score("-", "--game", 2, "--sgf", target, data=records)
+    assert done.stdout.startswith("B+4.5 (counted)")
+    assert target.read_text().startswith("(;GM[1]") and "TB[" in target.read_text()
+
+
 def test_a_move_beyond_the_end_means_the_end(tmp_path: Path) -> None:
     target = tmp_path / "marked.sgf"
     done = score("-", "--move", 99, "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))

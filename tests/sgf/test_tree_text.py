@@ -8,7 +8,7 @@ from sgfmill import sgf
 from gtp_engine.errors import SgfError
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.reader import sections_of
-from gtp_engine.sgf.tree_text import TreeText, escaped, games_in
+from gtp_engine.sgf.tree_text import TreeText, escaped, game_in, games_in
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "sgf").glob("*.sgf"))
 
@@ -91,6 +91,16 @@ def test_what_is_not_a_game_is_refused(record: str) -> None:
 
 def test_a_file_of_several_games_is_split() -> None:
     assert games_in(b"x (;C[(;]) y (;B[aa](;W[bb])) (;W[cc]") == [b"(;C[(;])", b"(;B[aa](;W[bb]))", b"(;W[cc]"]
+
+
+def test_a_game_of_a_file_is_named_by_its_number() -> None:
+    several = b"(;B[aa]) (;B[bb])\n"
+    assert [game_in(several, number) for number in (1, 2)] == [b"(;B[aa])", b"(;B[bb])"]
+    assert game_in(b"x (;B[aa])\n", None) == game_in(b"x (;B[aa])\n", 1) == b"x (;B[aa])\n"
+    assert game_in(b"(;CA[Shift_JIS]C[\xfa\x5b])", None), "it counts as one"
+    for number, reason in ((None, "2 games in one file"), (3, "game 3 of 2")):
+        with pytest.raises(SgfError, match=reason):
+            game_in(several, number)
 
 
 def test_escaped_text_reads_as_it_was() -> None:
