@@ -274,7 +274,7 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
     handicap = root.handicap()
     stones = tuple(Move(color, point) for point, color in line.stones.items() if color != EMPTY)
     if handicap and not stones:
-        stones = _missing_handicap_stones(handicap, line, root.notes)
+        handicap, stones = _handicap_without_stones(handicap, line, root.notes)
     elif handicap and len(stones) != handicap:
         root.notes.append(f"handicap {handicap} does not fit the {len(stones)} stones set up; the stones count")
     if handicap and stones:
@@ -299,15 +299,15 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
     )
 
 
-def _missing_handicap_stones(handicap: int, line: _MainLine, notes: list[str]) -> tuple[Move, ...]:
-    """Return the stones of a handicap in HA without AB.
+def _handicap_without_stones(handicap: int, line: _MainLine, notes: list[str]) -> tuple[int, tuple[Move, ...]]:
+    """Return the handicap of a record that has HA without AB, 0 if it is ignored, and its stones.
 
     Some programs record them as Black's first moves: then they stay moves.  Others (the Fox server, at times) omit the
     stones if they are on the fixed points; this is assumed if White moves first.
     """
     leading = sum(1 for _ in takewhile(lambda move: move.color == BLACK, line.moves))
     if leading >= handicap:
-        return ()
+        return handicap, ()
     if not line.moves or line.moves[0].color == WHITE:
         try:
             points = fixed_handicap_points(handicap, line.width, line.height)
@@ -315,6 +315,6 @@ def _missing_handicap_stones(handicap: int, line: _MainLine, notes: list[str]) -
             points = ()
         if points:
             notes.append(f"handicap {handicap} without stones: the fixed places were assumed")
-            return tuple(Move(BLACK, point) for point in points)
+            return handicap, tuple(Move(BLACK, point) for point in points)
     notes.append(f"handicap {handicap} without stones was ignored")
-    return ()
+    return 0, ()

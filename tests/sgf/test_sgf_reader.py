@@ -145,7 +145,7 @@ def test_handicap_without_stones_may_be_blacks_first_moves() -> None:
 @pytest.mark.parametrize("text", ["(;HA[3];B[dp];W[pd])", "(;SZ[5]HA[3];W[cc])", "(;HA[12];W[dd])"])
 def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
     record = parse(text)
-    assert record.setup_stones == ()
+    assert (record.handicap, record.setup_stones) == (0, ())
     assert any("was ignored" in note for note in record.notes)
 
 
