@@ -63,7 +63,12 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     metavar="STONES",
     help="Handicap stones of the second engine, which then is Black in every game.",
 )
-@click.option("--time-per-move", type=float, metavar="SECONDS", help="A clock that allows this much for each move.")
+@click.option(
+    "--time-per-move",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="A clock that allows this much for each move.",
+)
 @click.option("--main-time", type=float, metavar="SECONDS", help="A clock with this main time.")
 @click.option("--overtime", type=float, metavar="SECONDS", help="Overtime after it …")
 @click.option("--overtime-stones", type=int, metavar="MOVES", help="… for this many moves (Canadian) …")

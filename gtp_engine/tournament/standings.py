@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from gtp_engine.match.ratings import format_standings, rate_players
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.tournament_file import Description, Pairing
+
+_NO_RATINGS: Final = "There are no ratings until games that count connect all engines."
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def _table(title: str, description: Description, results: Iterable[tuple[Pairing
         void += len(records) - len(counting)
     try:
         ratings = rate_players(points)
-    except MatchError:  # not all engines have met yet
+    except MatchError:  # games do not connect all engines yet, or were void
         return Table(title, points, void, None, None)
     return Table(title, points, void, ratings.elo, ratings.margin)
 
@@ -73,7 +75,7 @@ def format_tables(description: Description, tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         void = f"{counted(table.void, 'void game')} left out" if table.void else ""
-        rows = "Not all engines have met yet." if table.elo is None else format_standings(names, table.points, {})
+        rows = _NO_RATINGS if table.elo is None else format_standings(names, table.points, {})
         parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void))))
     return "\n\n".join(parts)
 

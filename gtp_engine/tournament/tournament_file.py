@@ -177,7 +177,10 @@ def _condition(table: Mapping[str, Any]) -> Condition:
             raise MatchError(
                 "time-per-move is a clock of its own; leave out main-time, increment and those of overtime"
             )
-        values |= {"overtime": table[_TIME_PER_MOVE], "overtime_stones": 1}
+        seconds = table[_TIME_PER_MOVE]
+        if type(seconds) not in (int, float) or not seconds > 0:
+            raise MatchError(problem(f"{_TIME_PER_MOVE} = {shown(str(seconds))}", expected="a number above 0"))
+        values |= {"overtime": seconds, "overtime_stones": 1}
     for name, value in values.items():
         values[name] = _typed(name, value)
     if "komi" not in values:

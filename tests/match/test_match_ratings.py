@@ -71,3 +71,8 @@ def test_standings_begin_with_the_best_and_show_who_beat_whom() -> None:
     assert lines[3].startswith("| 2 | new | ") and lines[3].endswith("| 4 | 38% | 38% | – | – | 0.3 |")
     assert lines[4].startswith("| 3 | weak | -")
     assert len(lines) == 5
+
+
+def test_a_name_does_not_end_its_cell() -> None:
+    lines = format_standings(["a|b", "c"], np.array([[0.0, 2.0], [1.0, 0.0]]), {}).splitlines()
+    assert lines[2].startswith("| 1 | a\\|b | +")

@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from gtp_engine.cli import cli
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt, completed, describe_difference, other_side
@@ -50,6 +52,11 @@ def test_clocks() -> None:
     assert settings(main_time=60.0, increment=2.0).time_settings() == TimeSettings.fischer(60, 2)
     assert settings(main_time=9, overtime=2, overtime_periods=3).time_settings() == TimeSettings.byoyomi(9, 2, 3)
     assert settings(overtime=1.5, overtime_stones=1).time_settings() == TimeSettings.canadian(0, 1.5, 1)
+
+
+def test_a_time_per_move_of_nothing_is_refused_by_its_name() -> None:
+    done = CliRunner().invoke(cli, ["match", "--first", "x", "--second", "y", "--time-per-move", "0"])
+    assert done.exit_code == 2 and "Invalid value for '--time-per-move'" in done.output
 
 
 def test_identity_leaves_out_what_may_change() -> None:

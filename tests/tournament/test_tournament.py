@@ -71,6 +71,8 @@ class TestDescription:
             ({"conditions": [{"size": 30}]}, "board size 30"),
             ({"conditions": [{"time-per-move": 1, "main-time": 9}]}, "a clock of its own"),
             ({"conditions": [{"time-per-move": 1, "overtime-stones": 9}]}, "a clock of its own"),
+            ({"conditions": [{"time-per-move": 0}]}, "time-per-move = '0': expected a number above 0"),
+            ({"conditions": [{"time-per-move": "1"}]}, "time-per-move = '1': expected a number above 0"),
         ],
     )  # fmt: skip
     def test_mistakes_are_explained(self, change: dict[str, Any], message: str) -> None:
@@ -138,7 +140,7 @@ class TestTables:
         assert first.elo is not None and second.elo is None
         assert second.order == [2, 0, 1]
         text = format_tables(description, [whole, first, second])
-        assert "1 void game left out" in text and "Not all engines have met yet." in text
+        assert "1 void game left out" in text and "no ratings until games that count connect all engines" in text
         document = json.loads(json.dumps(to_json(description, [whole, first, second], results)))
         assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
         assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
