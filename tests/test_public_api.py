@@ -15,6 +15,7 @@ EXPECTED = [
     "Config",
     "TimeSettings",
     "load_evaluator",
+    "play",
     "review",
     "Game",
     "Rules",
