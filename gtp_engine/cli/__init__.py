@@ -20,7 +20,7 @@
     generate_command    `gtp-engine generate`
     train_command       `gtp-engine train`
     alphago_command     `gtp-engine alphago`
-    record_file         the record that a command is given
+    record_file         what commands about a record share
     result_file         files that commands write beside what they print
     parameters          parameters that several commands share
     tools               `benchmark`, `doctor`, `warmup`, `config`

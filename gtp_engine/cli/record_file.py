@@ -1,10 +1,27 @@
-"""The record that a command is given: a file or stdin, and of several games in it one."""
+"""What commands about a record share: its options, and the record, a file or stdin, of several games in it one."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import click
+
+from gtp_engine.cli.config_options import ConfigCommand
+
+
+class RecordCommand(ConfigCommand):
+    """A command whose help leaves out options of play, and says what rules and komi are for."""
+
+    unused = ("play", "time", "gtp", "analysis")
+    texts: Mapping[str, str] = MappingProxyType(
+        {
+            "game.rules": "Rules of records that name none. [default chinese]",
+            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
+        }
+    )
+
 
 record_argument: Final = click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
 

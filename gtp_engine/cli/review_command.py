@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.config_options import build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.record_file import game_option
+from gtp_engine.cli.record_file import RecordCommand, game_option
 from gtp_engine.cli.result_file import write_result
 
 if TYPE_CHECKING:
@@ -39,16 +39,14 @@ MOST_WORKERS: Final = 1024
 _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
-class ReviewCommand(ConfigCommand):
+class ReviewCommand(RecordCommand):
     """The command's help lists what a review needs first."""
 
     usual = ("network.model", "search.visits", "game.rules", "game.komi")
-    unused = ("play", "time", "gtp", "analysis")
     texts = MappingProxyType(
         {
+            **RecordCommand.texts,
             "search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
-            "game.rules": "Rules of records that name none. [default chinese]",
-            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
         }
     )
 

@@ -2,28 +2,20 @@
 
 import json
 from pathlib import Path
-from types import MappingProxyType
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.config_options import build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
-from gtp_engine.cli.record_file import game_option, read_record, record_argument
+from gtp_engine.cli.record_file import RecordCommand, game_option, read_record, record_argument
 from gtp_engine.cli.result_file import write_result
 
 
-class ScoreCommand(ConfigCommand):
+class ScoreCommand(RecordCommand):
     """The command's help lists what scoring needs first."""
 
     usual = ("network.model", "game.rules", "game.komi")
-    unused = ("play", "time", "gtp", "analysis")
-    texts = MappingProxyType(
-        {
-            "game.rules": "Rules of records that name none. [default chinese]",
-            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
-        }
-    )
 
 
 @click.command("score", cls=ScoreCommand)

@@ -5,19 +5,18 @@ from types import MappingProxyType
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
+from gtp_engine.cli.config_options import build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE
-from gtp_engine.cli.record_file import game_option, read_record, record_argument
+from gtp_engine.cli.record_file import RecordCommand, game_option, read_record, record_argument
 from gtp_engine.cli.result_file import write_result
 
 
-class SolveCommand(ConfigCommand):
+class SolveCommand(RecordCommand):
     """The command's help lists what a problem needs first."""
 
     usual = ("network.model", "search.visits")
-    unused = ("play", "time", "gtp", "analysis")
-    texts = MappingProxyType({"search.visits": "Visits of each search. [default 500]"})
+    texts = MappingProxyType({**RecordCommand.texts, "search.visits": "Visits of each search. [default 500]"})
 
 
 @click.command("solve", cls=SolveCommand)
