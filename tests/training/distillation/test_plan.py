@@ -1,5 +1,6 @@
 """The plan of half an hour in miniature: the same steps on a processor, with networks that know nothing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples
+from gtp_engine.training.distillation.plan.learning import train
 from gtp_engine.training.distillation.plan.results import write_results
 from gtp_engine.training.distillation.plan.run_part import _Part, run_part
-from gtp_engine.training.distillation.plan.settings import PlanSettings
-from gtp_engine.training.distillation.plan.speeds import choose_training, main_boards
-from gtp_engine.training.distillation.plan.state import read_state
+from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
+from gtp_engine.training.distillation.plan.speeds import TrainingSpeed, choose_training, main_boards
+from gtp_engine.training.distillation.plan.state import NetworkState, read_state
 from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
@@ -139,6 +141,72 @@ def test_training_has_the_time_of_all_parts_but_their_starts_and_ends() -> None:
     three = clock(100.0).training_left(60.0)
     assert alone == pytest.approx(0.97 * (540 * 0.98 - 30))
     assert three == pytest.approx(alone + 0.97 * 2 * (540 * 0.98 - 30 - 60))
+
+
+def test_the_next_part_is_shorter_by_its_start_and_its_end() -> None:
+    assert clock(100.0).next_left(60.0) == pytest.approx(540 * (1 - RESERVE) - 30 - 60)
+    assert clock(100.0, total=700.0).next_left(60.0) == pytest.approx(160 * (1 - RESERVE) - 30 - 60)
+    assert clock(100.0, used=1080.0).next_left(60.0) == 0, "there is none"
+
+
+class Beginning:
+    """A part whose games are over `elapsed` seconds after its beginning: how its networks are chosen and trained."""
+
+    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, choosing: float = 0.0) -> None:
+        self.chosen: list[tuple[str, str]] = []
+        self.trained: list[str] = []
+        self._now = 0.0
+        self._folder = tmp_path
+
+        def choose(shape: Shape, *_: object, compiled: str, **__: object) -> TrainingSpeed:
+            self._now += choosing
+            self.chosen.append((shape.title, compiled))
+            return TrainingSpeed(16, compiled == "on", 100.0)
+
+        def train(planned: PlannedNetwork, *_: object, **__: object) -> list[str]:
+            self.trained.append(planned.shape.title)
+            return []
+
+        monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.choose_training", choose)
+        monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.train", train)
+
+    def __call__(self, elapsed: float, *, used: float = 0.0, only_trains: bool = False) -> None:
+        settings = replace(MINIATURE, compiled="on", networks="b1c6")
+        state = read_state(self._folder, settings)
+        state.generated = only_trains
+        self._now = 100.0 + elapsed
+        times = PlanClock(100.0, 540.0, 1620.0, used, 30.0, now=lambda: self._now)
+        with Log() as log:
+            part = _Part(settings, self._folder, state, times, log, never)
+            state.generated = True
+            part.run(self._folder, None)
+
+
+def test_nothing_begins_in_a_part_that_it_would_not_end_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling cannot be ended: 150 seconds are for it, and 81 for a run that is worth it."""
+    begin = Beginning(tmp_path, monkeypatch)
+    begin(260.0)
+    assert (begin.chosen, begin.trained) == ([("b1c6", "on")], ["b1c6"])
+    begin(300.0)
+    assert len(begin.chosen) == 1, "it is for the next part"
+    begin(300.0, only_trains=True)
+    assert begin.chosen.pop() == ("b1c6", "off"), "the next part would begin as late"
+    begin(300.0, used=1080.0)
+    assert begin.chosen.pop() == ("b1c6", "off"), "there is no other part"
+    assert begin.trained == ["b1c6"] * 3
+
+
+def test_a_part_that_is_over_does_not_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = Beginning(tmp_path, monkeypatch, choosing=400.0)
+    begin(200.0)
+    assert begin.chosen and not begin.trained
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.learning.new_loop", None)
+    planned, times = MINIATURE.planned_networks()[0], clock(700.0)
+    with Log() as log:
+        assert not train(
+            planned, NetworkState(), MINIATURE, tmp_path, tmp_path,
+            init=None, seconds=100.0, clock=times, is_stopped=never, bar=log,
+        )  # fmt: skip
 
 
 def test_the_longest_run_says_how_many_samples_are_needed() -> None:

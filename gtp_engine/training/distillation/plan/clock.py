@@ -50,6 +50,11 @@ class PlanClock:
         """Whether it is time to finish the part."""
         return self.left <= 0
 
+    def next_left(self, startup: float) -> float:
+        """Return the seconds that the next part will have for work once it has begun, which takes it `startup`."""
+        following = min(self.part, self.total - self.used - self.length)
+        return max(0.0, following * (1 - RESERVE) - self.finish - startup)
+
     def training_left(self, startup: float) -> float:
         """Return the seconds of training in this part and those to come, each of which needs `startup` to begin."""
         following = max(0.0, self.total - self.used - self.length)

@@ -62,7 +62,7 @@ def train(
         state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
         return loop
 
-    while True:
+    while not (clock.is_over or is_stopped()):
         try:
             loop = run_once()
         except torch.OutOfMemoryError:
@@ -79,6 +79,7 @@ def train(
             state.samples, state.seconds = loop.samples, loop.seconds
             return notes
         torch.cuda.empty_cache()
+    return notes
 
 
 def _config(

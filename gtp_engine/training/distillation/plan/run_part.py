@@ -40,6 +40,8 @@ _STARTUP_SHARE: Final = 0.1
 """Share of a part that its start is expected to take until that has been measured."""
 _SHORTEST_RUN: Final = 0.15
 """Share of a part that is too short for another network; the one before gets that time too."""
+_COMPILING: Final = 150.0
+"""Seconds that compiling a network may take: nothing can end it when the part is over."""
 _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
 _TABLE_POSITIONS: Final = 2048
@@ -122,11 +124,14 @@ class _Part:
     def run(self, teacher: Path, player: Path | None) -> None:
         """Do what is next until the part is over."""
         self._log(f"{self._machine.title} {_device_name(self._machine)}; {self._clock.length:.0f} s for this part")
-        if not self._state.generated:
+        if not self._state.generated and not self._is_over:
             self._generate(teacher, player)
         for planned in self._networks:
-            if not self._is_over and not self._state.network(planned.shape.title).done:
-                self._train(planned)
+            if self._state.network(planned.shape.title).done:
+                continue
+            if self._is_over or self._is_for_the_next_part(planned):
+                break
+            self._train(planned)
 
     def finish(self) -> None:
         """Export what there is, measure it, and write the results and the plan's state."""
@@ -198,7 +203,7 @@ class _Part:
         compile_teacher(
             teacher,
             self._shares,
-            compiled=self._settings.compiled_teacher,
+            compiled=self._compiled(self._settings.compiled_teacher),
             rows=min(_TEACHER_ROWS, self._settings.games),
             seconds=self._measuring_seconds,
             log=self._log,
@@ -207,14 +212,43 @@ class _Part:
             if not self._state.network(planned.shape.title).speed:
                 self._choose_training(planned, compiled="off")
 
+    @property
+    def _shortest_run(self) -> float:
+        return _SHORTEST_RUN * self._clock.part
+
+    @property
+    def _can_compile(self) -> bool:
+        """Whether the part has the time to compile a network and to use it."""
+        return self._clock.left >= _COMPILING + self._shortest_run
+
+    def _compiled(self, setting: str) -> str:
+        """Return whether torch compiles a network that begins now: as the setting says, if there is time for it."""
+        return setting if self._can_compile else "off"
+
+    def _is_for_the_next_part(self, planned: PlannedNetwork) -> bool:
+        """Return whether this part has too little time left to train a network as planned, and the next one enough."""
+        network, setting = self._state.network(planned.shape.title), self._settings.compiled_training
+        may_compile = setting == "on" or (setting == "auto" and self._machine.device.type == "cuda")
+        compiles = network.compiled if network.samples else may_compile
+        needed = self._shortest_run + (_COMPILING if compiles else 0.0)
+        left = self._clock.left
+        if left >= needed or self._only_trains or self._clock.next_left(self._startup) < needed:
+            return False
+        self._log(f"{planned.shape.title} is for the next part: {left:.0f} s are left, {needed:.0f} s are needed")
+        return True
+
     def _train(self, planned: PlannedNetwork) -> None:
         """Train a network until it has its samples, or the part is over."""
         state = self._state
         network = state.network(planned.shape.title)
-        if not network.samples:
-            self._choose_training(planned, compiled=self._settings.compiled_training)
+        if network.samples:
+            network.compiled = network.compiled and self._can_compile
+        elif self._clock.left >= self._shortest_run or not network.speed:
+            self._choose_training(planned, compiled=self._compiled(self._settings.compiled_training))
+            if self._is_over:
+                return
         seconds = self._clock.training_left(self._startup)
-        shortest = _SHORTEST_RUN * self._clock.part
+        shortest = self._shortest_run
         if not network.samples and seconds < shortest and planned is not self._networks[0]:
             self._note(f"{planned.shape.title} is left out: {seconds:.0f} s are left")
             network.done = True
