@@ -78,6 +78,8 @@ def records_command(
     with ProgressBar() as bar, stop_on_signals() as is_stopped:
         played = play_records(player, records, settings, bar, is_stopped)
     click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
+    if is_stopped():
+        sys.exit(INTERRUPTED)
 
 
 @alphago_command.command("policy", cls=ConfigCommand)

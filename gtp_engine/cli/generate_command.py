@@ -1,11 +1,13 @@
 """The command `gtp-engine generate`."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.parameters import INTERRUPTED
 from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 
@@ -47,3 +49,5 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
     with ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:
         table = generate(net, folder, settings, bar, is_stopped, records=records)
     click.echo(table)
+    if is_stopped():
+        sys.exit(INTERRUPTED)

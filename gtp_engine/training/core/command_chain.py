@@ -50,11 +50,21 @@ def carry_out(step: Step, number: str) -> int:
         return 0
     command = [str(part) for part in step.command]
     write_log(shlex.join(command))
-    status = subprocess.run(command).returncode
+    status = _status_of(command)
     if status == 0 and step.product is not None and not step.product.exists():
         write_log(f"{step.product} is missing. The same command continues.")
         return _UNFINISHED
     return status
+
+
+def _status_of(command: Sequence[str]) -> int:
+    """Run a command; return its exit status.  Ctrl-C, which it receives too, is raised once it has ended by itself."""
+    process = subprocess.Popen(command)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:  # `subprocess.run` would kill the command, which may be writing its checkpoint
+        process.wait()
+        raise
 
 
 def carry_out_all(steps: Sequence[Step]) -> int:

@@ -1,5 +1,8 @@
 """`gtp-engine alphago`: the flags of every stage, and what it reports without PyTorch."""
 
+import signal
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -34,6 +37,19 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_values_out_of_bounds(stage: str, flag: str, message: str) -> None:
     found = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage], flag])
     assert found.exit_code == 2 and message in found.stderr
+
+
+def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next stage would otherwise begin with too few games."""
+
+    def play_records(*_: object, **__: object) -> int:
+        signal.raise_signal(signal.SIGTERM)
+        return 1
+
+    for name, function in (("play_records", play_records), ("load_player", lambda *_, **__: None)):
+        monkeypatch.setattr(f"gtp_engine.training.alphago.play_records.{name}", function)
+    done = CliRunner().invoke(cli, ["alphago", "records", "net.onnx", str(tmp_path)])
+    assert done.exit_code == 130 and done.output.startswith("1 game played")
 
 
 @pytest.mark.parametrize("stage", [*STAGES, "records"])

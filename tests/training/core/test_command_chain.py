@@ -1,10 +1,15 @@
 """Chains of commands: existing products are not produced again, and a command that fails is the last."""
 
+import os
 import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from busy_machine import bound
 
 from gtp_engine.training.core.command_chain import Step, carry_out_all, engine_command
 
@@ -37,6 +42,41 @@ def test_a_command_without_its_product_ends_the_chain(tmp_path: Path, capfd: pyt
     assert carry_out_all([Step("Nothing", (sys.executable, "-c", ""), product)] * 2) == 1
     said = capfd.readouterr().err
     assert f"{product} is missing" in said and "2/2" not in said
+
+
+SLOW_TO_END = """
+import signal, sys, time
+from pathlib import Path
+
+def end(*_):
+    time.sleep(1)  # writing a checkpoint
+    Path("saved").touch()
+    sys.exit(130)
+
+signal.signal(signal.SIGINT, end)
+Path("begun").touch()
+time.sleep(60)
+"""
+CHAIN_OF_IT = """
+import sys
+from gtp_engine.training.core.command_chain import Step, carry_out_all
+
+carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_lets_a_command_end_by_itself(tmp_path: Path) -> None:
+    """The terminal sends it to the command as well as to the chain, which waits for the command's checkpoint."""
+    chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
+    with subprocess.Popen(chain, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=bound(60))
+    assert (tmp_path / "saved").exists() and process.returncode and said.endswith("KeyboardInterrupt\n")
 
 
 def test_the_engine_as_a_player_of_matches() -> None:

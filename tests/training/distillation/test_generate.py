@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 
+from gtp_engine.cli import cli
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.core.stopping import stop_on_signals
@@ -157,6 +159,18 @@ def test_the_command_generates_data_with_a_network_and_continues(tmp_path: Path)
     assert second.returncode == 0
     assert written(tmp_path / "data") >= 1000
     assert {path.name.split("-")[1] for path in shard_paths(tmp_path / "data" / TRAIN)} == {"1", "2"}
+
+
+def test_an_interrupted_command_tells_a_chain_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next command would otherwise begin with too few positions."""
+
+    def generate(*_: object, **__: object) -> str:
+        signal.raise_signal(signal.SIGTERM)
+        return "a table"
+
+    monkeypatch.setattr("gtp_engine.training.distillation.generate.generate", generate)
+    done = CliRunner().invoke(cli, ["generate", "teacher.onnx", "data"])
+    assert (done.exit_code, done.output) == (130, "a table\n")
 
 
 @pytest.mark.parametrize(
