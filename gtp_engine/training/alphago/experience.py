@@ -30,6 +30,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.training.alphago.game_records import RecordedGame, RecordsError, recorded
+from gtp_engine.training.core.writing import writing
 
 FORMAT: Final = 1
 NO_MOMENT: Final = -1
@@ -90,25 +91,27 @@ class Collector:
 def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
     """Write a shard, replacing an older one.
 
-    There must be at least one game; all have the same board, rules and komi, and none has set-up stones.
+    There must be at least one game; all have the same board, rules and komi, and none has set-up stones.  Raises
+    RecordsError if the shard cannot be written.
     """
     games = [episode.game for episode in episodes]
     first = games[0]
     common = {(game.width, game.height, game.rules, game.komi) for game in games}
     assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
     meta = {"width": first.width, "height": first.height, "rules": first.rules.to_json(), "komi": first.komi}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished, open(unfinished, "wb") as file:
-        np.savez_compressed(
-            file,
-            meta=np.array(json.dumps({"format": FORMAT, **meta})),
-            points=np.concatenate([game.points for game in games]),
-            colors=np.concatenate([game.colors for game in games]),
-            lengths=np.array([len(game.points) for game in games], dtype=np.int32),
-            winner=np.array([game.winner for game in games], dtype=np.int8),
-            learner=np.array([episode.learner for episode in episodes], dtype=np.int8),
-            moment=np.array([episode.moment for episode in episodes], dtype=np.int32),
-        )
+    arrays: dict[str, Any] = {
+        "meta": np.array(json.dumps({"format": FORMAT, **meta})),
+        "points": np.concatenate([game.points for game in games]),
+        "colors": np.concatenate([game.colors for game in games]),
+        "lengths": np.array([len(game.points) for game in games], dtype=np.int32),
+        "winner": np.array([game.winner for game in games], dtype=np.int8),
+        "learner": np.array([episode.learner for episode in episodes], dtype=np.int8),
+        "moment": np.array([episode.moment for episode in episodes], dtype=np.int32),
+    }
+    with writing(path, RecordsError, "shard"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished, open(unfinished, "wb") as file:
+            np.savez_compressed(file, **arrays)
 
 
 def read_episodes(path: Path) -> list[Episode]:

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import replacing
 from gtp_engine.training.alphago.nets import PolicyNet
+from gtp_engine.training.core.checkpoint import write_values
+from gtp_engine.training.core.writing import writing
 
 _SUFFIX: Final = ".pt"
 
@@ -17,14 +18,14 @@ class OpponentPool:
     """The versions in a folder; `numbers` are their iterations, ascending."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        with writing(folder, ModelError, "versions to"):
+            folder.mkdir(parents=True, exist_ok=True)
         self._folder: Final = folder
         self.numbers = sorted(int(path.stem) for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
 
     def add(self, number: int, net: PolicyNet) -> None:
-        """Add the weights of `net` as version `number`."""
-        with replacing(self._path(number)) as unfinished:
-            torch.save(net.state_dict(), unfinished)
+        """Add the weights of `net` as version `number`; raises ModelError if the file cannot be written."""
+        write_values(self._path(number), net.state_dict(), "version")
         self.numbers = sorted({*self.numbers, number})
 
     def draw(self, rng: np.random.Generator) -> int:

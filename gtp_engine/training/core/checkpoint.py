@@ -22,6 +22,7 @@ import torch
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.training.core.writing import writing
 
 FORMAT: Final = 2
 FILE_NAME: Final = "checkpoint.pt"
@@ -61,10 +62,21 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint of the run in `folder`, replacing an older one once the new one is complete."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / FILE_NAME) as unfinished:
-        torch.save({"format": FORMAT, **vars(checkpoint)}, unfinished)
+    """Write the checkpoint of the run in `folder`, replacing an older one once the new one is complete.
+
+    Raises ModelError if that is impossible.
+    """
+    write_values(folder / FILE_NAME, {"format": FORMAT, **vars(checkpoint)}, "checkpoint")
+
+
+def write_values(path: Path, values: dict[str, Any], what: str) -> None:
+    """Write a file in torch's format like `write_checkpoint`; `what` says what it is."""
+    content = BytesIO()  # torch says less than the operating system about why a file cannot be written
+    torch.save(values, content)
+    with writing(path, ModelError, what):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content.getbuffer())
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

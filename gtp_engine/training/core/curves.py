@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gtp_engine.errors import ConfigError, problem
+from gtp_engine.training.core.writing import writing
 
 FILE_NAME: Final = "curves.png"
 
@@ -36,7 +37,7 @@ class Panel(NamedTuple):
 
 
 def write_panels(path: Path, panels: Sequence[Panel]) -> None:
-    """Write a picture of all panels; raises ConfigError where matplotlib is missing."""
+    """Write a picture of all panels; raises ConfigError if it cannot be written, or where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure  # not pyplot, which wants a screen and keeps the figure
     except ImportError as error:
@@ -55,7 +56,8 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
             place.legend()
     for place in axes[len(panels) :]:
         place.set_axis_off()
-    figure.savefig(path, dpi=_DOTS_PER_INCH)
+    with writing(path, ConfigError, "picture"):
+        figure.savefig(path, dpi=_DOTS_PER_INCH)
 
 
 def smoothed(curve: Curve) -> Curve:

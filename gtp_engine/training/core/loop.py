@@ -124,7 +124,7 @@ class TrainingLoop(Generic[Module, Positions]):
         )
 
     def save(self) -> None:
-        """Write the checkpoint."""
+        """Write the checkpoint; raises ModelError if that is impossible."""
         write_checkpoint(self.folder, self.checkpoint())
 
     def run(self, observers: Iterable[Observer] = (), is_stopped: Callable[[], bool] = never) -> bool:

@@ -6,12 +6,14 @@
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.training.core.observers import Progress, Validation
+from gtp_engine.training.core.writing import writing
 
 FILE_NAME: Final = "log.jsonl"
 
@@ -20,21 +22,23 @@ class RunLog:
     """Writes JSON lines, each with its "steps"; an observer of a training loop, and a context manager.
 
     `after` is the step at which a run is resumed: later lines, from a run that was killed after its last checkpoint,
-    are dropped.
+    are dropped.  Raises ConfigError where the log cannot be written.
     """
 
     def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / FILE_NAME
-        lines = [line for line in read_log(path) if line["steps"] <= after]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        self._file = path.open("a", encoding="utf-8")
+        self._path = folder / FILE_NAME
+        with writing(self._path, ConfigError, "log"):
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = [line for line in read_log(self._path) if line["steps"] <= after]
+            self._path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            self._file = self._path.open("a", encoding="utf-8")
         self._tensorboard = _tensorboard(folder, after) if tensorboard else None
 
     def write(self, line: dict[str, Any]) -> None:
         """Write a line at once."""
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
+        with writing(self._path, ConfigError, "log"):
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
 
     def stepped(self, progress: Progress) -> None:
         """Write a line about steps."""
@@ -60,7 +64,8 @@ class RunLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # of a line that could not be written, about which `write` has complained
+            self._file.close()
         if self._tensorboard is not None:
             self._tensorboard.close()
 

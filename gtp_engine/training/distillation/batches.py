@@ -124,10 +124,13 @@ class Batches:
         }
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing."""
+        """Continue at a place that `state` returned, or begin anew if it is that of a stream of another kind.
+
+        Raises ShardError if shards of that epoch are missing.
+        """
         self._step = state["step"]
-        self._places = {board: _Place(**place) for board, place in state["places"].items()}
-        self._counts = dict(state["counts"])
+        self._places = {board: _Place(**place) for board, place in state.get("places", {}).items()}
+        self._counts = dict(state.get("counts", self._counts))
         self._groups = {}
 
     @property

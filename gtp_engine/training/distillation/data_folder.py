@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.training.core.held_out import is_held_out
+from gtp_engine.training.core.writing import writing
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block
@@ -24,6 +25,7 @@ from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     TRAIN,
     Samples,
+    ShardError,
     ShardMeta,
     ShardName,
     join,
@@ -95,7 +97,8 @@ class DataFolder:
     """Takes blocks and writes shards; `close` writes what is left.
 
     `seed` is the first unused one from `least_seed` on.  `kept` counts the positions of each board, those found at the
-    beginning included; `duplicates` counts the samples left out.
+    beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be read or
+    written.
     """
 
     def __init__(
@@ -140,7 +143,8 @@ class DataFolder:
         seeds = [-1]
         for split in (TRAIN, HELD_OUT):
             folder = self._folder / split
-            folder.mkdir(parents=True, exist_ok=True)
+            with writing(folder, ShardError, "shards to"):
+                folder.mkdir(parents=True, exist_ok=True)
             for path in shard_paths(folder):
                 samples, meta = read_shard(path)
                 self._seen.add(input_keys(samples))

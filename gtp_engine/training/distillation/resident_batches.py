@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import problem, shown_path
+from gtp_engine.errors import TengenError, problem, shown_path
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.symmetries import turned_boards
 from gtp_engine.training.distillation.batches import Batch, Board, shard_length
@@ -35,6 +35,10 @@ _READERS: Final = 8
 """Threads that read shards: checking sums and copying release the GIL."""
 
 
+class DeviceMemoryError(TengenError):
+    """Positions that do not fit into the memory of the device."""
+
+
 class ResidentBatches:
     """An endless stream of batches of `size` positions from the shards in `folder` now, in the memory of `device`.
 
@@ -42,7 +46,7 @@ class ResidentBatches:
     positions.  The positions of a board are shuffled for each epoch; those at its end that do not fill a batch are left
     out.  Each batch shows its positions in all orientations of the board, an equal share in each.
 
-    Raises ShardError if there are no shards, or one is damaged.
+    Raises ShardError if there are no shards, or one is damaged, DeviceMemoryError if they do not fit into memory.
     """
 
     def __init__(
@@ -57,7 +61,15 @@ class ResidentBatches:
         self._size: Final = size
         self._seed: Final = seed
         self._device: Final = device
-        self._samples: Final = _load(folder, device, shares)
+        try:
+            self._samples: Final = _load(folder, device, shares)
+        except torch.OutOfMemoryError as error:
+            raise DeviceMemoryError(
+                problem(
+                    f"the positions in {shown_path(folder)} do not fit into the memory of {device}",
+                    advice="train without --in-memory, or on fewer positions",
+                )
+            ) from error
         if not self._samples:
             raise ShardError(problem(f"no shards of these boards in {shown_path(folder)}", expected="some"))
         counts = self.positions

@@ -22,10 +22,11 @@ Shards of format 1 have no `optimistic`, and three values of `score`; they are r
 """
 
 import json
+import math
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -38,6 +39,7 @@ from gtp_engine.files import replacing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.training.core.writing import writing
 
 FORMAT: Final = 2
 _OLD_FORMAT: Final = 1
@@ -58,7 +60,7 @@ _NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
 
 
 class ShardError(TengenError, ValueError):
-    """A shard that cannot be read, or does not match its name or metadata."""
+    """A shard that cannot be read or written, or does not match its name or metadata."""
 
 
 class Samples(NamedTuple):
@@ -139,6 +141,15 @@ def join(parts: Sequence[Samples]) -> Samples:
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
+def bytes_of(positions: Mapping[tuple[int, int], int]) -> int:
+    """Return the bytes that so many positions of each board, by width and height, take uncompressed."""
+    return sum(
+        np.dtype(kind).itemsize * math.prod(shape)
+        for (width, height), count in positions.items()
+        for kind, shape in _layout(count, width * height).values()
+    )
+
+
 def is_of_player(games: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each number of a game whether another player than the teacher made its moves."""
     found: NDArray[np.bool_] = games & PLAYER_GAME != 0
@@ -148,13 +159,13 @@ def is_of_player(games: NDArray[np.int64]) -> NDArray[np.bool_]:
 def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bool = True) -> None:
     """Write a shard, under its name only once it is complete; compression takes far longer than writing.
 
-    Raises ShardError for arrays of other shapes, and for a shard that exists already.
+    Raises ShardError for arrays of other shapes, for a shard that exists already, and where it cannot be written.
     """
     _check(path, samples, meta)
     if path.exists():
         raise ShardError(problem(f"shard {shown_path(path)} exists already", advice="use another seed"))
     text = json.dumps({"format": FORMAT, **asdict(meta)})
-    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+    with writing(path, ShardError, "shard"), replacing(path) as unfinished, open(unfinished, "wb") as file:
         save = np.savez_compressed if compressed else np.savez
         save(file, meta=np.array(text), **samples._asdict())
 
@@ -191,10 +202,9 @@ def _damaged(path: Path, reason: str) -> ShardError:
     return ShardError(problem(f"shard {shown(path.name)} is damaged ({reason})", advice="delete it"))
 
 
-def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
-    """Raise ShardError unless the arrays have the types and shapes of a shard."""
-    count, points = samples.count, meta.width * meta.height
-    wanted = {
+def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ...]]]:
+    """Return the types and shapes of the arrays of a shard."""
+    return {
         "planes": (np.uint8, (count, PLANES, -(-points // 8))),
         "globals": (np.float32, (count, GLOBALS)),
         "policy": (np.float16, (count, points + 1)),
@@ -204,7 +214,11 @@ def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
         "optimistic": (np.float16, (count, points + 1)),
         "game": (np.int64, (count,)),
     }
-    for name, (kind, shape) in wanted.items():
+
+
+def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
+    """Raise ShardError unless the arrays have the types and shapes of a shard."""
+    for name, (kind, shape) in _layout(samples.count, meta.width * meta.height).items():
         array = getattr(samples, name)
         if array.dtype != kind or array.shape != shape:
             reason = f"{name} is {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}"

@@ -1,6 +1,7 @@
 """The training loop learns, repeats, resumes exactly, and follows its schedule: held by runs of distillation."""
 
 import dataclasses
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from gtp_engine.training.core.learning import OPTIMIZERS, Learning
 from gtp_engine.training.core.loop import TrainingError, TrainingLoop
 from gtp_engine.training.core.observers import Progress, Validation
 from gtp_engine.training.core.optimizer import Optimizer
+from gtp_engine.training.core.run_log import RunLog
 from gtp_engine.training.distillation.batches import Batch, Batches, unpack
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.run import config_of
@@ -255,6 +257,28 @@ def test_any_error_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no space left"):
         new_loop(config).run([Full()])
     assert read_checkpoint(config.out).steps == 5
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    loop = new_loop(dataclasses.replace(tiny_config(tmp_path), out=tmp_path / "file" / "run"))
+    with pytest.raises(ModelError, match=r"cannot write checkpoint '.*checkpoint.pt': .*; make room there, or name"):
+        loop.save()
+    with pytest.raises(ConfigError, match=r"cannot write log '.*log.jsonl': .*; make room there, or name another"):
+        RunLog(loop.folder)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
+    loop = new_loop(tiny_config(tmp_path))
+    loop.folder.mkdir()
+    (loop.folder / "checkpoint.pt.part").symlink_to("/dev/full")
+    with pytest.raises(ModelError, match=r"cannot write checkpoint .*: No space left on device"):
+        loop.save()
+    with pytest.raises(ConfigError, match=r"cannot write log .*: No space left on device"), RunLog(loop.folder) as log:
+        with Path("/dev/full").open("w") as full:
+            os.dup2(full.fileno(), log._file.fileno())
+        log.write({"kind": "step", "steps": 1})
 
 
 def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """The plan of half an hour in miniature: the same steps on a processor, with networks that know nothing."""
 
+import errno
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from training.needs_torch import torch
-from training.toy import tiny_module
+from training.toy import tiny_module, write_data
 
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
@@ -16,13 +20,14 @@ from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples
+from gtp_engine.training.distillation.plan.generation import Generated
 from gtp_engine.training.distillation.plan.learning import train
 from gtp_engine.training.distillation.plan.results import write_results
 from gtp_engine.training.distillation.plan.run_part import _Part, run_part
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.plan.speeds import TrainingSpeed, choose_training, main_boards
 from gtp_engine.training.distillation.plan.state import NetworkState, read_state
-from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
+from gtp_engine.training.distillation.shards import bytes_of, is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
@@ -263,6 +268,78 @@ def test_batches_are_halved_until_memory_suffices(monkeypatch: pytest.MonkeyPatc
 def test_main_boards_stand_for_all() -> None:
     assert main_boards({(19, 19): 0.6, (9, 9): 0.36, (7, 7): 0.04}) == {(19, 19): 0.625, (9, 9): 0.375}
     assert set(main_boards({(side, side): 0.05 for side in range(2, 22)})) == {(side, side) for side in range(2, 22)}
+
+
+def test_games_end_where_there_is_no_room_for_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the memory of the device, or on the disk, on which training leaves files too."""
+    module, answers = "gtp_engine.training.distillation.plan.run_part", []
+
+    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> Generated:
+        answers.append([is_enough(Counter({(5, 5): count})) for count in (0, 50, 100)])
+        return Generated(100, 1.0)
+
+    def generated(free: float, room: int) -> list[str]:
+        monkeypatch.setattr(f"{module}._free_bytes", lambda machine: free)
+        monkeypatch.setattr(f"{module}.shutil.disk_usage", lambda path: SimpleNamespace(free=room))
+        settings = replace(MINIATURE, networks="b1c6", epochs=0.1)
+        state = read_state(tmp_path, settings)
+        state.network("b1c6").speed = 1e6
+        with Log() as log:
+            _Part(settings, tmp_path, state, clock(100.0), log, never)._generate(tmp_path, None)
+        assert state.generated == answers[-1][-1]
+        return state.notes
+
+    monkeypatch.setattr(f"{module}.TorchModel", lambda path, device: None)
+    monkeypatch.setattr(f"{module}.generate", generate)
+    size = bytes_of({(5, 5): 100})
+    assert generated(2 * size, 1 << 40) == [] and answers.pop() == [False, False, False]
+    assert "because they fill the device's memory" in generated(size / 0.8, 1 << 40)[0]
+    assert answers.pop() == [False, False, True]
+    assert "50 positions, fewer than planned, because they fill the disk" in generated(2 * size, 1 << 20)[0]
+    assert answers.pop() == [False, True, True]
+
+
+def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Smaller batches would not help.  A run that began with all of them in memory goes on."""
+    settings = replace(MINIATURE, networks="b1c6", sizes="5=1")
+    (planned,), state = settings.planned_networks(), NetworkState(batch=16)
+    data = write_data(tmp_path / "data", (5, 5))
+
+    def train_to(samples: int) -> list[str]:
+        with Log() as log:
+            return train(
+                planned._replace(samples=samples), state, settings, data, tmp_path / "run",
+                init=None, seconds=600.0, clock=clock(100.0), is_stopped=never, bar=log,
+            )  # fmt: skip
+
+    def load(*_: object) -> None:
+        raise torch.OutOfMemoryError
+
+    assert train_to(32) == []
+    monkeypatch.setattr("gtp_engine.training.distillation.resident_batches._load", load)
+    (note,) = train_to(64)
+    assert "b1c6 reads the positions from their shards" in note and "do not fit into the memory of cpu" in note
+    assert (state.samples, state.batch, state.in_memory) == (64, 16, False)
+
+
+def test_a_full_disk_costs_no_more_than_what_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "b1c6").mkdir()
+    (tmp_path / "b1c6" / "log.jsonl").touch()
+    (tmp_path / "b1c6" / "checkpoint.pt").write_text("damaged")
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.results.shutil.copyfile", full)
+    monkeypatch.setattr("gtp_engine.files.os.replace", full)
+    with Log() as log:
+        part = _Part(MINIATURE, tmp_path, read_state(tmp_path, MINIATURE), clock(100.0), log, never)
+        with pytest.raises(ConfigError, match=r"cannot write plan .*: No space left on device; make room there"):
+            part.finish()
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["report.md"]
+    report = (tmp_path / "results" / "report.md").read_text(encoding="utf-8")
+    assert "cannot write plan" in report and "tengen-b1c6.pt (No space left on device)" in report
 
 
 def test_what_is_too_large_or_too_much_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from gtp_engine.training.distillation.shards import (
     ShardError,
     ShardMeta,
     ShardName,
+    bytes_of,
     first_shards,
     is_of_player,
     join,
@@ -95,6 +96,21 @@ def test_arrays_of_another_shape_are_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_shard_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "5x4-3-00000.npz"
+    with pytest.raises(ShardError, match=r"cannot write shard '.*00000.npz': No such file .*; make room there"):
+        write_shard(path, some_samples(6), META)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_reported_and_leaves_no_part_of_a_shard(tmp_path: Path) -> None:
+    path = tmp_path / "5x4-3-00000.npz"
+    path.with_name(path.name + ".part").symlink_to("/dev/full")
+    with pytest.raises(ShardError, match=r"cannot write shard .*: No space left on device; make room"):
+        write_shard(path, some_samples(600), META)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_cut_off_shard_is_damaged(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(ShardError, match=r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete it$") as caught:
@@ -152,6 +168,11 @@ def test_a_shard_without_compression_is_the_same(path: Path) -> None:
     write_shard(plain, some_samples(6), META, compressed=False)
     assert_same(read_shard(plain)[0], read_shard(path)[0])
     assert plain.stat().st_size > sum(array.nbytes for array in some_samples(6))
+
+
+def test_sizes_are_known_in_advance() -> None:
+    arrays = sum(array.nbytes for array in some_samples(5))
+    assert bytes_of({(5, 4): 5}) == arrays and bytes_of({(5, 4): 5, (4, 5): 10}) == 3 * arrays
 
 
 def test_games_of_another_player_are_marked() -> None:

@@ -1,5 +1,6 @@
 """Games of many workers, whose positions one device evaluates: the data of a plan."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
-from gtp_engine.training.distillation.game_variety import parse_sizes
+from gtp_engine.training.distillation.game_variety import Board, parse_sizes
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings
 from gtp_engine.training.distillation.plan.settings import PlanSettings
@@ -37,11 +38,11 @@ def generate(
     teacher: TorchModel,
     player: TorchModel | None,
     *,
-    is_enough: Callable[[int], bool],
+    is_enough: Callable[[Counter[Board]], bool],
     meanwhile: Callable[[], None],
     bar: ProgressBar,
 ) -> Generated:
-    """Generate positions into `folder` until `is_enough`, given their number, which is asked every second.
+    """Generate positions into `folder` until `is_enough`, which is asked every second about those of each board.
 
     `meanwhile` is called once, while the first worker compiles the kernels.  Shards are not compressed.  Raises
     WorkerError; the positions so far are then in the folder.
@@ -70,7 +71,7 @@ def generate(
 
     with server, blocks_of_processes(workers, games) as blocks:
         meanwhile()
-        tally = fill(data, blocks, Goal(), progress=progress, is_stopped=lambda: is_enough(data.positions))
+        tally = fill(data, blocks, Goal(), progress=progress, is_stopped=lambda: is_enough(data.kept))
     bar.log(format_tally(data, tally))
     return Generated(data.positions, tally.rate)
 

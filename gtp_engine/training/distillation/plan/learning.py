@@ -17,6 +17,7 @@ from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.plan.clock import PlanClock
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.plan.state import NetworkState
+from gtp_engine.training.distillation.resident_batches import DeviceMemoryError
 from gtp_engine.training.distillation.run import config_of
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
@@ -47,7 +48,8 @@ def train(
     """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
 
     It begins with the network in the file `init`, if one is given.  `state`, which says in which batches, is brought up
-    to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size.
+    to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size; if it cannot
+    hold the positions, they are read from their shards.
     """
     notes: list[str] = []
     end = clock.now() + seconds
@@ -70,6 +72,10 @@ def train(
                 raise
             state.batch //= 2
             notes.append(f"{planned.shape.title}: memory was too small, batches of {state.batch} from then on")
+            bar.log(notes[-1])
+        except DeviceMemoryError as error:
+            state.in_memory = False
+            notes.append(f"{planned.shape.title} reads the positions from their shards, which takes longer: {error}")
             bar.log(notes[-1])
         except TrainingError as error:
             notes.append(f"{planned.shape.title}: {error}")
@@ -100,7 +106,9 @@ def _config(
         log_steps=_LOG_STEPS,
     )
     shares = tuple((*board, share) for board, share in parse_sizes(settings.sizes).items())
-    return TrainConfig(data, folder, learning, planned.name, planned.shape, board_shares=shares, in_memory=True)
+    return TrainConfig(
+        data, folder, learning, planned.name, planned.shape, board_shares=shares, in_memory=state.in_memory
+    )
 
 
 def _continued(config: TrainConfig, checkpoint: Checkpoint) -> TrainConfig:

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gtp_engine.errors import ConfigError
 from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
+from gtp_engine.training.core.writing import writing
 from gtp_engine.training.distillation.shards import first_shards
 
 REPORT: Final = "report.md"
@@ -29,14 +31,16 @@ class _File(NamedTuple):
 
 
 def write_results(results: Path, report: str, runs: Iterable[tuple[str, Path]], held_out: Path) -> list[str]:
-    """Write the files of `runs`, each a name and a folder, to `results`; return what the limits left out.
+    """Write the files of `runs`, each a name and a folder, to `results`; return what the limits, or the disk, left out.
 
-    Files of an earlier part are replaced.
+    Files of an earlier part are replaced.  Raises ConfigError if not even the report can be written.
     """
-    results.mkdir(parents=True, exist_ok=True)
-    for old in results.iterdir():
-        if old.is_file():
-            old.unlink()
+    with writing(results, ConfigError, "results to"):
+        results.mkdir(parents=True, exist_ok=True)
+        for old in results.iterdir():
+            if old.is_file():
+                old.unlink()
+        (results / REPORT).write_text(report, encoding="utf-8")
     runs = list(runs)
     wanted = [
         *(_File(folder / f"{name}.onnx", f"{name}.onnx") for name, folder in runs),
@@ -52,10 +56,16 @@ def write_results(results: Path, report: str, runs: Iterable[tuple[str, Path]], 
         if size > MOST_BYTES or written == MOST_FILES:
             left_out.append(f"{name} ({size:,} bytes)")
             continue
-        shutil.copyfile(source, results / name)
-        written += 1
-    text = report + ("" if not left_out else f"\nLeft out of these files: {', '.join(left_out)}.\n")
-    (results / REPORT).write_text(text, encoding="utf-8")
+        try:
+            shutil.copyfile(source, results / name)
+        except OSError as error:
+            (results / name).unlink(missing_ok=True)
+            left_out.append(f"{name} ({error.strerror or error})")
+        else:
+            written += 1
+    if left_out:
+        with writing(results, ConfigError, "results to"), (results / REPORT).open("a", encoding="utf-8") as file:
+            file.write(f"\nLeft out of these files: {', '.join(left_out)}.\n")
     return left_out
 
 

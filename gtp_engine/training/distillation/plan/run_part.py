@@ -1,6 +1,9 @@
 """One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to take home."""
 
+import math
+import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +26,7 @@ from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanS
 from gtp_engine.training.distillation.plan.speeds import choose_training, compile_teacher
 from gtp_engine.training.distillation.plan.state import PlanState, read_state
 from gtp_engine.training.distillation.run import export_run, validate_file
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, bytes_of
 from gtp_engine.training.distillation.start import size_of_file
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
@@ -40,6 +43,10 @@ _STARTUP_SHARE: Final = 0.1
 """Share of a part that its start is expected to take until that has been measured."""
 _SHORTEST_RUN: Final = 0.15
 """Share of a part that is too short for another network; the one before gets that time too."""
+_DATA_SHARE: Final = 0.7
+"""Share of the device's free memory that positions may fill: training needs the rest."""
+_LEAST_ROOM: Final = 512 << 20
+"""Bytes that games leave free on the disk: the last shards, checkpoints, networks and results need them."""
 _COMPILING: Final = 150.0
 """Seconds that compiling a network may take: nothing can end it when the part is over."""
 _MOST_REPEATS: Final = 2.0
@@ -134,12 +141,18 @@ class _Part:
             self._train(planned)
 
     def finish(self) -> None:
-        """Export what there is, measure it, and write the results and the plan's state."""
+        """Export what there is, measure it, and write the results and the plan's state.
+
+        Raises ConfigError if the state cannot be written, after everything else.
+        """
         state = self._state
         state.parts += 1
         before, lines = state.used, []
         state.used = before + self._clock.elapsed
-        state.write(self._folder)
+        try:
+            state.write(self._folder)
+        except TengenError as error:
+            self._note(str(error))
         runs = []
         for planned in self._networks:
             run = self._folder / planned.shape.title
@@ -150,21 +163,26 @@ class _Part:
                 lines += [f"\n## {planned.name}\n", *self._table(export_run(run, terms=self._settings.license))]
             except TengenError as error:
                 self._note(f"{planned.shape.title} could not be exported: {error}")
-        left_out = write_results(self._folder / _RESULTS, self._report(lines), runs, self._folder / _DATA / HELD_OUT)
-        for name in left_out:
-            self._log(f"left out of the results: {name}")
+        results = self._folder / _RESULTS
+        try:
+            left_out = write_results(results, self._report(lines), runs, self._folder / _DATA / HELD_OUT)
+        except TengenError as error:
+            self._note(str(error))
+        else:
+            for name in left_out:
+                self._log(f"left out of the results: {name}")
+        self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {results}")
         state.used = before + self._clock.elapsed
         state.write(self._folder)
-        self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {self._folder / _RESULTS}")
 
     def _generate(self, teacher: Path, player: Path | None) -> None:
         """Generate positions until training could use no more, or the part is over."""
         state, settings = self._state, self._settings
-        device = settings.device
+        device, memory = settings.device, _DATA_SHARE * _free_bytes(self._machine)
         models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
 
-        def is_enough(positions: int) -> bool:
-            state.generated = self._has_enough(positions)
+        def is_enough(positions: Counter[Board]) -> bool:
+            state.generated = self._has_enough(positions.total()) or self._is_full(positions, memory)
             return state.generated or self._is_over
 
         try:
@@ -190,13 +208,25 @@ class _Part:
                 self._note(f"{state.positions:,} positions, fewer than planned, because their part was over")
         finally:
             models.clear()
-            _free_memory(self._machine)
+            _release_memory(self._machine)
 
     def _has_enough(self, positions: int, *, repeats: float = 1.0) -> bool:
         """Return whether that is enough for training, which may see each `repeats` times as often as planned."""
         runs = [(planned.samples, self._state.network(planned.shape.title).speed) for planned in self._networks]
         samples = most_samples(runs, self._clock.training_left(self._startup))
         return positions > 0 and positions * repeats * self._settings.epochs >= samples
+
+    def _is_full(self, positions: Counter[Board], memory: float) -> bool:
+        """Return whether there is no room for more positions, in the device's `memory` or on the disk, and note it."""
+        if not positions.total():
+            return False
+        if bytes_of(positions) >= memory:
+            self._note(f"{positions.total():,} positions, fewer than planned, because they fill the device's memory")
+            return True
+        if shutil.disk_usage(self._folder).free < _LEAST_ROOM:
+            self._note(f"{positions.total():,} positions, fewer than planned, because they fill the disk")
+            return True
+        return False
 
     def _measure(self, teacher: TorchModel) -> None:
         """Measure what the time is divided by; compiling the teacher is worth its time before any games are played."""
@@ -337,7 +367,12 @@ def _device_name(machine: Machine) -> str:
     return f"({torch.cuda.get_device_name(machine.device)})"
 
 
-def _free_memory(machine: Machine) -> None:
+def _free_bytes(machine: Machine) -> float:
+    """Return how much memory of a GPU is free; data for a processor are not limited."""
+    return torch.cuda.mem_get_info(machine.device)[0] if machine.device.type == "cuda" else math.inf
+
+
+def _release_memory(machine: Machine) -> None:
     """Give memory that torch keeps for reuse back to the device."""
     if machine.device.type == "cuda":
         torch.cuda.empty_cache()

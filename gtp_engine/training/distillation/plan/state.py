@@ -8,6 +8,7 @@ from typing import Any, Final
 from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.files import replacing
 from gtp_engine.training.core.learning import check_same
+from gtp_engine.training.core.writing import writing
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 
 FILE_NAME: Final = "plan.json"
@@ -25,6 +26,8 @@ class NetworkState:
     speed: float = 0.0
     """Samples per second, measured."""
     compiled: bool = False
+    in_memory: bool = True
+    """Whether all positions fit into the memory of the device, as far as that is known."""
     samples: int = 0
     seconds: float = 0.0
     done: bool = False
@@ -53,10 +56,11 @@ class PlanState:
         return self.networks.setdefault(title, NetworkState())
 
     def write(self, folder: Path) -> None:
-        """Write the state, replacing an older one."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / FILE_NAME) as unfinished:
-            unfinished.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, indent=2), encoding="utf-8")
+        """Write the state, replacing an older one; raises ConfigError if that is impossible."""
+        with writing(folder / FILE_NAME, ConfigError, "plan"):
+            folder.mkdir(parents=True, exist_ok=True)
+            with replacing(folder / FILE_NAME) as unfinished:
+                unfinished.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, indent=2), encoding="utf-8")
 
 
 def read_state(folder: Path, settings: PlanSettings) -> PlanState:
