@@ -184,7 +184,10 @@ def value_command(
 
         target = run_value(supervised, reinforced, settings, game, learning, stage)
         if target is not None and rollouts:
-            click.echo(compare_run(supervised, run, settings, learning, rollouts=rollouts, linear=linear))
+            table = compare_run(
+                supervised, run, settings, learning, rollouts=rollouts, linear=linear, warn=stage.bar.log
+            )
+            click.echo(table)
         _report_end(target)
 
 

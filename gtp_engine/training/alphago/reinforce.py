@@ -33,12 +33,13 @@ from gtp_engine.training.alphago.torch_games import play_versus, torch_player
 from gtp_engine.training.alphago.trained_net import export_run, read_policy
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import figure_panels, write_panels
+from gtp_engine.training.core.curves import figure_panels
 from gtp_engine.training.core.data_parallel import threads_on
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.gradients import ParallelGradients
 from gtp_engine.training.core.learning import check_same
 from gtp_engine.training.core.observers import Figures, format_figures
+from gtp_engine.training.core.reporting import Curves
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
 from gtp_engine.training.core.run_log import RunLog, read_log
 
@@ -77,11 +78,26 @@ class Reinforcement:
         if has_checkpoint(out):
             self._resume()
         else:
+            self.pool.drop(after=-1)  # those of a run that was killed before its first checkpoint
             self.pool.add(0, self.net)
 
     def run(self, run: StageRun) -> bool:
-        """Iterate until the end, or until the run is stopped; return whether it is done."""
-        settings, saved = self.settings, time.monotonic()
+        """Iterate until the end, or until the run is stopped; return whether it is done.
+
+        A checkpoint is written every few minutes, at the end, and before an error ends the run.
+        """
+        try:
+            self._iterate_to_the_end(run)
+        except BaseException:
+            if self.iterations:
+                self.save()
+            raise
+        self.save()
+        return self.iterations >= self.settings.iterations
+
+    def _iterate_to_the_end(self, run: StageRun) -> None:
+        """Do the iterations of `run`."""
+        settings, saved, curves = self.settings, time.monotonic(), Curves(self.out / CURVES, run.bar.log)
         with RunLog(self.out, after=self.iterations) as log:
             while self.iterations < settings.iterations and not run.is_stopped():
                 started = time.monotonic()
@@ -91,12 +107,10 @@ class Reinforcement:
                 text = f"{self.iterations:,} iterations, {format_figures(figures)}"
                 run.bar.update(self.iterations / settings.iterations, text)
                 if self.iterations % settings.evaluate_every == 0 or self.iterations == settings.iterations:
-                    self._evaluate(log, run)
+                    self._evaluate(log, run, curves)
                 if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
                     self.save()
                     saved = time.monotonic()
-        self.save()
-        return self.iterations >= settings.iterations
 
     def iterate(self) -> Figures:
         """Play games, learn from them, and perhaps join the pool; return the figures for the log."""
@@ -162,6 +176,8 @@ class Reinforcement:
         self._first.load_state_dict(checkpoint.state["first"])
         self.iterations, self.seconds = checkpoint.steps, checkpoint.seconds
         self.pool.drop(after=self.iterations)
+        if self.iterations % self.settings.pool_every == 0 and self.iterations not in self.pool.numbers:
+            self.pool.add(self.iterations, self.net)  # it could not be written when the run ended
 
     def _settings(self) -> dict[str, Any]:
         return {**asdict(self.settings), "game": asdict(self._game)}
@@ -176,7 +192,7 @@ class Reinforcement:
         learner, other = (torch_player(net, self.machine, "") for net in (self.net.eval(), opponent))
         return play_versus(learner, other, self.board, self._game, games=games, rng=rng)
 
-    def _evaluate(self, log: RunLog, run: StageRun) -> None:
+    def _evaluate(self, log: RunLog, run: StageRun, curves: Curves) -> None:
         """Play a match against the network that the run began with, and draw the curves."""
         rng = np.random.default_rng((self.settings.seed, self.iterations, 1))
         match = self._play_against(self._first, self.settings.evaluation_games, rng)
@@ -184,7 +200,7 @@ class Reinforcement:
         log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"winrate": rate}}})
         played = f"{counted(games, 'game')} against the first network"
         run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {played} won")
-        write_panels(self.out / CURVES, figure_panels(read_log(self.out / LOG), place="games"))
+        curves.draw(figure_panels(read_log(self.out / LOG), place="games"))
 
     def _place(self) -> dict[str, Any]:
         games = self.iterations * self.settings.games

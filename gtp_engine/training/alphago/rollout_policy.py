@@ -41,9 +41,10 @@ from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import RolloutSettings
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import figure_panels, write_panels
+from gtp_engine.training.core.curves import figure_panels
 from gtp_engine.training.core.learning import check_same, cosine_rate
 from gtp_engine.training.core.observers import Figures, format_figures
+from gtp_engine.training.core.reporting import Curves
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
 from gtp_engine.training.core.run_log import RunLog, read_log
 
@@ -132,10 +133,11 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
         f"{counted(len(train.games), 'game')} to train on, {len(test.games):,} to test on"
     )
+    curves = Curves(run.out / CURVES, run.bar.log)
     with RunLog(run.out, after=trainer.steps) as log:
         saved = time.monotonic()
         while trainer.fraction < 1 and not run.is_stopped():
-            _advance(trainer, log, run)
+            _advance(trainer, log, run, curves)
             if time.monotonic() - saved > _SAVE_SECONDS:
                 _save(trainer, train, run.out)
                 saved = time.monotonic()
@@ -173,7 +175,7 @@ def common_diamonds(store: GameStore, least_count: int) -> NDArray[np.int64]:
     return common
 
 
-def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun) -> None:
+def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun, curves: Curves) -> None:
     """Do a step and report it; at the end of an epoch, validate and draw the curves."""
     started = time.monotonic()
     trainer.step()
@@ -187,7 +189,7 @@ def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun) -> None:
     if validation is not None:
         log.write({"kind": "validation", **place, "figures": {"test": validation}})
         run.bar.log(f"test after {trainer.samples:,} samples: {format_figures(validation)}")
-        write_panels(run.out / CURVES, figure_panels(read_log(run.out / LOG)))
+        curves.draw(figure_panels(read_log(run.out / LOG)))
 
 
 def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> RolloutTrainer:

@@ -29,8 +29,9 @@ from gtp_engine.training.alphago.torch_games import torch_player
 from gtp_engine.training.alphago.trained_net import read_net, read_policy
 from gtp_engine.training.alphago.value import GAMES, samples_of, split_episodes, values_of
 from gtp_engine.training.alphago.value_games import read_folder
-from gtp_engine.training.core.curves import Panel, write_panels
+from gtp_engine.training.core.curves import Panel
 from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.reporting import Curves
 from gtp_engine.training.core.stopping import never
 
 ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
@@ -127,12 +128,12 @@ def format_stages(stages: Sequence[Stage]) -> str:
     return "\n".join(lines)
 
 
-def draw_stages(path: Path, stages: Sequence[Stage]) -> None:
-    """Write the errors as a picture; raises ConfigError if matplotlib is missing."""
+def stages_panel(stages: Sequence[Stage]) -> Panel:
+    """Return the errors as curves."""
     curves = {
         name: [((stage.first + stage.last) / 2, stage.errors[name]) for stage in stages] for name in stages[0].errors
     }
-    write_panels(path, [Panel("mean squared error of the outcome", "moves played", curves)])
+    return Panel("mean squared error of the outcome", "moves played", curves)
 
 
 def compare_run(
@@ -143,11 +144,12 @@ def compare_run(
     *,
     rollouts: int,
     linear: Path | None = None,
+    warn: Callable[[str], None],
 ) -> str:
     """Return as a table how a finished run's network compares with averages of rollouts, on its test positions.
 
     Rollouts are those of the supervised policy, of the linear one in the file `linear`, and of the policies without
-    weights.  The picture is written to the run's `folder`.
+    weights.  The picture is written to the run's `folder`; `warn` receives why there is none.
     """
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     evaluate = evaluate_with(machine.place(read_net(folder)).eval(), machine)
@@ -164,7 +166,7 @@ def compare_run(
         estimators[f"{rollouts} {policy}"] = rollout_estimator(policy, rollouts, seed=seed)
     _, test = split_episodes(read_folder(folder / GAMES)[: settings.games], settings.test_share)
     stages = compare(*samples_of(test), estimators)
-    draw_stages(folder / FILE_NAME, stages)
+    Curves(folder / FILE_NAME, warn).draw([stages_panel(stages)])
     return format_stages(stages)
 
 

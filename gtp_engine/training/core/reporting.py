@@ -1,6 +1,6 @@
 """A training loop with everything that reports about it: the log, the bar on the terminal, the curves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,23 +46,35 @@ class _BarObserver:
             self._bar.log(f"validation ({name}) after {progress.samples:,} samples: {format_figures(figures)}")
 
 
-class _CurvesObserver:
-    """Draws the curves after each validation, which the log has by then; `warn` receives why there are none."""
+class Curves:
+    """The picture in the file `path`, drawn anew as a run goes on; `warn` receives once why there is none."""
 
-    def __init__(self, folder: Path, panels: Callable[[Log], list[Panel]], warn: Callable[[str], None]) -> None:
-        self._folder = folder
-        self._panels = panels
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self._path = path
         self._warn = warn
         self._can_draw = True
+
+    def draw(self, panels: Sequence[Panel]) -> None:
+        """Write the picture, if that is possible."""
+        if not self._can_draw:
+            return
+        try:
+            write_panels(self._path, panels)
+        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
+            self._warn(f"no curves: {error}")
+            self._can_draw = False
+
+
+class _CurvesObserver:
+    """Draws the curves after each validation, which the log has by then."""
+
+    def __init__(self, folder: Path, panels: Callable[[Log], list[Panel]], warn: Callable[[str], None]) -> None:
+        self._log = folder / LOG
+        self._panels = panels
+        self._curves = Curves(folder / CURVES, warn)
 
     def stepped(self, progress: Progress) -> None:
         """Do nothing: curves are drawn after validations."""
 
     def validated(self, progress: Progress, validation: Validation) -> None:
-        if not self._can_draw:
-            return
-        try:
-            write_panels(self._folder / CURVES, self._panels(read_log(self._folder / LOG)))
-        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
-            self._warn(f"no curves: {error}")
-            self._can_draw = False
+        self._curves.draw(self._panels(read_log(self._log)))

@@ -1,5 +1,6 @@
 """REINFORCE: the gradient's sign for both colours, playable moves, opponents, and runs that resume exactly."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import GameSettings, ReinforceSettings
 from gtp_engine.training.alphago.torch_games import play_versus, torch_player
 from gtp_engine.training.alphago.trained_net import read_policy
-from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.run_log import read_log
 
@@ -219,6 +220,42 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     assert "games against the first network won" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="the run there has games 8, not 16"):
         Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
+
+
+def test_an_error_ends_a_run_after_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that could not be written joins the pool when the run resumes."""
+
+    def full(pool: OpponentPool, number: int, net: PolicyNet) -> None:
+        if number:
+            raise ModelError("no space left")
+        add(pool, number, net)
+
+    add = OpponentPool.add
+    with ProgressBar() as bar, monkeypatch.context() as patch:
+        patch.setattr(OpponentPool, "add", full)
+        with pytest.raises(ModelError, match="no space left"):
+            Reinforcement(start(), SETTINGS, GAME, tmp_path).run(StageRun(tmp_path, bar))
+    assert read_checkpoint(tmp_path).steps == 2
+    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0, 2]
+
+
+def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> None:
+    """They are of a run that was killed, and may be stronger than the network that begins."""
+    for number in (0, 2, 4):
+        OpponentPool(tmp_path / "pool").add(number, start(seed=2))
+    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0]
+    assert OpponentPool(tmp_path / "pool").numbers == [0]
+
+
+def test_without_matplotlib_a_run_has_no_curves_but_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with ProgressBar() as bar:
+        run = Reinforcement(start(), replace(SETTINGS, iterations=2, evaluate_every=1), GAME, tmp_path)
+        assert run.run(StageRun(tmp_path, bar))
+    assert has_checkpoint(tmp_path) and not (tmp_path / "curves.png").exists()
+    assert capfd.readouterr().err.count("no curves: matplotlib is missing") == 1
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:

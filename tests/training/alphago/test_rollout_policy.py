@@ -1,6 +1,7 @@
 """Training the linear rollout policy: the gradient, the recovery of known weights, runs that resume."""
 
 import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -178,6 +179,13 @@ def test_an_interrupted_run_resumes_exactly(tmp_path: Path) -> None:
     assert logs[0] == logs[1]
     assert [kind for kind, *_ in logs[0]].count("validation") == SETTINGS.epochs
     assert (cut / "curves.png").stat().st_size > 1000
+
+
+def test_without_matplotlib_a_run_has_no_curves_but_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with ProgressBar() as bar:
+        target = run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
+    assert target is not None and target.exists() and not (tmp_path / "curves.png").exists()
 
 
 def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
 
+import sys
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -36,11 +38,11 @@ from gtp_engine.training.alphago.value_comparison import (
     averaged_network_estimator,
     compare,
     compare_run,
-    draw_stages,
     format_stages,
     network_estimator,
     policy_rollout_estimator,
     rollout_estimator,
+    stages_panel,
 )
 from gtp_engine.training.alphago.value_games import fill_folder, read_folder, value_games
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
@@ -183,7 +185,9 @@ def test_the_value_network_receives_the_colour_to_move() -> None:
     assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
 
 
-def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_writes_its_files_and_its_error_falls(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
     learning = ValueLearning(
@@ -203,11 +207,16 @@ def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path, capfd: pytes
     assert read_checkpoint(out).kind == "value"
     write_linear_policy(tmp_path / "weights.npz", uniform_policy(np.zeros(0, dtype=np.int64)))
     weights = tmp_path / "weights.npz"
-    table = compare_run(given[0], out, settings, learning, rollouts=2, linear=weights).splitlines()
+    compared = partial(compare_run, given[0], out, settings, learning, rollouts=2, linear=weights)
+    table = compared(warn=pytest.fail).splitlines()
     columns = "value network | all orientations | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
     assert table[0] == f"| moves | positions | {columns} |"
     assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
     assert (out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    warnings: list[str] = []
+    assert compared(warn=warnings.append).splitlines() == table
+    assert len(warnings) == 1 and "no curves: matplotlib is missing" in warnings[0]
 
 
 def test_owners_have_their_weight_in_the_loss() -> None:
@@ -271,7 +280,7 @@ def test_a_network_is_averaged_over_all_orientations() -> None:
     assert network_estimator(evaluate)(store, refs)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
 
 
-def test_errors_are_reported_by_stage(tmp_path: Path) -> None:
+def test_errors_are_reported_by_stage() -> None:
     store = GameStore(orderly_records(6))
     refs = store.move_refs()
     outcomes = store.outcomes(refs)
@@ -287,5 +296,4 @@ def test_errors_are_reported_by_stage(tmp_path: Path) -> None:
     table = format_stages([first, second]).splitlines()
     assert table[0] == "| moves | positions | all-knowing | doubtful | knows openings |"
     assert table[2] == "| 0–5 | 36 | 0.000 | 1.000 | 0.000 |" and table[4] == "| all | 72 | 0.000 | 1.000 | 2.000 |"
-    draw_stages(tmp_path / "x.png", [first, second])
-    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert stages_panel([first, second]).curves["knows openings"] == [(2.5, 0), (8.5, 4)]
