@@ -3,10 +3,23 @@
 import hashlib
 import os
 import sys
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+ZIP_DAMAGE: Final = (
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    RuntimeError,  # a damaged header may ask for a password, or (NotImplementedError) for an unknown method
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading the arrays of a damaged `.npz` file raises, besides OSError."""
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""

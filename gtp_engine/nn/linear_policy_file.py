@@ -11,8 +11,6 @@
 """
 
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.linear_policy import DIAMOND_SIZE, FEATURES, LinearPolicy
-from gtp_engine.files import replacing
+from gtp_engine.files import ZIP_DAMAGE, replacing
 
 FILE_NAME: Final = "rollout-policy.npz"
 FORMAT: Final = 1
@@ -61,7 +59,7 @@ def read_linear_policy(path: Path) -> LinearPolicy:
         return _policy_of(arrays, meta)
     except OSError as error:
         raise ModelError(problem(f"rollout policy {shown_path(path)} cannot be read ({error.strerror})")) from error
-    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except ZIP_DAMAGE as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(problem(f"{shown(path.name)} is damaged or no rollout policy", advice=_ADVICE)) from error

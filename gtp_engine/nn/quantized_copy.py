@@ -49,7 +49,8 @@ class CopyQuality:
 
         What was not measured is not held against the copy.
         """
-        if self.policy_kl > LARGEST_KL or self.winrate_error > LARGEST_WINRATE_ERROR:
+        is_accurate = self.policy_kl <= LARGEST_KL and self.winrate_error <= LARGEST_WINRATE_ERROR  # NaN is not
+        if not is_accurate:
             return (
                 f"it differs too much from float32 (policy KL {self.policy_kl:.4f}, winrate off by "
                 f"{self.winrate_error:.4f}; at most {LARGEST_KL} and {LARGEST_WINRATE_ERROR} are accepted)"

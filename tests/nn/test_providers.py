@@ -1,5 +1,7 @@
 """Which provider and which precision are chosen, in every combination that machines have."""
 
+import math
+
 import pytest
 
 from gtp_engine.errors import ModelError
@@ -111,6 +113,8 @@ SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
         (CopyQuality(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
         (CopyQuality(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
         (CopyQuality(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "winrate off by 0.0110; at most 0.005 and 0.01 are"),
+        (CopyQuality(math.nan, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL nan, "),
+        (CopyQuality(0.002, math.nan, SPEEDS), ICE_LAKE, "float32", "winrate off by nan; at most 0.005 and 0.01 are"),
     ],
 )
 def test_a_copy_plays_where_it_is_accurate_and_faster_than_what_would_play_instead(

@@ -14,8 +14,6 @@ This takes a few hundred bytes a game; positions are replayed when they are need
 """
 
 import json
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from gtp_engine.errors import problem, shown, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import ZIP_DAMAGE, replacing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -124,8 +122,8 @@ def read_episodes(path: Path) -> list[Episode]:
             raise RecordsError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
         return _episodes(path.stem, arrays, meta)
     except OSError as error:
-        raise RecordsError(problem(f"cannot read shard {shown_path(path)}: {error.strerror}")) from error
-    except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise RecordsError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+    except ZIP_DAMAGE as error:
         if isinstance(error, RecordsError):
             raise
         raise RecordsError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.errors import problem, shown, shown_path
+from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.symmetries import turned_boards, turned_points
 from gtp_engine.training.distillation.shards import (
@@ -238,5 +239,5 @@ def shard_length(path: Path) -> int:
         with zipfile.ZipFile(path) as archive, archive.open("game.npy") as file:
             np.lib.format.read_magic(file)
             return int(np.lib.format.read_array_header_1_0(file)[0][0])
-    except (OSError, KeyError, ValueError, IndexError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, *ZIP_DAMAGE) as error:
         raise ShardError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error

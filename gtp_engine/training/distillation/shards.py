@@ -24,8 +24,6 @@ Shards of format 1 have no `optimistic`, and three values of `score`; they are r
 import json
 import math
 import re
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem, shown, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import ZIP_DAMAGE, replacing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
@@ -182,8 +180,8 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
             samples = Samples(**{name: arrays[name] for name in Samples._fields})
         meta = ShardMeta(**values)
     except OSError as error:
-        raise ShardError(problem(f"cannot read shard {shown_path(path)}: {error.strerror}")) from error
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ShardError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+    except ZIP_DAMAGE as error:
         if isinstance(error, ShardError):
             raise
         raise _damaged(path, str(error)) from error

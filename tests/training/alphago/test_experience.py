@@ -68,7 +68,9 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
         read_episodes(path)
     write_episodes(path, filled().episodes)
     whole = path.read_bytes()
-    for damaged in (b"", b"junk", whole[:200], whole[:-30]):
+    locked = bytearray(whole)
+    locked[whole.rindex(b"PK\x01\x02") + 8] |= 1  # the bit of a file with a password
+    for damaged in (b"", b"junk", whole[:200], whole[:-30], locked):
         path.write_bytes(damaged)
         with pytest.raises(RecordsError, match=r"^shard 'a.npz' is damaged"):
             read_episodes(path)

@@ -1,5 +1,6 @@
 """Batches: every position once in an epoch, in an order that can be repeated and continued, in all orientations."""
 
+import zipfile
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -175,6 +176,23 @@ def test_damaged_shards_are_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
     with pytest.raises(ShardError, match=r"'5x5-1-00000.npz' is damaged"):
         stream(tmp_path)
+
+
+@pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 99), ("content", 255)])
+def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, value: int) -> None:
+    """One asks for a password, one for an unknown method, and one is not compressed in any way."""
+    write_data(tmp_path, (5, 5))
+    path = shard_paths(tmp_path / "train")[0]
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        head = archive.getinfo("game.npy").header_offset
+    sizes = [int.from_bytes(content[head + begin : head + begin + 2], "little") for begin in (26, 28)]
+    entry = content.rindex(b"PK\x01\x02")
+    content[{"flags": entry + 8, "method": entry + 10, "content": head + 30 + sum(sizes)}[place]] = value
+    path.write_bytes(content)
+    for read in (read_shard, shard_length):
+        with pytest.raises(ShardError, match="is damaged"):
+            read(path)
 
 
 def test_a_folder_without_shards(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.generate_settings import MOST_SEEDS
 from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples
 from gtp_engine.training.distillation.plan.generation import Generated
 from gtp_engine.training.distillation.plan.learning import train
@@ -230,6 +231,13 @@ def test_the_planned_networks() -> None:
             PlanSettings(networks=wrong)
 
 
+def test_seeds_are_those_of_games() -> None:
+    """Larger ones have no numbers for their games, which a plan would find out after its start."""
+    assert PlanSettings(seed=MOST_SEEDS - 1).seed == MOST_SEEDS - 1
+    with pytest.raises(ConfigError, match=r"plan\.seed = 262144: expected an integer from 0 to 262143"):
+        PlanSettings(seed=MOST_SEEDS)
+
+
 def test_the_teacher_alone_may_be_compiled() -> None:
     settings = [PlanSettings(compiled=each) for each in ("auto", "on", "off", "teacher")]
     assert [each.compiled_teacher for each in settings] == ["auto", "on", "off", "auto"]
@@ -320,7 +328,7 @@ def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
     assert train_to(32) == []
     monkeypatch.setattr("gtp_engine.training.distillation.resident_batches._load", load)
     (note,) = train_to(64)
-    assert "b1c6 reads the positions from their shards" in note and "do not fit into the memory of cpu" in note
+    assert note == "b1c6: memory was too small for the positions, which are read from shards"
     assert (state.samples, state.batch, state.in_memory) == (64, 16, False)
 
 

@@ -10,7 +10,7 @@ from training.toy import count_stones, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.distillation.batches import Batch, unpack
-from gtp_engine.training.distillation.resident_batches import ResidentBatches, _unpacked, unpack_bits
+from gtp_engine.training.distillation.resident_batches import DeviceMemoryError, ResidentBatches, _unpacked, unpack_bits
 from gtp_engine.training.distillation.shards import ShardError
 
 CPU = torch.device("cpu")
@@ -51,6 +51,16 @@ def test_boards_have_their_shares(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5), (4, 3), (3, 3), count=12)
     boards = [batch.board for batch in islice(stream(tmp_path, 2, shares={(5, 5): 3.0, (4, 3): 1.0}), 80)]
     assert set(boards) == {(5, 5), (4, 3)} and 50 <= boards.count((5, 5)) <= 70
+
+
+def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def empty(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError
+
+    write_data(tmp_path, (5, 5), count=12)
+    monkeypatch.setattr(torch, "empty", empty)
+    with pytest.raises(DeviceMemoryError, match=r"do not fit into the memory of cpu; train without --in-memory, or on"):
+        stream(tmp_path)
 
 
 def test_it_continues_at_its_place(tmp_path: Path) -> None:

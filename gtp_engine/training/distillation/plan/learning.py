@@ -73,9 +73,9 @@ def train(
             state.batch //= 2
             notes.append(f"{planned.shape.title}: memory was too small, batches of {state.batch} from then on")
             bar.log(notes[-1])
-        except DeviceMemoryError as error:
+        except DeviceMemoryError:
             state.in_memory = False
-            notes.append(f"{planned.shape.title} reads the positions from their shards, which takes longer: {error}")
+            notes.append(f"{planned.shape.title}: memory was too small for the positions, which are read from shards")
             bar.log(notes[-1])
         except TrainingError as error:
             notes.append(f"{planned.shape.title}: {error}")

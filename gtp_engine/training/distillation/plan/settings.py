@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.training.core.learning import DEVICES
+from gtp_engine.training.distillation.generate_settings import MOST_SEEDS
 from gtp_engine.training.nets.shape import Shape
 
 _LEAST_MINUTES: Final = 0.05
@@ -56,7 +57,7 @@ class PlanSettings(Section, name="plan"):
         "Whether torch compiles the networks; auto: on a GPU, where that is faster; teacher: only it.",
         choices=("auto", "on", "off", "teacher"),
     )
-    seed: int = option(1, "Seed of games, weights and order.", low=0)
+    seed: int = option(1, "Seed of games, weights and order.", low=0, high=MOST_SEEDS - 1)
     license: str = option("", "Licence of the weights, to be written into the networks.")
 
     def __post_init__(self) -> None:
