@@ -1,8 +1,8 @@
 """Repetition inside a search: keys of positions, and whether a move would repeat one.  Kernels.
 
 The positions that may not recur at a node of a search are those of the game's history and those on the path from the
-root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).  In a game the pass that
-takes the button ends the history (`go.game`); on a path it does not, which forbids a few moves more.
+root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).  The pass that takes the
+button ends the history, as in `go.game`.
 """
 
 import numpy as np
@@ -35,15 +35,18 @@ def is_known(keys: Keys, key: np.uint64) -> bool:
 
 
 @kernel
-def would_repeat(board: Board, move: int, color: int, superko: int, history: Keys, path_keys: Keys, depth: int) -> bool:
+def would_repeat(
+    board: Board, move: int, color: int, superko: int, history: Keys, path_keys: Keys, first: int, depth: int
+) -> bool:
     """Return whether an otherwise legal move recreates a position of the game or of the path.
 
-    `history` (uint64, sorted) holds the keys of the game, path_keys[0 … depth] those of the path.
+    `history` (uint64, sorted) holds the keys of the game, path_keys[first … depth] those of the path that count; unless
+    `first` is 0, those of the game do not count either.
     """
     key = position_key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
-    if is_known(history, key):
+    if first == 0 and is_known(history, key):
         return True
-    for i in range(depth + 1):
+    for i in range(first, depth + 1):
         if path_keys[i] == key:
             return True
     return False

@@ -79,6 +79,7 @@ class PathWork(NamedTuple):
     """Work arrays for a path."""
 
     keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] superko keys of its positions, the root's first
+    first_key: IntArray  # [1] the first of them that counts: that after the pass which takes the button
     occupied: NDArray[np.uint8]  # [n] as in Root, with the path
     queue: IntArray  # [n]
 
@@ -105,7 +106,12 @@ def new_path_work(width: int, height: int) -> PathWork:
     """Return work arrays for boards of this size."""
     n = padded_length(width, height)
     keys = np.zeros(MAX_DEPTH + 1, dtype=np.uint64)
-    return PathWork(keys, np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.int32))
+    return PathWork(
+        keys,
+        first_key=np.zeros(1, dtype=np.int32),
+        occupied=np.zeros(n, dtype=np.uint8),
+        queue=np.zeros(n, dtype=np.int32),
+    )
 
 
 @kernel
@@ -118,6 +124,8 @@ def _play_path(
         move = wide(leaves.moves[row, i])
         if move == PASS:
             clear_ko(board)
+            if root.free_button and work.first_key[0] == 0:
+                work.first_key[0] = i + 1
         else:
             play_assume_legal(board, move, color)
         color = BLACK + WHITE - color
@@ -138,6 +146,7 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positi
     earlier = board_of(positions, slot, wide(2))
     start = board_of(root.positions, wide(0), wide(0))
     # The path is played once, in three parts: each board is copied when its part of the path is complete.
+    work.first_key[0] = 0
     if superko != 0:
         work.keys[0] = position_key(start, start.hash[0], root.color, superko)
         for point in range(work.occupied.size):
@@ -232,6 +241,6 @@ def _write_forbidden(
         if (
             (work.occupied[point] & color != 0 or (suicide and not has_empty_neighbor(board, point)))
             and is_legal(board, point, color, suicide)
-            and would_repeat(board, point, color, superko, root.history, work.keys, depth)
+            and would_repeat(board, point, color, superko, root.history, work.keys, wide(work.first_key[0]), depth)
         ):
             positions.forbidden[slot, point] = 1

@@ -145,7 +145,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
             passes += 1
         else:
             if params.superko != 0 and would_repeat(
-                board, move, color, params.superko, position.history, leaves.path_keys, depth
+                board, move, color, params.superko, position.history, leaves.path_keys, wide(0), depth
             ):
                 tree.move[child] = NULL_POINT  # select again at the same node
                 continue
