@@ -179,6 +179,8 @@ class PuctConfig(Section, name="puct"):
         high=1,
     )
     root_policy_optimism: float = option(0.2, "The same at the root (rootPolicyOptimism).", low=0, high=1)
+    # Off: with it the shipped network's policy alone won 62 % of 120 games on 19x19, but only 48 % of 100 on 9x9, at
+    # eight times the evaluations; with more visits its gain is not measured.
     root_average: bool = option(
         False, "Evaluate the root in all eight orientations of the board (rootNumSymmetriesToSample 8)."
     )
