@@ -231,7 +231,7 @@ class Engine:
             cancel=cancel,
             resignation=resignation,
             cleanup=cleanup,
-            level=self._chosen_level(cleanup=cleanup),
+            level=self._chosen_level(),
         )
         self._log(describe(self.game, choice, request))
         self._delay(choice, start + budget.maximum, cancel)
@@ -546,9 +546,9 @@ class Engine:
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board
 
-    def _chosen_level(self, *, cleanup: bool = False) -> LevelPlay | None:
-        """Return what plays at a level, None at full strength and in the dispute after a game."""
-        return self._level if self._level.is_on and not cleanup else None
+    def _chosen_level(self) -> LevelPlay | None:
+        """Return what plays at a level, None at full strength."""
+        return self._level if self._level.is_on else None
 
     def _delay(self, choice: Choice, deadline: float, cancel: CancelToken) -> None:
         """Wait as a person does before this move, if configured, but not beyond the deadline or a cancellation."""

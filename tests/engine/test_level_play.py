@@ -225,3 +225,8 @@ def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
     engine.configure({"human.human_profile": "rank_9d"})
     engine.configure({"play.level": "5k"})
     assert engine.config.human.human_profile == "rank_9d"
+
+
+def test_a_level_stays_a_level_after_a_dispute_about_dead_stones() -> None:
+    engine = engine_at("20k")
+    assert engine.genmove(BLACK, cleanup=True).report.visits == 1
