@@ -4,8 +4,13 @@ BoardSizes      the boards that a network plays
 EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
 """
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from gtp_engine.files import sha256_of
 
 if TYPE_CHECKING:  # commands that only list networks start faster without numpy
     from gtp_engine.evaluation.linear_policy import LinearPolicy
@@ -67,10 +72,21 @@ class EvaluatorInfo:
     """The boards it plays."""
     needs_profile: bool = False
     """Whether a network in it imitates people, and needs `Conditions.human_profile`."""
-    fingerprint: str = ""
-    """Another one wherever evaluations are: with other networks, of one name too, another precision, other options."""
+    files: tuple[Path, ...] = ()
+    """The network files."""
+    settings: str = ""
+    """Precision and options, as far as evaluations depend on them."""
     model_version: int | None = None
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Another one wherever evaluations are: with other networks, of one name too, another precision, other options.
+
+        The first time the files are read.
+        """
+        parts = [*map(sha256_of, self.files), self.settings]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def katago_facts(self) -> "dict[str, str | int]":
         """Return the facts that KataGo reports of a loaded model, by KataGo's keys."""

@@ -174,7 +174,7 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     lines = [
         f"{first}  against  {second}",
         f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
-        f"winrate       {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
+        f"winrate        {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
         f"Elo            {format_elo(summary.elo)}   (95 % interval {format_elo(summary.elo_interval[0])}"
         f" to {format_elo(summary.elo_interval[1])})",
         *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),

@@ -5,7 +5,6 @@ network's side-to-move view becomes Black's is `decode`.
 """
 
 import functools
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
@@ -20,7 +19,6 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Evalua
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size
-from gtp_engine.files import sha256_of
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.cache_key import conditions_key
@@ -36,7 +34,7 @@ from gtp_engine.nn.decode import (
     finish_rows,
 )
 from gtp_engine.nn.encoded_network import Network
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import cell_table
 
 MAX_BOARDS: Final = 3
@@ -98,7 +96,8 @@ class NetworkEvaluator:
             linear_policy=linear_policy,
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
-            fingerprint=_fingerprint([network.model for network in self.networks], config),
+            files=tuple(network.model.path for network in self.networks),
+            settings=_settings([network.model.runtime.precision for network in self.networks], config),
             model_version=max(info.model_version for info in infos),
         )
         self._policy = policy
@@ -246,8 +245,6 @@ class NetworkEvaluator:
         )
 
 
-def _fingerprint(models: Iterable[OnnxModel], config: NetworkConfig) -> str:
-    """Return the hash of what evaluations depend on: the files, their precision, and the options; see EvaluatorInfo."""
-    parts = [f"{sha256_of(model.path)} {model.runtime.precision}" for model in models]
-    parts.append(f"{config.symmetry} {config.policy_temperature} {config.pass_prior}")
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+def _settings(precisions: Iterable[str], config: NetworkConfig) -> str:
+    """Return what evaluations depend on besides the files."""
+    return f"{' '.join(precisions)} {config.symmetry} {config.policy_temperature} {config.pass_prior}"

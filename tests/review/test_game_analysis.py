@@ -112,7 +112,7 @@ def test_the_key_names_record_settings_and_network() -> None:
     assert analysis_of(8).key(RECORD, line) == key
     assert analysis_of(9).key(RECORD, line) != key
     assert analysis_of(8).key(RECORD + b" ", line) != key
-    assert analysis_of(8, AreaEvaluator(fingerprint="another")).key(RECORD, line) != key
+    assert analysis_of(8, AreaEvaluator(settings="another")).key(RECORD, line) != key
 
 
 def test_time_for_a_game_is_kept_roughly() -> None:
