@@ -1,6 +1,8 @@
 """The benchmark: its keys are stable, its numbers are numbers, and a broken start is reported."""
 
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,9 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine import benchmark
-from gtp_engine.benchmark import BenchmarkError, format_report, run_benchmark, seconds_to_answer
+from gtp_engine.benchmark import BenchmarkError, format_report, network_speed, run_benchmark
+from gtp_engine.benchmark.katago_speed import measure_katago
+from gtp_engine.benchmark.startup import seconds_to_answer
 from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
 from gtp_engine.machine import available_cores
@@ -75,11 +79,67 @@ def test_report_of_a_network_for_people() -> None:
     ]
 
 
+KATAGO_OUTPUT = """\
+Testing using 800 visits.
+
+Your GTP config is currently set to use numSearchThreads = 2
+
+Testing different numbers of threads (board size 19x19):
+
+numSearchThreads =  1: 3 / 10 positions, visits/s = 20.03 (119.8 secs)      \
+\rnumSearchThreads =  1: 10 / 10 positions, visits/s = 30.50 nnEvals/s = 29.01 nnBatches/s = 29.01 avgBatchSize = 1.00 \
+(261.9 secs) (EloDiff baseline)
+\rnumSearchThreads =  2: 10 / 10 positions, visits/s = 58.25 nnEvals/s = 50.00 nnBatches/s = 46.20 avgBatchSize = 1.08 \
+(137.2 secs) (EloDiff +110)
+"""
+"""What KataGo 1.17.2 prints, shortened."""
+
+
+def program(folder: Path, output: str) -> str:
+    """Return a command that prints a text."""
+    (folder / "output.txt").write_text(output, newline="")
+    script = folder / "program.py"
+    script.write_text("import pathlib, sys; sys.stdout.write(pathlib.Path(sys.argv[1]).read_bytes().decode())")
+    return shlex.join([sys.executable, str(script), str(folder / "output.txt")])
+
+
+def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
+    command = program(tmp_path, KATAGO_OUTPUT)
+    expected = {"command": command, "board": "19x19", "threads": 2, "playouts_per_s": 58.25, "evaluations_per_s": 50.0}
+    assert measure_katago(command) == expected
+    assert format_report(REPORT | {"network": NETWORK, "katago": expected}).splitlines()[12:] == [
+        "best of each                    playouts/s  evaluations/s",
+        "Tengen on 19x19                      605.0          612.3",
+        "KataGo on 19x19, 2 threads            58.2           50.0",
+        "ratio                                10.39          12.25",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("no-such-katago benchmark", "cannot run 'no-such-katago benchmark': No such file or directory"),
+        ("katago 'benchmark", "cannot run 'katago 'benchmark': No closing quotation"),
+    ],
+)
+def test_a_katago_that_cannot_be_run_is_reported(command: str, message: str) -> None:
+    with pytest.raises(BenchmarkError, match=re.escape(message)):
+        measure_katago(command)
+
+
+def test_a_katago_that_fails_is_reported(tmp_path: Path) -> None:
+    command = program(tmp_path, "Uncaught exception: Could not open file gtp.cfg")
+    with pytest.raises(
+        BenchmarkError, match=r"printed no result, and at last 'Uncaught .* gtp.cfg': expected a command"
+    ):
+        measure_katago(command)
+
+
 def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "CPU_BATCHES", (1, 4))
+    monkeypatch.setattr(network_speed, "CPU_BATCHES", (1, 4))
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", sizes="9x9")
     lines: list[str] = []
-    report = benchmark.measure_network(NetworkConfig(model=str(path), provider="cpu"), 0.05, 1, lines.append)
+    report = network_speed.measure_network(NetworkConfig(model=str(path), provider="cpu"), 0.05, 1, lines.append)
     assert json.loads(json.dumps(report)) == report
     assert (report["name"], report["board"]) == ("tiny", "9x9")
     assert str(available_cores()) in report["evaluations_per_s"]
@@ -101,15 +161,22 @@ def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def run(**settings: Any) -> Any:
-        asked.append(settings["network"])
+        asked.append((settings["network"], settings["katago"]))
         return REPORT
 
     monkeypatch.setattr(benchmark, "run_benchmark", run)
     result = CliRunner().invoke(cli, ["benchmark", "--json"])
     assert json.loads(result.stdout) == REPORT
     assert CliRunner().invoke(cli, ["benchmark", "--no-network"]).stdout == format_report(REPORT) + "\n"
-    assert asked == [NetworkConfig(), None], "the network that ships, and none"
-    assert CliRunner().invoke(cli, ["benchmark", "--no-network", "--model", "x.onnx"]).exit_code == 2
+    assert CliRunner().invoke(cli, ["benchmark", "--compare", "katago benchmark"]).exit_code == 0
+    assert asked == [(NetworkConfig(), None), (None, None), (NetworkConfig(), "katago benchmark")]
+
+
+@pytest.mark.parametrize("option", ["--model", "--compare"])
+def test_what_needs_a_network_is_refused_without_one(option: str) -> None:
+    result = CliRunner().invoke(cli, ["benchmark", "--no-network", option, "x"])
+    assert result.exit_code == 2
+    assert "--no-network leaves out what --model and --compare ask for" in result.stderr
 
 
 def test_an_engine_that_refuses_is_reported() -> None:

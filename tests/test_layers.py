@@ -66,7 +66,7 @@ THREADS = (
     "search/",
     "match/",
     "tournament/tournament_runner.py",
-    "benchmark.py",
+    "benchmark/startup.py",
     "review/library.py",
     "review/worker_pool.py",
     "training/core/prefetch.py",

@@ -12,7 +12,21 @@ from gtp_engine.cli.evaluator_setup import evaluator_of
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
 
-@click.command("benchmark")
+_BENCHMARK_HELP = """Measure how fast the engine is on this machine.
+
+Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
+process to its first replies, the network's evaluations per second by threads and batch size, and the playouts per
+second of a search with it. Takes about two minutes; run nothing else meanwhile.
+
+To compare with KataGo, which needs the network in its own format:
+
+\b
+gtp-engine benchmark --model b15c192.onnx \\
+    --compare "katago benchmark -model b15c192.bin.gz -config gtp.cfg"
+"""
+
+
+@click.command("benchmark", help=_BENCHMARK_HELP)
 @click.option(
     "--seconds",
     default=2.0,
@@ -32,30 +46,37 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
     metavar="PATH",
     help="Measure this network, and find its best threads and batch size. [default: the one to play with]",
 )
+@click.option(
+    "--compare",
+    metavar="COMMAND",
+    help="Run this `katago benchmark` command too, with the same network, and print how many times as fast Tengen is.",
+)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
 @click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")
 @click.option("--precision", default="auto", show_default=True, help="Its number format, as for `gtp-engine gtp`.")
 @_AS_JSON
 def benchmark_command(
-    seconds: float, repeats: int, model: str | None, no_network: bool, provider: str, precision: str, as_json: bool
+    seconds: float,
+    repeats: int,
+    model: str | None,
+    compare: str | None,
+    no_network: bool,
+    provider: str,
+    precision: str,
+    as_json: bool,
 ) -> None:
-    """Measure how fast the engine is on this machine.
-
-    Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
-    process to its first replies, the network's evaluations per second by threads and batch size, and the playouts per
-    second of a search with it. Takes about two minutes; run nothing else meanwhile.
-    """
+    """Measure this installation's speed; the help is `_BENCHMARK_HELP`."""
     from gtp_engine.benchmark import format_report, run_benchmark
     from gtp_engine.config import NetworkConfig
 
-    if no_network and model is not None:
-        raise click.UsageError("--no-network leaves out the network that --model names; give one of them")
+    if no_network and (model is not None or compare is not None):
+        raise click.UsageError("--no-network leaves out what --model and --compare ask for; give one or the other")
     network = None if no_network else NetworkConfig(model=model, provider=provider, precision=precision)
 
     def progress(text: str) -> None:
         click.echo(text, err=True)
 
-    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress, network=network)
+    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress, network=network, katago=compare)
     click.echo(json.dumps(report, indent=2) if as_json else format_report(report))
 
 
