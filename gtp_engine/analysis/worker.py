@@ -16,7 +16,7 @@ from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSch
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.limits import FirstMove, Limits, Progress
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollout_scores import completed
 from gtp_engine.search.searcher import Searcher
@@ -148,6 +148,7 @@ class Worker:
             restrictions=query.restrictions,
             wide_root_noise=query.config.analysis.wide_root_noise,
             move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
+            first_move=FirstMove.LIKELIEST,
             cancel=job.cancel,
         )
         return completed(search.searcher.run(search.game, limits), search.game)

@@ -45,6 +45,7 @@ from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import FirstMove
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.time_manager import TimeBudget, budget
@@ -304,11 +305,14 @@ class Engine:
         cancel: CancelToken | None = None,
         request: Request | None = None,
     ) -> SearchReport:
-        """Search the position for `color` (default: the side to play) for at most `seconds`; return the report."""
+        """Search the position for `color` (default: the side to play) for at most `seconds`; return the report.
+
+        Its moves are sorted, the best first, also where `genmove` draws its moves at random or as people play.
+        """
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.thresholds)
         cancel, request = cancel or CancelToken(), request or Request()
-        return self._thinker.search_move(self.game, self._color(color), watcher, request, cancel)
+        return self._thinker.search_move(self.game, self._color(color), watcher, request, cancel, FirstMove.BEST)
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None

@@ -13,11 +13,8 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 from gtp_engine.search.searcher import Searcher
 
-_BEST_MOVES: Final[dict[str, Value]] = {
-    "puct.temperature": 0.0,
-    "puct.temperature_early": 0.0,
+_PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "puct.noise": 0.0,
-    "human.human_move_share": 0.0,
     "human.human_root_weightless": 0.0,
     "human.human_root_weightful": 0.0,
     "human.human_own_weightless": 0.0,
@@ -25,7 +22,7 @@ _BEST_MOVES: Final[dict[str, Value]] = {
     "human.human_opponent_weightless": 0.0,
     "human.human_opponent_weightful": 0.0,
 }
-"""How a search plays and explores that answers questions, however varied or human-like the games are meant to be."""
+"""How a search explores that answers questions, however varied or human-like the games are meant to be."""
 
 
 def uses_network(config: Config, evaluator: Evaluator | None) -> bool:
@@ -61,10 +58,10 @@ def new_searches(
 def impartial_config(config: Config, evaluator: Evaluator | None) -> Config:
     """Return the configuration for questions about a position: which stones are dead, whether a group lives.
 
-    Moves are the best, and no side has a playout doubling advantage.  To read out a group, komi is set so that its life
-    decides the game: where the network assumes another komi, rollouts answer.
+    Neither noise nor people's moves guide the search, and no side has a playout doubling advantage.  To read out a
+    group, komi is set so that its life decides the game: where the network assumes another komi, rollouts answer.
     """
-    values = {"puct.playout_doubling_advantage": 0.0, **_BEST_MOVES}
+    values = {"puct.playout_doubling_advantage": 0.0, **_PLAIN_EXPLORATION}
     if evaluator is None or evaluator.info.knows_komi or not uses_network(config, evaluator):
         return config.with_values(values)
     return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})

@@ -23,7 +23,7 @@ from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.go.constants import opponent
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import SearchReport
 from gtp_engine.time_manager import TimeBudget
 
@@ -66,7 +66,13 @@ class Thinker:
             evaluator.prepare(width, height)
 
     def search_move(
-        self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
+        self,
+        game: Game,
+        color: int,
+        watcher: TimeWatcher,
+        request: Request,
+        cancel: CancelToken,
+        first_move: FirstMove = FirstMove.DRAWN,
     ) -> SearchReport:
         """Search for a move of `color` until `watcher`, `cancel` or the number of visits ends it."""
         visits = [most for most in (self.config.search.visits, request.visits) if most]
@@ -78,6 +84,7 @@ class Thinker:
             move_ownership=request.move_ownership,
             anti_mirror=self.config.puct.anti_mirror,
             advantage_black=request.advantage_black,
+            first_move=first_move,
             cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)
@@ -89,6 +96,7 @@ class Thinker:
             restrictions=request.restrictions,
             wide_root_noise=request.wide_root_noise,
             move_ownership=request.move_ownership,
+            first_move=FirstMove.LIKELIEST,
             cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)

@@ -1,7 +1,8 @@
-"""Limits of a search, and Progress, from which a watcher decides whether to end it."""
+"""Limits of a search, what it reports, and Progress, from which a watcher decides whether to end it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final, Protocol
 
 import numpy as np
@@ -72,6 +73,17 @@ class Reporting:
     receive: Callable[[SearchReport], None]
 
 
+class FirstMove(Enum):
+    """Which move a report has first; a search by rollouts always has the best."""
+
+    BEST = auto()
+    """The best one, whatever temperature and share of a human-like policy are configured."""
+    LIKELIEST = auto()
+    """The one that would be drawn most often, of those that were tried."""
+    DRAWN = auto()
+    """One drawn with the configured temperature and share; while the search is running, the likeliest."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a search ends: at the first of its limits.  At least one of `visits`, `watcher` and `cancel` is required.
@@ -94,6 +106,8 @@ class Limits:
     """Whether to play against an opponent who mirrors the moves (`search.puct.anti_mirror`)."""
     advantage_black: float | None = None
     """Black's playout doubling advantage; None: the configured one."""
+    first_move: FirstMove = FirstMove.BEST
+    """Only a search for a move to play draws it."""
     cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:

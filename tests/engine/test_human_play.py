@@ -14,13 +14,15 @@ from gtp_engine.analysis.results import response
 from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.config import Config
 from gtp_engine.config.network import NetworkConfig
-from gtp_engine.engine import Engine
+from gtp_engine.engine import Engine, Request
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.networks.onnx_export import convert_bytes
 from gtp_engine.nn import load_evaluator
+from gtp_engine.search.limits import Reporting
+from gtp_engine.search.report import SearchReport
 
 LOAD = "name one with --human-model FILE"
 
@@ -114,6 +116,20 @@ def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:
     played = [move for move in report.moves if move.selection_weight > 0]
     utility = {move.point: move.utility_black for move in report.moves if move.visits > 0}
     assert utility[played[0].point] == max(utility.values())
+
+
+def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engine) -> None:
+    """`timed_search` used to choose as `genmove` does, and so did the reports while it was running."""
+    engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
+    reports: list[SearchReport] = []
+    request = Request(Reporting(0.0, reports.append))
+    final = engine.timed_search(60.0, color=BLACK, request=request)
+    assert reports
+    for report in (*reports, final):
+        assert all(move.visits > 0 for move in report.moves)
+        assert report.moves[0].selection_weight == max(move.selection_weight for move in report.moves)
+        assert report.moves[0].selection_weight <= report.visits
+    assert final.moves[0].visits == max(move.visits for move in final.moves)
 
 
 @pytest.mark.parametrize(("precision", "of_human"), [("int8", "auto"), ("float32", "float32"), ("auto", "auto")])

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
+from puct_support import ShapedEvaluator
 from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
@@ -271,6 +272,19 @@ class TestHelp:
         assert hints[0].pv[0] == hints[0].vertex
         assert 0 <= hints[0].winrate <= 1
         assert session.game.moves == ()
+
+    def test_a_hint_is_the_best_move_where_the_engine_plays_at_random(self) -> None:
+        """It used to be drawn with the temperature that the engine's own moves are drawn with."""
+        random = {"puct.temperature": 5.0, "puct.temperature_early": 5.0}
+        hints, played = set(), set()
+        for seed in range(8):
+            config = Config().with_values({"search.visits": 30, "search.seed": seed, **random})
+            engine = Engine(config, evaluator=ShapedEvaluator())
+            session = start(engine)
+            hints.add(hints_of(session.game, session.hint(60.0), 1)[0].vertex)
+            played.add(engine.genmove(BLACK, play=False).point)
+            engine.close()
+        assert (len(hints), len(played) > 2) == (1, True)
 
     def test_estimates_have_the_owner_of_each_point(self, engine: Engine) -> None:
         session = settled(engine)

@@ -23,7 +23,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.puct.choose import RootMoves, chances, draw, pruned
 from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
@@ -121,8 +121,9 @@ def test_set_up_stones_count_as_moves_for_early_values() -> None:
 
 
 def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
+    limits = Limits(1, first_move=FirstMove.DRAWN)
     best = {
-        search(Game(7), 1, ShapedEvaluator(), temperature=1, temperature_early=1, seed=seed).best_point
+        search(Game(7), limits, ShapedEvaluator(), temperature=1, temperature_early=1, seed=seed).best_point
         for seed in range(12)
     }
     assert len(best) > 2
@@ -132,11 +133,22 @@ def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
 def test_a_temperature_varies_the_move_and_nothing_else() -> None:
     best = set()
     for seed in range(12):
-        report = search(Game(7), 100, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
+        limits = Limits(100, first_move=FirstMove.DRAWN)
+        report = search(Game(7), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
         best.add(report.best_point)
         visits = sorted(move.visits for move in report.moves)
     assert len(best) > 2
     assert visits == sorted(move.visits for move in search(Game(7), 100, ShapedEvaluator()).moves)
+
+
+@pytest.mark.parametrize("first_move", [FirstMove.BEST, FirstMove.LIKELIEST])
+@pytest.mark.parametrize("values", [{"temperature": 2, "temperature_early": 2}, {"temperature_below": 0.5}])
+def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, float]) -> None:
+    """Reviews, analyses and confirmations of the game's end used to draw their best move as well."""
+    plain = search(Game(7), 100, ShapedEvaluator())
+    for seed in range(12):
+        report = search(Game(7), Limits(100, first_move=first_move), ShapedEvaluator(), seed=seed, **values)
+        assert [move.point for move in report.moves] == [move.point for move in plain.moves]
 
 
 def test_noise_differs_from_seed_to_seed() -> None:

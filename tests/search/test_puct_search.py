@@ -26,7 +26,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress, Reporting, Restriction
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Reporting, Restriction
 from gtp_engine.search.puct.expand import abandon, recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.search_params import params_of
@@ -58,10 +58,11 @@ def visits_of(report: SearchReport) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("batch", [1, 4, 32])
 def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
     options = {"eval_batch": batch, "pipeline": pipeline, "noise": 0.25, "temperature": 1}
-    reports = [search(Game(9), 300, FakeEvaluator(), **options) for _ in range(2)]
+    limits = Limits(300, first_move=FirstMove.DRAWN)
+    reports = [search(Game(9), limits, FakeEvaluator(), **options) for _ in range(2)]
     assert visits_of(reports[0]) == visits_of(reports[1])
     assert np.array_equal(reports[0].ownership_black, reports[1].ownership_black)
-    other = search(Game(9), 300, FakeEvaluator(), **options, seed=2)
+    other = search(Game(9), limits, FakeEvaluator(), **options, seed=2)
     assert visits_of(other) != visits_of(reports[0])
 
 

@@ -73,7 +73,7 @@ class PuctSearch:
         return self.report(run)
 
     def report(self, run: SearchRun) -> SearchReport:
-        """Return what a search of this object has found so far; its first move is drawn as configured."""
+        """Return what a search of this object has found so far; its first move is that of its limits."""
         return run.final_report(self._random)
 
     def clear(self) -> None:

@@ -18,6 +18,7 @@ does not depend on time.
 
 import time
 from collections import deque
+from dataclasses import replace
 from math import inf
 from typing import Final
 
@@ -29,7 +30,7 @@ from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.puct.anti_mirror import (
     Mirroring,
     adjust_evaluation,
@@ -87,7 +88,8 @@ class SearchRun:
         start: float,
     ) -> None:
         self._config: Final = config.puct
-        self._human_config: Final = config.human
+        is_best = limits.first_move is FirstMove.BEST
+        self._human_config: Final = replace(config.human, human_move_share=0.0) if is_best else config.human
         self._leaf_evaluator: Final = leaf_evaluator
         self._tree: Final = tree
         self._position: Final = position
@@ -319,7 +321,9 @@ class SearchRun:
             self._next_report = seconds + reporting.interval
 
     def final_report(self, random: np.random.Generator) -> SearchReport:
-        """Return what was found; the move to play is drawn with the configured temperature and comes first."""
+        """Return what was found; the first move is drawn if the limits say so."""
+        if self._limits.first_move is not FirstMove.DRAWN:
+            return report_of(self._view(), self._playouts, self._seconds())
         game, config = self._position.game, self._config
         temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
         return report_of(self._view(), self._playouts, self._seconds(), temperature, random)
