@@ -33,9 +33,9 @@ from gtp_engine.engine.useful_moves import (
     best_useful_move,
     capture_of_dead,
     has_dead_enemies,
-    is_useless,
     legal_moves,
     neutral_point,
+    useless_points,
 )
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
@@ -133,7 +133,7 @@ def choose_move(
     if may_pass and is_won_repetition(game, report, confirm, thresholds):
         return PASS
     if level is not None:
-        point = level.draw(game, report, lambda point: is_useless(game, point, status, color), left_out)
+        point = level.draw(game, report, left_out | useless_points(game, status, color))
     else:
         point = best_useful_move(game, moves, status, color)
     return moves[0].point if point == PASS and not may_pass else point

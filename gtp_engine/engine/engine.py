@@ -424,15 +424,16 @@ class Engine:
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
-        self._thinker.clear()
-        self._level.clear()
+        for thinker in self._thinkers:
+            thinker.clear()
         self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
         self._seed = seed
         self._background.end()
-        self._thinker.set_seed(abs(seed))
+        for thinker in self._thinkers:
+            thinker.set_seed(abs(seed))
         self._level.set_seed(abs(seed))
         self._scorer.clear()
 
@@ -476,10 +477,15 @@ class Engine:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
         self._close_kernels()
-        self._level.close()
-        self._thinker.close()
+        for thinker in self._thinkers:
+            thinker.close()
 
     # --- helpers ---
+
+    @property
+    def _thinkers(self) -> list[Thinker]:
+        """Everything that searches for this engine."""
+        return [self._thinker, *self._level.own_thinkers]
 
     def _close_kernels(self) -> None:
         """End a compiler of our own that is still running."""

@@ -22,8 +22,6 @@ from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
-from gtp_engine.go.constants import EMPTY
-from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.level.drawing import Found, choose_move
 from gtp_engine.level.found import found_by_network, found_by_search
@@ -82,12 +80,15 @@ class LevelPlay:
         """The configured level."""
         return self._main.config.play.level
 
+    @property
+    def own_thinkers(self) -> list[Thinker]:
+        """What searches with a network that was loaded for levels: one or none; the engine clears and closes it."""
+        return [] if self._calibrated is None else [self._calibrated]
+
     def set_seed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Start the random numbers anew, those of `own_thinkers` excepted."""
         self._seed = seed
         self._random = np.random.default_rng(seed)
-        if self._calibrated is not None:
-            self._calibrated.set_seed(seed)
 
     def prepare(self, width: int, height: int) -> None:
         """Load the network of levels and get it ready for boards of this size, which may take seconds.
@@ -98,19 +99,9 @@ class LevelPlay:
             self._thinker.prepare(width, height)
 
     def configure(self, config: Config) -> None:
-        """Use another configuration for the searches of a network that was loaded for levels."""
-        if self._calibrated is not None:
-            self._calibrated.configure(_without_human_settings(config))
-
-    def clear(self) -> None:
-        """Forget the trees and cached evaluations of that network."""
-        if self._calibrated is not None:
-            self._calibrated.clear()
-
-    def close(self) -> None:
-        """Free that network."""
-        if self._calibrated is not None:
-            self._calibrated.close()
+        """Use another configuration for `own_thinkers`."""
+        for thinker in self.own_thinkers:
+            thinker.configure(_without_human_settings(config))
 
     def describe(self) -> str:
         """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
@@ -144,15 +135,10 @@ class LevelPlay:
         )
         return self._thinker.search_afresh(game, color, limits)
 
-    def draw(
-        self, game: Game, report: SearchReport, is_useless: Callable[[int], bool], left_out: frozenset[int]
-    ) -> int:
-        """Return the move that the level plays after this search, where the game cannot end yet; none of `left_out`."""
-        color = report.to_play
-        found = self._found(game, report, left_out)
-        empty = [point for point in board_points(game.width, game.height) if game.board.color[point] == EMPTY]
-        useless = found.useless | {point for point in empty if is_useless(point)}
-        question = choose_move(game, color, replace(found, useless=useless), self.settings(game), self._random)
+    def draw(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> int:
+        """Return the move that the level plays after this search, where the game cannot end yet; none of `excluded`."""
+        found = self._found(game, report, excluded)
+        question = choose_move(game, report.to_play, found, self.settings(game), self._random)
         lead: float | None = None
         while True:
             try:
@@ -192,14 +178,15 @@ class LevelPlay:
     def _profile(self) -> str:
         return profile_of_level(self.level)
 
-    def _found(self, game: Game, report: SearchReport, left_out: frozenset[int]) -> Found:
+    def _found(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> Found:
+        """Return what the move is drawn from: the search, or what people play."""
         if self._human is None:
-            return found_by_search(game, report, left_out)
+            return found_by_search(game, report, excluded)
         config = self._main.config.with_values({"human.human_profile": self._profile})
         evaluation = evaluate_game(
             self._human, game, report.to_play, config=config, symmetries=(ANY_SYMMETRY,), optimism=0.0
         )
-        return found_by_network(game, report.to_play, evaluation, 0, left_out)
+        return found_by_network(game, report.to_play, evaluation, 0, excluded)
 
     def _lead(self, game: Game) -> float:
         """Return Black's lead in a position by the network."""

@@ -6,6 +6,7 @@ from typing import Final
 from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import EMPTY, PASS, opponent
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.late_game import is_late
 from gtp_engine.go.rules import Scoring
@@ -85,6 +86,12 @@ def capture_of_dead(
         if point in targets and not would_be_self_atari(game.board, point, color):
             return point
     return next((point for point in order if point != PASS), PASS)
+
+
+def useless_points(game: Game, status: StatusEstimate, color: int) -> frozenset[int]:
+    """Return the empty points where a move is useless."""
+    points = board_points(game.width, game.height)
+    return frozenset(p for p in points if game.board.color[p] == EMPTY and is_useless(game, p, status, color))
 
 
 def is_useless(game: Game, point: int, status: StatusEstimate, color: int) -> bool:

@@ -57,7 +57,7 @@ class Found:
     """Of each move that was tried."""
     leads_black: Mapping[int, float]
     """Points after each move that was tried."""
-    useless: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
     """Moves that are not played: they change nothing, or were left out on request."""
 
 
@@ -104,7 +104,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
     likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
-        if point in found.useless:
+        if point in found.excluded:
             continue
         lead = for_color((yield _after(game, point, color)), color)
         if lead > least and blunders.kind(point) is not None and (capture := blunders.refuted(point)) is not None:
@@ -119,7 +119,7 @@ def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[N
     weights = found.policy.astype(np.float64)
     for point, visits in found.visits.items():
         weights[point] += visits
-    weights[[PASS, *found.useless]] = 0.0
+    weights[[PASS, *found.excluded]] = 0.0
     weights[weights < _LEAST_SHARE * weights.max()] = 0.0
     points = np.array([point for point in np.flatnonzero(weights) if game.is_legal(int(point), color)], dtype=np.int64)
     relative = weights[points] / max(weights.max(), 1e-30)

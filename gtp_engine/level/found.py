@@ -12,40 +12,40 @@ from gtp_engine.search.report import SearchReport
 
 
 def found_by_network(
-    game: Game, color: int, evaluation: Evaluation, row: int, left_out: frozenset[int] = frozenset()
+    game: Game, color: int, evaluation: Evaluation, row: int, excluded: frozenset[int] = frozenset()
 ) -> Found:
     """Return what one evaluation, in a row, says about the position of `game` with `color` to play.
 
-    Moves of `left_out` are not played.
+    Moves that change nothing are excluded besides those of `excluded`.
     """
-    useless = _useless(game, color, evaluation.ownership_black[row]) | left_out
+    excluded |= _useless(game, color, evaluation.ownership_black[row])
     policy = evaluation.policy[row]
     return Found(
-        best=_likeliest(game, color, policy, useless),
+        best=_likeliest(game, color, policy, excluded),
         policy=policy,
         lead_black=float(evaluation.lead_black[row]),
         visits={},
         leads_black={},
-        useless=useless,
+        excluded=excluded,
     )
 
 
-def found_by_search(game: Game, report: SearchReport, left_out: frozenset[int] = frozenset()) -> Found:
+def found_by_search(game: Game, report: SearchReport, excluded: frozenset[int] = frozenset()) -> Found:
     """Return what a search found; one that tried no move has the network's evaluation of the root.
 
-    Moves of `left_out` are not played.
+    Moves that change nothing are excluded besides those of `excluded`.
     """
     assert report.raw is not None, "levels need a network"
     color = report.to_play
-    useless = _useless(game, color, report.raw.ownership_black) | left_out
-    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, useless)]
+    excluded |= _useless(game, color, report.raw.ownership_black)
+    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, excluded)]
     return Found(
-        best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, useless),
+        best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, excluded),
         policy=report.raw.policy,
         lead_black=tried[0].lead_black if tried else report.raw.lead_black,
         visits={move.point: move.visits for move in tried},
         leads_black={move.point: move.lead_black for move in tried},
-        useless=useless,
+        excluded=excluded,
     )
 
 
@@ -57,14 +57,14 @@ def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[i
     return frozenset(int(point) for point in np.flatnonzero(penalties < 0.0) if point != PASS)
 
 
-def _is_allowed(game: Game, color: int, point: int, useless: frozenset[int]) -> bool:
-    return point not in useless and (point == PASS or game.is_legal(point, color))
+def _is_allowed(game: Game, color: int, point: int, excluded: frozenset[int]) -> bool:
+    return point not in excluded and (point == PASS or game.is_legal(point, color))
 
 
-def _likeliest(game: Game, color: int, policy: FloatArray, useless: frozenset[int]) -> int:
-    """Return the move of largest probability that changes something; a pass if there is none."""
+def _likeliest(game: Game, color: int, policy: FloatArray, excluded: frozenset[int]) -> int:
+    """Return the legal move of largest probability that is not excluded; a pass if there is none."""
     order = np.argsort(-policy, kind="stable")
     for point in order[policy[order] > 0.0]:
-        if _is_allowed(game, color, int(point), useless):
+        if _is_allowed(game, color, int(point), excluded):
             return int(point)
     return PASS

@@ -10,7 +10,9 @@ from gtp_engine.engine.delay import Delays
 from gtp_engine.engine.request import Request
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.evaluation.positions import view_board
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.search.limits import Restriction
 
 
@@ -230,3 +232,25 @@ def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
 def test_a_level_stays_a_level_after_a_dispute_about_dead_stones() -> None:
     engine = engine_at("20k")
     assert engine.genmove(BLACK, cleanup=True).report.visits == 1
+
+
+@pytest.mark.parametrize("level", ["20k", "9d"])
+def test_no_level_plays_where_nothing_can_change(level: str) -> None:
+    """The search's best move used to be played even in territory that is proved to be the opponent's."""
+    corner = parse_vertex("A1", width=7, height=7)
+
+    class LikesTheCorner(FakeEvaluator):
+        def evaluate(self, positions, count, conditions, out, options):  # type: ignore[no-untyped-def]
+            super().evaluate(positions, count, conditions, out, options)
+            out.policy[:count] *= 0.01
+            out.policy[:count, corner] = 0.99
+            for row in range(count):  # every other move loses 80 points
+                is_in_corner = view_board(positions, row).color[corner] == WHITE
+                out.lead_black[row] = -40.0 if is_in_corner or positions.to_play[row] == WHITE else 40.0
+
+    config = Config().with_values({"play.level": level, "game.board_size": 7, "search.seed": 1, "play.resign": False})
+    engine = Engine(config, evaluator=LikesTheCorner())
+    wall = [f"{column}2" for column in "ABCDEFG"]
+    engine.set_position([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("D1", *wall)], WHITE)
+    outside = {parse_vertex(f"{column}{row}", width=7, height=7) for column in "ABCDEFG" for row in range(3, 8)}
+    assert engine.genmove(WHITE, play=False).point in outside

@@ -56,7 +56,7 @@ def test_a_move_that_was_searched_is_not_evaluated_again():
 
 
 def test_useless_moves_are_not_drawn():
-    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 5.0}, useless=frozenset({BAD})) == {BEST, GOOD}
+    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 5.0}, excluded=frozenset({BAD})) == {BEST, GOOD}
 
 
 def test_a_pass_is_played_only_where_it_is_best():
