@@ -10,7 +10,7 @@ from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.search_factory import new_searcher
 from gtp_engine.engine.shared_networks import SharedNetworks
 from gtp_engine.engine.starting_board import first_board, playable_board
-from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
+from gtp_engine.engine.warm_up import search_kind, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
 from gtp_engine.search.searcher import Searcher
@@ -51,7 +51,7 @@ class EngineBackend:
     def _load_kernels(self, config: Config, log: Callable[[str], None]) -> KernelLoader | None:
         """Load all kernels, or return what loads them while the first queries are answered."""
         evaluator, human = self._networks.main, self._networks.human
-        board, searches = playable_board(evaluator, *first_board(config, evaluator)), searches_of(config, evaluator)
+        board, searches = playable_board(evaluator, *first_board(config, evaluator)), search_kind(config, evaluator)
         if searches == ROLLOUTS or is_cache_filled(searches):  # rollouts are too slow while they are interpreted
             warm_up(config, evaluator, board, log, human)
             kernels = None

@@ -4,12 +4,12 @@ One move, from `Engine.genmove` to the board:
 
     engine            ends the background search; the clock of the colour gives a time budget (`time_manager`)
     decision          `decide`: search, confirm, then resign, pass or play
-    thinker           `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
+    searches          `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
     time_watcher      is called during the search, and stops it in time
     dynamic_advantage follows a handicap game with a playout doubling advantage for the side that started behind
     resignation       counts the moves in a row that were lost; the engine may resign here
     dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
-    game_end          confirms by short searches for both sides (`Thinker.confirm`) that the game can end
+    game_end          confirms by short searches for both sides (`Searches.confirm`) that the game can end
     disputes          finds the groups that these leave in doubt
     life_reading      reads out whether they live, by playing on from the position
     useful_moves      picks a neutral point, or the best move that changes something, or a pass

@@ -26,7 +26,7 @@ from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.engine.useful_moves import (
@@ -51,7 +51,7 @@ def decide(
     game: Game,
     color: int,
     *,
-    thinker: Thinker,
+    searches: Searches,
     budget: TimeBudget,
     start: float,
     request: Request,
@@ -66,30 +66,30 @@ def decide(
     """
     watcher = TimeWatcher(
         _search_budget(game, budget),
-        thinker.config,
-        thinker.thresholds,
+        searches.config,
+        searches.thresholds,
         late=time.perf_counter() - start,
         may_stop_when_won=may_stop_when_won(
-            moves_played=len(game.moves), area=game.width * game.height, config=thinker.config
+            moves_played=len(game.moves), area=game.width * game.height, config=searches.config
         ),
     )
-    search = thinker.search_move if level is None else level.search
+    search = searches.search_move if level is None else level.search
     report = search(game, color, watcher, request, cancel)
     if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
         return Choice(PASS, report, resign=True)
     deadline = start + budget.maximum
-    confirm = partial(thinker.confirm, game, deadline=deadline, cancel=cancel)
+    confirm = partial(searches.confirm, game, deadline=deadline, cancel=cancel)
     # A move is not read out with more visits than were asked for, unless these would prove nothing.
-    visits = max(report.visits, thinker.thresholds.confirm_visits)
-    read_out = LifeReader(thinker, cancel=cancel, deadline=deadline, visits=visits).read_out
-    fill_dame = thinker.uses_network and thinker.config.puct.fill_dame
+    visits = max(report.visits, searches.thresholds.confirm_visits)
+    read_out = LifeReader(searches, cancel=cancel, deadline=deadline, visits=visits).read_out
+    fill_dame = searches.uses_network and searches.config.puct.fill_dame
     left_out = frozenset[int]().union(*(each.points for each in request.restrictions if each.color == color))
     point = choose_move(
         game,
         report,
         confirm,
         read_out,
-        thinker.thresholds,
+        searches.thresholds,
         cleanup=cleanup,
         fill_dame=fill_dame,
         level=level,

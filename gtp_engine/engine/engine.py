@@ -32,10 +32,10 @@ from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
+from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.starting_board import first_board, playable_board
-from gtp_engine.engine.thinker import Thinker
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.engine.warm_up import searches_of, start_loading, warm_up
+from gtp_engine.engine.warm_up import search_kind, start_loading, warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -92,13 +92,13 @@ class Engine:
         self.human: Final = human
         """The human-like network; None without one."""
         check_level(self.config, evaluator)
-        self._thinker: Final = Thinker(self.config, evaluator, human)
-        self._level: Final = LevelPlay(self._thinker, self._seed, load_calibrated)
+        self._searches: Final = Searches(self.config, evaluator, human)
+        self._level: Final = LevelPlay(self._searches, self._seed, load_calibrated)
         self._resignation: Final = Resignation(self.config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
         self._delays: Final = Delays(self._seed)
         self._resigned = EMPTY
-        self._scorer: Final = Scorer(self._thinker)
+        self._scorer: Final = Scorer(self._searches)
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
@@ -225,7 +225,7 @@ class Engine:
         choice = decide(
             self.game,
             color,
-            thinker=self._thinker,
+            searches=self._searches,
             budget=budget,
             start=start,
             request=request,
@@ -266,7 +266,7 @@ class Engine:
             choice = decide(
                 game,
                 color,
-                thinker=self._thinker,
+                searches=self._searches,
                 budget=budget,
                 start=start,
                 request=request,
@@ -285,17 +285,17 @@ class Engine:
     def analyze(self, cancel: CancelToken, color: int | None = None, request: Request | None = None) -> SearchReport:
         """Search the position for `color` (default: the side to play) until cancelled; `request` receives reports."""
         self._background.end()
-        return self._thinker.analyze(self.game.copy(), self._color(color), request or Request(), cancel)
+        return self._searches.analyze(self.game.copy(), self._color(color), request or Request(), cancel)
 
     def start_analysis(self, color: int | None, request: Request, cancel: CancelToken | None = None) -> None:
         """Do the same in the background, until `cancel` or the next search; reports come from the background thread."""
-        analyze = partial(self._thinker.analyze, self.game.copy(), self._color(color), request)
+        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
         self._background.start(analyze, cancel or CancelToken())
 
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
         advantage = self._with_advantage(Request()).advantage_black
-        ponder = partial(self._thinker.ponder, self.game.copy(), PONDER_LIMIT, advantage)
+        ponder = partial(self._searches.ponder, self.game.copy(), PONDER_LIMIT, advantage)
         self._background.start(ponder, cancel or CancelToken())
 
     def timed_search(
@@ -310,9 +310,9 @@ class Engine:
         Its moves are sorted, the best first, also where `genmove` draws its moves at random or as people play.
         """
         self._background.end()
-        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._thinker.thresholds)
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
         cancel, request = cancel or CancelToken(), request or Request()
-        return self._thinker.search_move(self.game, self._color(color), watcher, request, cancel, FirstMove.BEST)
+        return self._searches.search_move(self.game, self._color(color), watcher, request, cancel, FirstMove.BEST)
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -324,12 +324,12 @@ class Engine:
         network.
         """
         self._background.end()
-        return self._thinker.evaluate(self.game, self._color(color), tuple(symmetries), optimism)
+        return self._searches.evaluate(self.game, self._color(color), tuple(symmetries), optimism)
 
     def raw_human_evaluation(self, color: int | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
         """Return the human-like network's evaluation of the position, as `raw_evaluation`; raises ConfigError."""
         self._background.end()
-        return self._thinker.evaluate_as_people(self.game, self._color(color), tuple(symmetries))
+        return self._searches.evaluate_as_people(self.game, self._color(color), tuple(symmetries))
 
     # --- time ---
 
@@ -364,7 +364,7 @@ class Engine:
         self._background.end()
         return self._scorer.estimate(self.game, cancel)
 
-    def chains_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
+    def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
         return groups_with_status(self.game, self.final_status(cancel), status)
 
@@ -406,14 +406,14 @@ class Engine:
         self._background.end()
         if config.play.level != MAX_LEVEL:
             self._level.prepare(self.game.width, self.game.height)
-        self._thinker.configure(config)
+        self._searches.configure(config)
         self._level.configure(config)
         self._resignation.config = config.play
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
         for clock in self._clocks.values():
             clock.drift = config.time.drift
         self.config = config
-        if self._kernels is not None and self._kernels.searches != searches_of(config, self.evaluator):
+        if self._kernels is not None and self._kernels.searches != search_kind(config, self.evaluator):
             self._close_kernels()
             self.load_kernels()
         if "search.seed" in values and config.search.seed is not None:
@@ -424,16 +424,16 @@ class Engine:
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
-        for thinker in self._thinkers:
-            thinker.clear()
+        for searches in self._all_searches:
+            searches.clear()
         self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
         self._seed = seed
         self._background.end()
-        for thinker in self._thinkers:
-            thinker.set_seed(abs(seed))
+        for searches in self._all_searches:
+            searches.set_seed(abs(seed))
         self._level.set_seed(abs(seed))
         self._scorer.clear()
 
@@ -444,8 +444,8 @@ class Engine:
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
         board = self._prepared_board()
-        warm_up(self.config, self._thinker.evaluator, board, progress or (lambda line: None), self._thinker.human)
-        self._thinker.prepare(*board)
+        warm_up(self.config, self._searches.evaluator, board, progress or (lambda line: None), self._searches.human)
+        self._searches.prepare(*board)
 
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
@@ -454,9 +454,9 @@ class Engine:
         are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
         """
         board = self._prepared_board()
-        self._kernels = start_loading(self.config, self._thinker.evaluator, board, self._log, self._thinker.human)
+        self._kernels = start_loading(self.config, self._searches.evaluator, board, self._log, self._searches.human)
         self._owns_kernels = True
-        self._thinker.prepare(*board)
+        self._searches.prepare(*board)
 
     def share_kernels(self, kernels: KernelLoader | None) -> None:
         """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
@@ -477,15 +477,15 @@ class Engine:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
         self._close_kernels()
-        for thinker in self._thinkers:
-            thinker.close()
+        for searches in self._all_searches:
+            searches.close()
 
     # --- helpers ---
 
     @property
-    def _thinkers(self) -> list[Thinker]:
-        """Everything that searches for this engine."""
-        return [self._thinker, *self._level.own_thinkers]
+    def _all_searches(self) -> list[Searches]:
+        """The searches with the engine's own networks, and those with a network that was loaded for levels."""
+        return [self._searches, *self._level.own_searches]
 
     def _close_kernels(self) -> None:
         """End a compiler of our own that is still running."""
@@ -498,7 +498,7 @@ class Engine:
         Raises ModelError (nothing changes then) if the network does not play on such a board.
         """
         if (game.width, game.height) != (self.game.width, self.game.height):
-            self._thinker.prepare(game.width, game.height)  # now, as no clock is running
+            self._searches.prepare(game.width, game.height)  # now, as no clock is running
             if self._level.is_on:
                 self._level.prepare(game.width, game.height)
         self.game = game
@@ -532,7 +532,7 @@ class Engine:
         Levels are measured without: handicap stones make up for ranks.
         """
         is_configured = self.config.puct.playout_doubling_advantage != 0.0
-        if self._level.is_on or is_configured or not self._thinker.knows_advantage:
+        if self._level.is_on or is_configured or not self._searches.knows_advantage:
             return request
         return replace(request, advantage_black=self._dynamic_advantage.black(self.game))
 
@@ -546,7 +546,7 @@ class Engine:
             f"Still compiling ({kernels.loaded} of {kernels.total} kernels are ready): this move is chosen by a small "
             "search."
         )
-        return first_budget(budget), first_request(request, searches_of(self.config, self.evaluator))
+        return first_budget(budget), first_request(request, search_kind(self.config, self.evaluator))
 
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""

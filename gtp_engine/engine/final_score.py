@@ -15,7 +15,7 @@ from gtp_engine.engine.dead_stones import (
     status_map,
 )
 from gtp_engine.engine.life_reading import LifeReader
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
@@ -26,10 +26,10 @@ from gtp_engine.search.rollout_scores import completed
 
 
 class Scorer:
-    """Scores positions with the searches of `thinker`; caches the estimate for the last position unless cancelled."""
+    """Scores positions with the separate search; caches the estimate for the last position unless cancelled."""
 
-    def __init__(self, thinker: Thinker) -> None:
-        self._thinker = thinker
+    def __init__(self, searches: Searches) -> None:
+        self._searches = searches
         self._cached: tuple[object, StatusEstimate, SearchReport] | None = None
 
     def clear(self) -> None:
@@ -69,12 +69,12 @@ class Scorer:
             return self._cached[1:]
         without_passes = game.copy()
         without_passes.undo(game.consecutive_passes)
-        limits = Limits(self._thinker.thresholds.status_visits, cancel=cancel)
-        reports = {color: self._thinker.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
+        limits = Limits(self._searches.thresholds.status_visits, cancel=cancel)
+        reports = {color: self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
         ownerships = tuple(report.ownership_black for report in reports.values())
         status = estimate_status(game, np.mean(ownerships, axis=0))
         if has_both_colors(game) and (game.is_over or not status.is_open):
-            reader = LifeReader(self._thinker, cancel=cancel)
+            reader = LifeReader(self._searches, cancel=cancel)
             ownerships = reader.read_out(game, ownerships, to_play=game.to_play)
             status = estimate_status(game, np.mean(ownerships, axis=0))
         if not cancel.is_cancelled:

@@ -18,7 +18,7 @@ from gtp_engine.config.level import LEVELS, MAX_LEVEL
 from gtp_engine.engine.human_settings import profile_of_level
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
@@ -58,14 +58,14 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
 class LevelPlay:
     """Chooses moves at the configured level; `seed` starts the random numbers.
 
-    `thinker` searches.  If its network has no level table, `load_calibrated` loads the network that ships, which then
-    searches instead; without it, moves are chosen by the table of another network.
+    The engine's `searches` search.  If their network has no level table, `load_calibrated` loads the network that
+    ships, which then searches instead; without it, moves are chosen by the table of another network.
     """
 
-    def __init__(self, thinker: Thinker, seed: int, load_calibrated: Callable[[], Evaluator] | None = None) -> None:
-        self._main: Final = thinker
+    def __init__(self, searches: Searches, seed: int, load_calibrated: Callable[[], Evaluator] | None = None) -> None:
+        self._main: Final = searches
         self._load_calibrated: Final = load_calibrated
-        self._calibrated: Thinker | None = None
+        self._calibrated: Searches | None = None
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self._tables: Final[dict[str, LevelTable]] = {}
@@ -81,12 +81,12 @@ class LevelPlay:
         return self._main.config.play.level
 
     @property
-    def own_thinkers(self) -> list[Thinker]:
-        """What searches with a network that was loaded for levels: one or none; the engine clears and closes it."""
+    def own_searches(self) -> list[Searches]:
+        """The searches with a network that was loaded for levels, if any; the engine clears and closes them."""
         return [] if self._calibrated is None else [self._calibrated]
 
     def set_seed(self, seed: int) -> None:
-        """Start the random numbers anew, those of `own_thinkers` excepted."""
+        """Start the random numbers of the draws anew; the engine does so for `own_searches`."""
         self._seed = seed
         self._random = np.random.default_rng(seed)
 
@@ -96,12 +96,12 @@ class LevelPlay:
         Raises ModelError if that fails.  The main network is prepared by its owner.
         """
         if self._leaves_levels:
-            self._thinker.prepare(width, height)
+            self._searches.prepare(width, height)
 
     def configure(self, config: Config) -> None:
-        """Use another configuration for `own_thinkers`."""
-        for thinker in self.own_thinkers:
-            thinker.configure(_without_human_settings(config))
+        """Use another configuration for `own_searches`."""
+        for searches in self.own_searches:
+            searches.configure(_without_human_settings(config))
 
     def describe(self) -> str:
         """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
@@ -133,7 +133,7 @@ class LevelPlay:
             move_ownership=request.move_ownership,
             cancel=cancel,
         )
-        return self._thinker.search_afresh(game, color, limits)
+        return self._searches.search_afresh(game, color, limits)
 
     def draw(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> int:
         """Return the move that the level plays after this search, where the game cannot end yet; none of `excluded`."""
@@ -154,12 +154,12 @@ class LevelPlay:
         return for_color(report.lead_black, report.to_play) < -points
 
     @property
-    def _thinker(self) -> Thinker:
-        """What searches for moves at the level; raises ModelError if its network cannot be loaded."""
+    def _searches(self) -> Searches:
+        """The searches for moves at the level; raises ModelError if its network cannot be loaded."""
         if self._load_calibrated is None or not self._leaves_levels:
             return self._main
         if self._calibrated is None:
-            self._calibrated = Thinker(_without_human_settings(self._main.config), self._load_calibrated())
+            self._calibrated = Searches(_without_human_settings(self._main.config), self._load_calibrated())
             self._calibrated.set_seed(self._seed)
         return self._calibrated
 
@@ -190,7 +190,7 @@ class LevelPlay:
 
     def _lead(self, game: Game) -> float:
         """Return Black's lead in a position by the network."""
-        return float(self._thinker.evaluate(game, game.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
+        return float(self._searches.evaluate(game, game.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
 
     def _table(self) -> LevelTable:
         """Return the level table of the main network, which is read once."""

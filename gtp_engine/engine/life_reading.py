@@ -17,7 +17,7 @@ import numpy as np
 
 from gtp_engine.engine.dead_stones import Ownership, dead_stones, pass_alive_owners, with_proofs
 from gtp_engine.engine.disputes import Dispute, find_disputes
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.useful_moves import legal_moves
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
@@ -37,16 +37,16 @@ REPLIES: Final = 2
 
 
 class LifeReader:
-    """Reads disputes with the separate search of `thinker`, until `deadline` (of time.perf_counter) or `cancel`.
+    """Reads disputes with the separate search, until `deadline` (of time.perf_counter) or `cancel`.
 
     In any case it takes no longer than LONGEST_SECONDS.  Each move that is read gets at most `visits`, if given.
     """
 
     def __init__(
-        self, thinker: Thinker, *, cancel: CancelToken, deadline: float = inf, visits: int | None = None
+        self, searches: Searches, *, cancel: CancelToken, deadline: float = inf, visits: int | None = None
     ) -> None:
-        self._thinker: Final = thinker
-        usual = thinker.thresholds.reading_visits
+        self._searches: Final = searches
+        usual = searches.thresholds.reading_visits
         self._visits: Final = usual if visits is None else min(usual, visits)
         self._deadline: Final = min(deadline, time.perf_counter() + LONGEST_SECONDS)
         self._cancel: Final = cancel
@@ -94,14 +94,14 @@ class LifeReader:
             cancel=self._cancel,
         )
         settled_moves = 0
-        report = self._thinker.search_afresh(played, first, limits)
+        report = self._searches.search_afresh(played, first, limits)
         while not self._is_out_of_time():
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
             settled_moves = settled_moves + 1 if _is_settled(played, dispute) else 0
             if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * game.width * game.height:
                 return _are_owned(played, dispute)
-            report = self._thinker.search_on(played, limits)
+            report = self._searches.search_on(played, limits)
         return None
 
     def _is_out_of_time(self) -> bool:

@@ -16,7 +16,7 @@ _VISITS: Final = 16
 """Visits of the search that compiles what is not listed: the root, a batch or two, and rollouts from their leaves."""
 
 
-def searches_of(config: Config, evaluator: Evaluator | None) -> str:
+def search_kind(config: Config, evaluator: Evaluator | None) -> str:
     """Return which kind of search a configuration names: NETWORK or ROLLOUTS."""
     return NETWORK if uses_network(config, evaluator) else ROLLOUTS
 
@@ -44,7 +44,7 @@ def warm_up(
     Where kernels are not listed, that takes searches on a board of width and height `board`.  The maps of GoGui's
     analyze menu (ladders, eyes) are compiled on first use.
     """
-    compile_kernels(searches_of(config, evaluator), progress)
+    compile_kernels(search_kind(config, evaluator), progress)
     if not lists_all_kernels(config, evaluator):
         for searcher in new_searches(config, evaluator, human):
             searcher.run(Game(*board), Limits(visits=_VISITS))
@@ -65,6 +65,6 @@ def start_loading(
     if not lists_all_kernels(config, evaluator):
         warm_up(config, evaluator, board, log, human)
         return None
-    kernels = KernelLoader(searches_of(config, evaluator), log)
+    kernels = KernelLoader(search_kind(config, evaluator), log)
     kernels.start()
     return kernels

@@ -178,7 +178,7 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
     loaded: list[str] = []
 
     def start_loading(config: Config, evaluator: Evaluator | None, *_: object) -> KernelLoader:
-        loaded.append(warm_up.searches_of(config, evaluator))
+        loaded.append(warm_up.search_kind(config, evaluator))
         return KernelLoader(loaded[-1], print)
 
     monkeypatch.setattr(engine_module, "start_loading", start_loading)

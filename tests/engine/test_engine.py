@@ -169,7 +169,7 @@ def test_it_plays_whole_games_by_the_rules(rules: str, size: tuple[int, int]) ->
         if engine.game.is_over:
             break
     assert engine.game.is_over
-    dead = [stone for group in engine.chains_by_status("dead") for stone in group]
+    dead = [stone for group in engine.groups_by_status("dead") for stone in group]
     assert engine.score().margin_black == engine.game.score(dead).margin_black
     engine.close()
 
@@ -311,7 +311,7 @@ def test_a_finished_game_is_counted_without_dead_stones(engine: Engine) -> None:
         set_up(engine, text, BLACK)
         engine.play(BLACK, PASS)
         engine.play(WHITE, PASS)
-        dead = {p for group in engine.chains_by_status("dead") for p in group}
+        dead = {p for group in engine.groups_by_status("dead") for p in group}
         assert dead == {point(engine, "B6"), point(engine, "G6")}
         score = engine.score()
         if expected is not None:
@@ -327,7 +327,7 @@ def test_under_tromp_taylor_rules_stones_left_on_the_board_count(engine: Engine)
     estimate = engine.score()
     engine.play(BLACK, PASS)
     engine.play(WHITE, PASS)
-    assert engine.chains_by_status("dead") == []
+    assert engine.groups_by_status("dead") == []
     assert engine.score().margin_black == engine.game.score().margin_black
     assert estimate.margin_black > engine.score().margin_black
 

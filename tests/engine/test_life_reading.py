@@ -13,7 +13,7 @@ from gtp_engine.engine import Engine, life_reading
 from gtp_engine.engine.dead_stones import Ownership
 from gtp_engine.engine.disputes import SURE, find_disputes
 from gtp_engine.engine.life_reading import LifeReader
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
@@ -86,10 +86,10 @@ def ownership_of(game: Game, **values: float) -> Ownership:
 
 
 @pytest.fixture(params=["network", "rollouts"])
-def thinker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Thinker]:
+def searches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Searches]:
     monkeypatch.setattr(life_reading, "LONGEST_SECONDS", math.inf)
     config = Config().with_values({"search.seed": "1", "search.threads": "1"})
-    made = Thinker(config, KnowingEvaluator() if request.param == "network" else None)
+    made = Searches(config, KnowingEvaluator() if request.param == "network" else None)
     yield made
     made.close()
 
@@ -124,9 +124,9 @@ def test_what_benson_proves_is_not_in_doubt() -> None:
 def test_a_proof_overrules_the_ownership() -> None:
     """Else a chain that is alive for certain is taken off the board, where the network thinks so, before reading."""
     game = game_of(PROVED)
-    thinker = Thinker(Config(), None)
-    (found,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [ownership_of(game, C3=1.0)])
-    thinker.close()
+    searches = Searches(Config(), None)
+    (found,) = LifeReader(searches, cancel=CancelToken()).read_out(game, [ownership_of(game, C3=1.0)])
+    searches.close()
     chain = game.chain(parse_vertex("C3", width=game.width, height=game.height))
     assert (found[chain] == -1.0).all()
 
@@ -163,62 +163,64 @@ def test_only_moves_two_steps_from_the_stones_are_read() -> None:
     ],
     ids=["dead", "dead though it moves", "alive", "alive though attacked"],
 )
-def test_the_life_of_a_group_is_read_out(thinker: Thinker, text: str, vertex: str, to_play: int, expected: int) -> None:
-    assert owner_read_out(thinker, text, vertex, to_play) == expected
+def test_the_life_of_a_group_is_read_out(
+    searches: Searches, text: str, vertex: str, to_play: int, expected: int
+) -> None:
+    assert owner_read_out(searches, text, vertex, to_play) == expected
 
 
 @pytest.mark.parametrize(("to_play", "expected"), [(EMPTY, 0), (BLACK, 1), (WHITE, -1)])
-@pytest.mark.parametrize("thinker", ["rollouts"], indirect=True)
-def test_the_next_move_decides_about_unsettled_stones(thinker: Thinker, to_play: int, expected: int) -> None:
-    assert owner_read_out(thinker, SECOND_EYE_AT_D2, "A1", to_play) == expected
+@pytest.mark.parametrize("searches", ["rollouts"], indirect=True)
+def test_the_next_move_decides_about_unsettled_stones(searches: Searches, to_play: int, expected: int) -> None:
+    assert owner_read_out(searches, SECOND_EYE_AT_D2, "A1", to_play) == expected
 
 
-def owner_read_out(thinker: Thinker, text: str, vertex: str, to_play: int) -> float:
+def owner_read_out(searches: Searches, text: str, vertex: str, to_play: int) -> float:
     """Return the ownership of a chain about which the searches are in doubt."""
     game = game_of(text)
     doubtful = ownership_of(game, **{vertex: 0.1})
-    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [doubtful], to_play=to_play)
+    (ownership,) = LifeReader(searches, cancel=CancelToken()).read_out(game, [doubtful], to_play=to_play)
     point = parse_vertex(vertex, width=game.width, height=game.height)
     assert doubtful[point] == 0.1, "the searches' own is kept"
     return float(ownership[point])
 
 
-def test_both_sides_of_a_seki_live(thinker: Thinker) -> None:
+def test_both_sides_of_a_seki_live(searches: Searches) -> None:
     game = game_of(SEKI_DIAGRAM)
     doubtful = ownership_of(game, F2=0.1, K2=-0.1)
-    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [doubtful])
+    (ownership,) = LifeReader(searches, cancel=CancelToken()).read_out(game, [doubtful])
     assert ownership[parse_vertex("F2", width=17, height=2)] == 1
     assert ownership[parse_vertex("K2", width=17, height=2)] == -1
 
 
-def test_what_a_group_surrounds_goes_with_it(thinker: Thinker) -> None:
+def test_what_a_group_surrounds_goes_with_it(searches: Searches) -> None:
     game = game_of(ONE_EYE)
-    (ownership,) = LifeReader(thinker, cancel=CancelToken()).read_out(game, [ownership_of(game, B2=0.1)])
+    (ownership,) = LifeReader(searches, cancel=CancelToken()).read_out(game, [ownership_of(game, B2=0.1)])
     assert ownership[parse_vertex("A3", width=9, height=3)] == -1, "the eye of a dead group"
 
 
-def test_without_time_the_expected_ownership_stays(thinker: Thinker) -> None:
+def test_without_time_the_expected_ownership_stays(searches: Searches) -> None:
     game = game_of(ONE_EYE)
     doubtful = ownership_of(game, B2=0.1)
     cancelled = CancelToken()
     cancelled.cancel()
-    for reader in (LifeReader(thinker, cancel=cancelled), LifeReader(thinker, cancel=CancelToken(), deadline=0.0)):
+    for reader in (LifeReader(searches, cancel=cancelled), LifeReader(searches, cancel=CancelToken(), deadline=0.0)):
         assert np.array_equal(reader.read_out(game, [doubtful])[0], doubtful)
 
 
 def test_a_reading_takes_no_more_visits_than_given() -> None:
     evaluator = KnowingEvaluator()
-    thinker = Thinker(Config().with_values({"search.seed": "1"}), evaluator)
+    searches = Searches(Config().with_values({"search.seed": "1"}), evaluator)
     game = game_of(FOUR_IN_A_ROW)
     rows = []
     for visits in (4, 8, None):
         before = evaluator.rows
-        LifeReader(thinker, cancel=CancelToken(), visits=visits).read_out(game, [ownership_of(game, A1=0.1)])
+        LifeReader(searches, cancel=CancelToken(), visits=visits).read_out(game, [ownership_of(game, A1=0.1)])
         rows.append(evaluator.rows - before)
     assert rows[0] <= 4 * 2 * game.width * game.height
     assert rows == sorted(rows)
     assert rows[1] < rows[2]
-    thinker.close()
+    searches.close()
 
 
 # --- scores ---
@@ -247,7 +249,7 @@ def test_groups_that_the_network_gets_wrong_are_dead(
     shipped.load_sgf(f"(;SZ[9]KM[7]{moves.replace('B[', ';B[').replace('W[', ';W[')})")
     shipped.set_rules(Rules.parse(rules))
     assert str(shipped.score()) == score
-    assert any(parse_vertex(vertex, width=9, height=9) in group for group in shipped.chains_by_status("dead"))
+    assert any(parse_vertex(vertex, width=9, height=9) in group for group in shipped.groups_by_status("dead"))
 
 
 def test_a_cancelled_score_is_not_kept() -> None:

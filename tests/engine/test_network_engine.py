@@ -111,7 +111,7 @@ def test_dead_stones_are_captured_where_the_rules_count_what_is_left(rules: str,
         engine.genmove(BLACK)
         engine.play(WHITE, PASS)
     assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
-    assert {p for chain in engine.chains_by_status("dead") for p in chain} <= {point(engine, "A7")}
+    assert {p for chain in engine.groups_by_status("dead") for p in chain} <= {point(engine, "A7")}
     engine.close()
 
 
@@ -138,7 +138,7 @@ def test_scores_come_from_the_network(engine: Engine) -> None:
     engine.set_komi(0.5)
     set_up(engine, DEAD_STONE)
     dead = [point(engine, "A7")]
-    assert engine.chains_by_status("dead") == [dead]
+    assert engine.groups_by_status("dead") == [dead]
     assert engine.score() == engine.game.score(dead)
     engine.play(BLACK, PASS)
     engine.play(WHITE, PASS)

@@ -44,4 +44,4 @@ def final_status_list(server: "GtpServer", args: Args) -> str:
     if status not in STATUSES:
         raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))
     engine = server.engine
-    return "\n".join(show_vertices(engine.game, chain) for chain in engine.chains_by_status(status, server.cancel))
+    return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))

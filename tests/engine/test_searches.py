@@ -9,7 +9,7 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine.request import Request
-from gtp_engine.engine.thinker import Thinker
+from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -35,11 +35,11 @@ def test_few_visits_suffice_only_with_a_networks_ownership(
 ) -> None:
     evaluator = FakeEvaluator(has_ownership=has_ownership)
     config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
-    assert Thinker(config, evaluator).thresholds is thresholds
+    assert Searches(config, evaluator).thresholds is thresholds
 
 
 def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
-    assert Thinker(Config(), FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
+    assert Searches(Config(), FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
 
 
 @pytest.mark.parametrize("anti_mirror", [True, False])
@@ -51,11 +51,11 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
     def run(game: Game, limits: Limits, *, to_play: int) -> None:
         found.append(limits.anti_mirror)
 
-    thinker = Thinker(config, FakeEvaluator())
-    monkeypatch.setattr(thinker._game_search, "run", run)
+    searches = Searches(config, FakeEvaluator())
+    monkeypatch.setattr(searches._game_search, "run", run)
     watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK_THRESHOLDS)
-    thinker.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
-    thinker.analyze(Game(5), BLACK, Request(), CancelToken())
+    searches.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
+    searches.analyze(Game(5), BLACK, Request(), CancelToken())
     assert found == [anti_mirror, False]
 
 
@@ -70,15 +70,15 @@ def traced() -> Iterator[None]:
 @pytest.mark.parametrize(("evaluator", "visits"), [(FakeEvaluator(), 12_000), (None, 60_000)], ids=["puct", "rollouts"])
 def test_clearing_gives_the_memory_of_the_trees_back(evaluator: Evaluator | None, visits: int) -> None:
     """The arrays are seen by tracemalloc, to which numpy reports them."""
-    thinker = Thinker(Config().with_values({"search.seed": "1", "search.threads": "1"}), evaluator)
+    searches = Searches(Config().with_values({"search.seed": "1", "search.threads": "1"}), evaluator)
     game = Game(9)
-    thinker.search_afresh(game, BLACK, Limits(100))
-    thinker.clear()
+    searches.search_afresh(game, BLACK, Limits(100))
+    searches.clear()
     before, _ = tracemalloc.get_traced_memory()
-    thinker.search_afresh(game, BLACK, Limits(visits))
+    searches.search_afresh(game, BLACK, Limits(visits))
     grown, _ = tracemalloc.get_traced_memory()
-    thinker.clear()
+    searches.clear()
     after, _ = tracemalloc.get_traced_memory()
     assert grown - before > 10 * 2**20
     assert after - before < 2**20
-    thinker.close()
+    searches.close()

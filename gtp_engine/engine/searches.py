@@ -28,8 +28,8 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.time_manager import TimeBudget
 
 
-class Thinker:
-    """Searches for an engine; with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
+class Searches:
+    """The searches of an engine: with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
 
     Raises ConfigError if the configuration requires a network and there is none.
     """
@@ -178,7 +178,7 @@ class Thinker:
             self.set_seed(self._seed)
 
     def close(self) -> None:
-        """End the searches and free the network; the thinker cannot be used afterwards."""
+        """End the searches and free the networks."""
         self._game_search.close()
         self._separate_search.close()
         for evaluator in self._evaluators:
