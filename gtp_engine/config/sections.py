@@ -239,10 +239,11 @@ class GtpConfig(Section, name="gtp"):
         True, "Load and write game records by the names of files.  Always off for engines that play over a network."
     )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
-    # Sabaki, Lizzie and LizzieYzy assume the side to move; KataGo's name is reportAnalysisWinratesAs.
+    # Sabaki, Lizzie and LizzieYzy assume the side to move.
     analysis_perspective: str = option(
         "sidetomove",
-        "Whose winrate, score and ownership kata-analyze and similar commands report.",
+        "Whose winrate, score and ownership GTP commands such as kata-analyze report "
+        "(reportAnalysisWinratesAs in GTP); for `gtp-engine analysis` see --perspective.",
         choices=("sidetomove", "black", "white"),
     )
 
@@ -272,7 +273,8 @@ class AnalysisConfig(Section, name="analysis"):
     )
     perspective: str = option(
         "black",
-        "Whose winrate, score, utility and ownership the analysis server reports.",
+        "Whose winrate, score, utility and ownership `gtp-engine analysis` reports "
+        "(reportAnalysisWinratesAs in a query); for GTP commands see --analysis-perspective.",
         choices=("black", "white", "sidetomove"),
     )
     # KaTrain sends three kinds at once: an endless one, the position on the board, the rest of the game.
