@@ -2,7 +2,8 @@
 
 One move, from `Engine.genmove` to the board:
 
-    engine            ends the background search; the clock of the colour gives a time budget (`time_manager`)
+    engine            ends the background search, has a move chosen, plays it and takes its time off the clock
+    move_chooser      the clock of the colour gives a time budget (`time_manager`); logs the choice, waits as configured
     decision          `decide`: search, confirm, then resign, pass or play
     searches          `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
     time_watcher      is called during the search, and stops it in time
@@ -14,7 +15,7 @@ One move, from `Engine.genmove` to the board:
     life_reading      reads out whether they live, by playing on from the position
     useful_moves      picks a neutral point, or the best move that changes something, or a pass
     level_play        draws the move instead, for a level below full strength (`level`)
-    choice            the result; `engine` logs it, plays it on the game and takes its time off the clock
+    choice            the result, and its line for the log
 
 Around it:
 

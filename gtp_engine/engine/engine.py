@@ -1,6 +1,6 @@
 """The engine's interface for protocols, the command line and programs; no text except SGF.
 
-A genmove: budget from the clock → `decision.decide` → play.  The controller's moves and our own go through the same
+A genmove: `MoveChooser` chooses, `play_choice` plays.  The controller's moves and our own go through the same
 `Game.play`.
 
 All methods are for one thread.  A method that searches takes a cancel token, by which any thread ends its searches
@@ -11,7 +11,6 @@ early; they return what they have found.  Background jobs (pondering after our o
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -20,18 +19,14 @@ from gtp_engine.config import Config
 from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.config.option import Value
 from gtp_engine.engine.background import PONDER_LIMIT, Background
-from gtp_engine.engine.choice import Choice, describe
+from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
-from gtp_engine.engine.decision import decide
-from gtp_engine.engine.delay import Delays, wait
-from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.final_score import Scorer
-from gtp_engine.engine.first_moves import first_budget, first_request
 from gtp_engine.engine.human_settings import human_settings_at_start, with_profile_of_level
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
+from gtp_engine.engine.move_chooser import MoveChooser, MoveTask
 from gtp_engine.engine.request import Request
-from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.time_watcher import TimeWatcher
@@ -48,7 +43,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
-from gtp_engine.time_manager import TimeBudget, budget
+from gtp_engine.time_manager import TimeBudget
 
 _FIXED_SECTIONS: Final = {
     "game": "use boardsize, komi and kata-set-rules",
@@ -94,9 +89,7 @@ class Engine:
         check_level(self.config, evaluator)
         self._searches: Final = Searches(self.config, evaluator, human)
         self._level: Final = LevelPlay(self._searches, self._seed, load_calibrated)
-        self._resignation: Final = Resignation(self.config.play)
-        self._dynamic_advantage: Final = DynamicAdvantage(self.config.puct.dynamic_advantage)
-        self._delays: Final = Delays(self._seed)
+        self._chooser: Final = MoveChooser(self._searches, self._level, self._seed, self._log)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)
         self.set_seed(self._seed)
@@ -199,7 +192,7 @@ class Engine:
     def undo(self, count: int = 1) -> None:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
-        self._resignation.reset()
+        self._chooser.forget_lost_moves()
         self._resigned = EMPTY
 
     def genmove(
@@ -220,26 +213,12 @@ class Engine:
         """
         start, cancel = time.perf_counter(), cancel or CancelToken()
         self._background.end()
-        budget, request = self._limits(color, self._with_advantage(request or Request()))
-        resignation = self._resignation if play and not cleanup else None
-        choice = decide(
-            self.game,
-            color,
-            searches=self._searches,
-            budget=budget,
-            start=start,
-            request=request,
-            cancel=cancel,
-            resignation=resignation,
-            cleanup=cleanup,
-            level=self._chosen_level(),
-        )
-        self._log(describe(self.game, choice, request))
-        self._delay(choice, start + budget.maximum, cancel)
+        task = self._prepare(self.game, color, request or Request(), start)
+        choice = self._chooser.choose(task, cancel, may_resign=play and not cleanup, cleanup=cleanup)
         if play and (play_if_cancelled or not cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start, cancel)
         elif play:
-            self._resignation.reset()  # the next search for this move is not another lost move
+            self._chooser.forget_lost_moves()  # the next search for this move is not another lost move
         return choice
 
     def play_choice(self, color: int, choice: Choice, seconds: float, cancel: CancelToken | None = None) -> None:
@@ -248,7 +227,7 @@ class Engine:
         `seconds` are taken off the clock; `cancel` ends the pondering.
         """
         self._resigned = color if choice.resign else EMPTY
-        self._dynamic_advantage.record(self.game, choice.report)
+        self._chooser.record(self.game, choice)
         if not choice.resign:
             self.game.play(Move(color, choice.point))
         self._clocks[color].spend(seconds)
@@ -259,22 +238,10 @@ class Engine:
         self, color: int, request: Request, done: Callable[[Choice], None], cancel: CancelToken | None = None
     ) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
-        start, game = time.perf_counter(), self.game.copy()
-        budget, request = self._limits(color, self._with_advantage(request))
+        task = self._prepare(self.game.copy(), color, request, time.perf_counter())
 
         def choose(cancel: CancelToken) -> None:
-            choice = decide(
-                game,
-                color,
-                searches=self._searches,
-                budget=budget,
-                start=start,
-                request=request,
-                cancel=cancel,
-                level=self._chosen_level(),
-            )
-            self._log(describe(game, choice, request))
-            self._delay(choice, start + budget.maximum, cancel)
+            choice = self._chooser.choose(task, cancel)
             if not cancel.is_cancelled:
                 done(choice)
 
@@ -294,7 +261,7 @@ class Engine:
 
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
-        advantage = self._with_advantage(Request()).advantage_black
+        advantage = self._chooser.advantage_black(self.game)
         ponder = partial(self._searches.ponder, self.game.copy(), PONDER_LIMIT, advantage)
         self._background.start(ponder, cancel or CancelToken())
 
@@ -408,8 +375,7 @@ class Engine:
             self._level.prepare(self.game.width, self.game.height)
         self._searches.configure(config)
         self._level.configure(config)
-        self._resignation.config = config.play
-        self._dynamic_advantage.per_point = config.puct.dynamic_advantage
+        self._chooser.configure(config)
         for clock in self._clocks.values():
             clock.drift = config.time.drift
         self.config = config
@@ -521,32 +487,11 @@ class Engine:
         self.game.set_handicap(placed)
         return placed
 
-    def _budget(self, color: int) -> TimeBudget:
-        """Return the time for the next move of `color`."""
-        played, area = len(self.game.moves), self.game.width * self.game.height
-        return budget(self._clocks[color], moves_played=played, area=area, config=self.config)
-
-    def _with_advantage(self, request: Request) -> Request:
-        """Return a request for a move to play, with the advantage of a handicap game unless one is configured.
-
-        Levels are measured without: handicap stones make up for ranks.
-        """
-        is_configured = self.config.puct.playout_doubling_advantage != 0.0
-        if self._level.is_on or is_configured or not self._searches.knows_advantage:
-            return request
-        return replace(request, advantage_black=self._dynamic_advantage.black(self.game))
-
-    def _limits(self, color: int, request: Request) -> tuple[TimeBudget, Request]:
-        """Return the time for the next move of `color` and the request, small ones while kernels are being compiled."""
-        budget, kernels = self._budget(color), self._kernels
-        if kernels is None or not kernels.is_compiling:
-            self.wait_for_kernels()
-            return budget, request
-        self._log(
-            f"Still compiling ({kernels.loaded} of {kernels.total} kernels are ready): this move is chosen by a small "
-            "search."
+    def _prepare(self, game: Game, color: int, request: Request, start: float) -> MoveTask:
+        """Return the task of choosing a move in `game`, with the time of `color`; it began at `start`."""
+        return self._chooser.prepare(
+            game, color, request, clock=self._clocks[color], start=start, kernels=self._kernels
         )
-        return first_budget(budget), first_request(request, search_kind(self.config, self.evaluator))
 
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""
@@ -555,15 +500,6 @@ class Engine:
         if board != current:  # no reason to fail: controllers often set another board before the first move
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board
-
-    def _chosen_level(self) -> LevelPlay | None:
-        """Return what plays at a level, None at full strength."""
-        return self._level if self._level.is_on else None
-
-    def _delay(self, choice: Choice, deadline: float, cancel: CancelToken) -> None:
-        """Wait as a person does before this move, if configured, but not beyond the deadline or a cancellation."""
-        seconds = self._delays.seconds(choice, self.config.play)
-        wait(min(seconds, deadline - time.perf_counter()), cancel)
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color
