@@ -98,8 +98,9 @@ class SearchReport:
     """The state of a search.
 
     `visits` are those of the root, the reused tree's included; `playouts` those of this search; `seconds` its duration.
-    `moves` are sorted, the best first.  `ownership_black` is float[n], in [−1, 1] per padded point: the mean over
-    `ownership_samples`, which are rollouts played to the end or evaluations by a network.
+    `moves` are sorted, the best first, unless `Limits.first_move` says otherwise.  `ownership_black` is float[n], in
+    [−1, 1] per padded point: the mean over `ownership_samples`, which are rollouts played to the end or evaluations by
+    a network.
     """
 
     to_play: int
@@ -132,20 +133,22 @@ class SearchReport:
 
     @property
     def best(self) -> MoveReport | None:
-        """The move with the most visits, or None before the first playout."""
+        """The first move, or None before the first playout."""
         return self.moves[0] if self.moves else None
 
     @property
     def best_point(self) -> int:
-        """The point of the best move, or NULL_POINT."""
+        """The point of the first move, or NULL_POINT."""
         return self.moves[0].point if self.moves else NULL_POINT
 
     @property
     def winrate(self) -> float:
-        """The winrate in [0, 1] of the side to play: its best move's, or the root's while that has few visits."""
-        value = self.value_black
-        if self.moves and self.moves[0].visits >= FEW_VISITS:
-            value = self.moves[0].value_black
+        """The winrate in [0, 1] of the side to play: its best move's, or the root's while that has few visits.
+
+        Where the first move was drawn, the best one is the one drawn most often.
+        """
+        best = max(self.moves, key=lambda move: move.selection_weight, default=None)
+        value = self.value_black if best is None or best.visits < FEW_VISITS else best.value_black
         return winrate_of(value, self.to_play)
 
 

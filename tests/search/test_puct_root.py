@@ -30,6 +30,7 @@ from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy, useless_points
 from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, WEIGHT
+from gtp_engine.search.report import FEW_VISITS
 
 
 def points(game: Game, *vertices: str) -> list[int]:
@@ -139,6 +140,18 @@ def test_a_temperature_varies_the_move_and_nothing_else() -> None:
         visits = sorted(move.visits for move in report.moves)
     assert len(best) > 2
     assert visits == sorted(move.visits for move in search(Game(7), 100, ShapedEvaluator()).moves)
+
+
+def test_the_winrate_is_the_best_moves_whichever_is_drawn() -> None:
+    """It used to be that of the move drawn, for which the engine could resign."""
+    plain = search(Game(7), 200, ShapedEvaluator())
+    assert plain.moves[0].visits >= FEW_VISITS
+    limits, drawn = Limits(200, first_move=FirstMove.DRAWN), set()
+    for seed in range(12):
+        report = search(Game(7), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
+        drawn.add(report.best_point)
+        assert report.winrate == plain.winrate
+    assert len(drawn) > 2
 
 
 @pytest.mark.parametrize("first_move", [FirstMove.BEST, FirstMove.LIKELIEST])
