@@ -64,7 +64,7 @@ class Scorer:
 
         Passes at the end of the game are left out: they decide nothing, but to a network they are moves.
         """
-        key = (game.hash, game.to_play, game.rules, game.komi, len(game.moves))
+        key = (game.hash, game.to_play, game.rules, game.komi, game.moves)
         if self._cached is not None and self._cached[0] == key:
             return self._cached[1:]
         without_passes = game.copy()

@@ -332,6 +332,27 @@ def test_under_tromp_taylor_rules_stones_left_on_the_board_count(engine: Engine)
     assert estimate.margin_black > engine.score().margin_black
 
 
+def test_an_estimate_is_not_taken_for_another_game_with_the_same_stones(engine: Engine) -> None:
+    """The estimate was kept by the number of moves, so that it was the same after two passes and without them."""
+    searched: list[int] = []
+    search_afresh = engine._searches.search_afresh
+
+    def search(game, to_play, limits):  # type: ignore[no-untyped-def]
+        searched.append(len(game.moves))
+        return search_afresh(game, to_play, limits)
+
+    engine._searches.search_afresh = search  # type: ignore[method-assign]
+    point = parse_vertex("C3", width=engine.game.width, height=engine.game.height)
+    first, second = [Move(BLACK, point), Move(WHITE, PASS), Move(BLACK, PASS)], [PASS, PASS, point]
+    engine.play_sequence(first)
+    engine.estimate()
+    assert set(searched) == {1}
+    engine.undo(3)
+    engine.play_sequence(Move(color, move) for color, move in zip((BLACK, WHITE, BLACK), second, strict=True))
+    engine.estimate()
+    assert set(searched) == {1, 3}
+
+
 # --- records ---
 
 
