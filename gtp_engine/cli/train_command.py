@@ -164,6 +164,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
     Everything goes into FOLDER, best one in memory such as /dev/shm/plan. The same command runs the next part, until
     the --minutes are over; each part ends within --part minutes and leaves a network, tables and a report in
     FOLDER/results, at most 8 files of 16 MiB. How long to generate and to train follows from measured speeds.
+    Ctrl-C ends a part early, with the same files.
     """
     began = time.monotonic()
     check_torch()
@@ -176,7 +177,10 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
         state = run_part(settings, folder, teacher, player, bar, is_stopped, init=init, began=began)
     left = 60 * settings.minutes - state.used
     if left > 0 and not all(state.network(planned.shape.title).done for planned in settings.planned_networks()):
-        click.echo(f"{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
+        interrupted = "Interrupted; " if is_stopped() else ""
+        click.echo(f"{interrupted}{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
+        if is_stopped():
+            sys.exit(INTERRUPTED)
 
 
 def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:

@@ -1,6 +1,7 @@
 """The plan of half an hour in miniature: the same steps on a processor, with networks that know nothing."""
 
 import errno
+import signal
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 from training.needs_torch import torch
 from training.toy import tiny_module, write_data
 
+from gtp_engine.cli import cli
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.progress import ProgressBar
@@ -27,7 +30,7 @@ from gtp_engine.training.distillation.plan.results import write_results
 from gtp_engine.training.distillation.plan.run_part import _Part, run_part
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.plan.speeds import TrainingSpeed, choose_training, main_boards
-from gtp_engine.training.distillation.plan.state import NetworkState, read_state
+from gtp_engine.training.distillation.plan.state import NetworkState, PlanState, read_state
 from gtp_engine.training.distillation.shards import bytes_of, is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
@@ -112,6 +115,30 @@ def test_a_plan_begins_with_a_network_of_a_planned_size(tmp_path: Path) -> None:
         pytest.raises(ConfigError, match=r"init.onnx' is a b3c6: expected .* sizes, b1c6"),
     ):
         run_part(MINIATURE, tmp_path, init, None, log, never, init=init)
+
+
+@pytest.mark.parametrize(
+    ("is_interrupted", "is_done", "status", "message"),
+    [
+        (False, False, 0, "16.0 minutes are left: the same command runs the next part.\n"),
+        (True, False, 130, "Interrupted; 16.0 minutes are left: the same command runs the next part.\n"),
+        (True, True, 0, ""),
+    ],
+)
+def test_an_interrupted_plan_tells_a_script_so(
+    monkeypatch: pytest.MonkeyPatch, is_interrupted: bool, is_done: bool, status: int, message: str
+) -> None:
+    """What follows in the script would otherwise begin with an unfinished network."""
+
+    def run_part(settings: PlanSettings, *_: object, **__: object) -> PlanState:
+        if is_interrupted:
+            signal.raise_signal(signal.SIGTERM)
+        return PlanState({}, used=60 * 4.0, networks={"b1c6": NetworkState(done=is_done)})
+
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.run_part", run_part)
+    flags = ("--teacher=teacher.onnx", "--minutes=20", "--networks=b1c6")
+    done = CliRunner().invoke(cli, ["train", "plan", "folder", *flags])
+    assert (done.exit_code, done.stderr) == (status, message)
 
 
 def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
