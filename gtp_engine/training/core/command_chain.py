@@ -5,10 +5,12 @@ commands without a product (runs, matches) resume by themselves.
 """
 
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Final, NamedTuple
 
 from gtp_engine.streams import write_log
@@ -58,13 +60,36 @@ def carry_out(step: Step, number: str) -> int:
 
 
 def _status_of(command: Sequence[str]) -> int:
-    """Run a command; return its exit status.  Ctrl-C, which it receives too, is raised once it has ended by itself."""
-    process = subprocess.Popen(command)
+    """Run a command; return its exit status.  Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once it has ended.
+
+    It ends by itself, since it may be writing its checkpoint, and has received Ctrl-C too; SIGTERM is passed on to it.
+    """
+    process: subprocess.Popen[bytes] | None = None
+    is_terminated = is_early = False
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        nonlocal is_terminated, is_early
+        is_terminated = True
+        if process is None:
+            is_early = True
+        else:
+            process.terminate()
+
+    before = signal.signal(signal.SIGTERM, pass_on)
     try:
-        return process.wait()
-    except KeyboardInterrupt:  # `subprocess.run` would kill the command, which may be writing its checkpoint
-        process.wait()
-        raise
+        process = subprocess.Popen(command)
+        if is_early:
+            process.terminate()
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:  # `subprocess.run` would kill the command
+            process.wait()
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if is_terminated:
+        raise KeyboardInterrupt
+    return status
 
 
 def carry_out_all(steps: Sequence[Step]) -> int:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ def end(*_):
     Path("saved").touch()
     sys.exit(130)
 
-signal.signal(signal.SIGINT, end)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, end)
 Path("begun").touch()
 time.sleep(60)
 """
@@ -65,18 +67,49 @@ carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 """
 
 
+def interrupted_chain(folder: Path, interrupt: Callable[[int], None]) -> tuple[int, str]:
+    """Run the chain and interrupt it, by its process id, during its command; return its status and what it printed."""
+    chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
+    with subprocess.Popen(chain, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (folder / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        interrupt(process.pid)
+        _, said = process.communicate(timeout=bound(60))
+    return process.returncode, said
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_lets_a_command_end_by_itself(tmp_path: Path) -> None:
     """The terminal sends it to the command as well as to the chain, which waits for the command's checkpoint."""
-    chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
-    with subprocess.Popen(chain, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        while not (tmp_path / "begun").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=bound(60))
-    assert (tmp_path / "saved").exists() and process.returncode and said.endswith("KeyboardInterrupt\n")
+    status, said = interrupted_chain(tmp_path, lambda process: os.killpg(process, signal.SIGINT))
+    assert (tmp_path / "saved").exists() and status and said.endswith("KeyboardInterrupt\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+@pytest.mark.usefixtures("interruptible")
+def test_sigterm_ends_the_command_too(tmp_path: Path) -> None:
+    """Whatever sends it, such as `kill` or the end of a container, sends it to the chain alone."""
+    status, said = interrupted_chain(tmp_path, lambda process: os.kill(process, signal.SIGTERM))
+    assert (tmp_path / "saved").exists() and status and said.endswith("KeyboardInterrupt\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+def test_sigterm_while_a_command_is_started_ends_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Popen(subprocess.Popen[bytes]):
+        def __init__(self, command: list[str]) -> None:
+            super().__init__(command)
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("gtp_engine.training.core.command_chain.subprocess.Popen", Popen)
+    after, handler = tmp_path / "after", signal.getsignal(signal.SIGTERM)
+    steps = [Step("Long", (sys.executable, "-c", "import time; time.sleep(60)")), Step("Never", writes(after, "x"))]
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out_all(steps)
+    assert time.monotonic() - began < bound(30) and not after.exists()
+    assert signal.getsignal(signal.SIGTERM) is handler
 
 
 def test_the_engine_as_a_player_of_matches() -> None:
