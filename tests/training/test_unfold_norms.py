@@ -102,7 +102,7 @@ def test_training_goes_on_from_a_file_with_norms(tmp_path: Path, in_memory: bool
     assert loop.checkpoint().state["stream"] == place, "the batches that were measured are trained on too"
     for one, other in zip(
         run(loop.average.module, 5, 5),
-        run(first_module(config, facts_of(config.data / "train")).eval(), 5, 5),
+        run(first_module(config, facts_of(config.data / "train"), print).eval(), 5, 5),
         strict=True,
     ):
         assert np.allclose(one, other, rtol=1e-3, atol=1e-3)

@@ -29,7 +29,7 @@ def run_training(
     if checkpoint is None and has_checkpoint(config.out):
         advice = "resume it, or give another folder"
         raise TrainingError(problem(f"there is a run in {shown_path(config.out)} already", advice=advice))
-    loop = new_loop(config, checkpoint)
+    loop = new_loop(config, checkpoint, log=bar.log)
     parameters = sum(each.numel() for each in loop.module.parameters())
     counts = count_positions(config.data / TRAIN)
     positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in counts.items())

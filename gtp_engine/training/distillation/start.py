@@ -1,5 +1,6 @@
 """Where training begins: a new network, or the weights of a file."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,23 +29,48 @@ class DataFacts(NamedTuple):
     """The names of the networks that labelled them."""
     has_advantages: bool
     """Whether games were played with playout doubling advantages."""
-    has_all_labels: bool
-    """Whether there are labels for the outputs of `new.WITH_ERRORS`."""
+    has_optimistic_policy: bool
+    """Whether there are labels for an optimistic policy."""
+    has_errors: bool
+    """Whether there are labels for the time left and the expected errors."""
+
+    @property
+    def has_all_labels(self) -> bool:
+        """Whether there are labels for the outputs of `new.WITH_ERRORS`."""
+        return self.has_optimistic_policy and self.has_errors
 
 
-def first_module(config: TrainConfig, facts: DataFacts) -> NetworkModule:
+def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], None]) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
+
+    Outputs of the file that the data do not label are left out, which is logged: the search would go on to use them,
+    while the trunk before them changes.
 
     Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
     network file they are folded into the weights (`task` gives them statistics again).
     """
     if config.init is not None:
-        return module_of_file(config.init)
+        module = module_of_file(config.init)
+        for output in _drop_unlabelled(module, facts):
+            log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
+        return module
     outputs = WITH_ERRORS if facts.has_all_labels else PLAIN
     name, seed = config.name or config.shape.title, config.learning.seed
     module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)
     return module
+
+
+def _drop_unlabelled(module: NetworkModule, facts: DataFacts) -> list[str]:
+    """Drop the outputs that the data do not label; return their names."""
+    dropped = []
+    if module.has_optimistic_policy and not facts.has_optimistic_policy:
+        module.drop_optimistic_policy()
+        dropped.append("optimistic policy")
+    if module.has_errors and not facts.has_errors:
+        module.drop_errors()
+        dropped.append("expected errors")
+    return dropped
 
 
 def has_folded_norms(config: TrainConfig) -> bool:
@@ -96,6 +122,6 @@ def facts_of(folder: Path) -> DataFacts:
     return DataFacts(
         teacher=", ".join(sorted({meta.teacher for _, meta in found})),
         has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
-        has_all_labels=bool(shards)
-        and all(each.optimistic.any() and (each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
+        has_optimistic_policy=bool(shards) and all(each.optimistic.any() for each in shards),
+        has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
     )

@@ -1,6 +1,6 @@
 """Distillation as a task of the training loop: learn a teacher's labels, validate on games that were held out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from types import MappingProxyType
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from gtp_engine.streams import write_log
 from gtp_engine.training.core.checkpoint import Checkpoint
 from gtp_engine.training.core.curves import Log, Panel, figure_panels, loss_panel
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
@@ -102,12 +103,14 @@ def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine
     stream.go_to(place)
 
 
-def new_loop(config: TrainConfig, checkpoint: Checkpoint | None = None) -> TrainingLoop[NetworkModule, Batch]:
+def new_loop(
+    config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
+) -> TrainingLoop[NetworkModule, Batch]:
     """Return a run at its beginning or, with a checkpoint, where that was written."""
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     facts = facts_of(config.data / TRAIN)
-    module = machine.place(first_module(config, facts) if checkpoint is None else module_of_checkpoint(checkpoint))
+    module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
     stream = _stream(config, machine)
     if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)

@@ -27,6 +27,7 @@ from gtp_engine.training.nets.layers import (
     pool_for_trunk,
     pool_for_value,
 )
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.nets.transformer import to_board, to_points
 
 
@@ -35,7 +36,7 @@ class Outputs(NamedTuple):
 
     policy: Tensor  # [B, P, H·W + 1] logits
     value: Tensor  # [B, 3] logits of win, loss, no result
-    misc: Tensor  # [B, 4 or 6] score mean, score deviation before softplus, lead, …: multiples of `Scales`
+    misc: Tensor  # [B, 3, 4 or 6] score mean, score deviation before softplus, lead, …: multiples of `Scales`
     ownership: Tensor  # [B, H·W] before tanh
 
 
@@ -62,6 +63,25 @@ class NetworkModule(nn.Module):
     def network(self) -> Network:
         """The description that the module was built from: its version and scales are valid, its weights are old."""
         return self._network
+
+    @property
+    def has_optimistic_policy(self) -> bool:
+        """Whether there is a second policy."""
+        return self.policy.kept > 1
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether there are the time left and the expected errors of value and score."""
+        return len(self.value.misc_bias) == WITH_ERRORS.misc
+
+    def drop_optimistic_policy(self) -> None:
+        """Leave the optimistic policy out from now on."""
+        self.policy.keep_first()
+
+    def drop_errors(self) -> None:
+        """Leave the time left and the expected errors out from now on, as the oldest model version does."""
+        self.value.keep_misc(PLAIN.misc)
+        self._network = replace(self._network, version=PLAIN.version)
 
     def describe(self) -> Network:
         """Return the network with the current weights."""
@@ -123,7 +143,7 @@ class PolicyLayers(nn.Module):
 
     def __init__(self, head: PolicyHead) -> None:
         super().__init__()
-        self._kept = policy_count(head)
+        self.kept = policy_count(head)
         self.conv = ConvLayer(head.conv)
         self.pool = PoolBranchLayer(head.pool)
         self.pool_to_bias = MatrixLayer(head.pool_to_bias)
@@ -146,7 +166,14 @@ class PolicyLayers(nn.Module):
             if self.pass_bias is not None:
                 passing = passing + self.pass_bias
             passing = self.pass_to_logits(activate(passing, self._pass_activation))
-        return torch.cat([points.float(), passing.float()[:, :, None]], dim=2)[:, : self._kept]
+        return torch.cat([points.float(), passing.float()[:, :, None]], dim=2)[:, : self.kept]
+
+    def keep_first(self) -> None:
+        """Drop all policies but the first."""
+        self.kept = 1
+        to_pass = self.pool_to_pass if self.pass_to_logits is None else self.pass_to_logits
+        self.to_logits.weight = nn.Parameter(self.to_logits.weight.detach()[:1].clone())
+        to_pass.weight = nn.Parameter(to_pass.weight.detach()[:, :1].clone())
 
     def describe(self) -> PolicyHead:
         """Return the head as plain data."""
@@ -184,6 +211,11 @@ class ValueLayers(nn.Module):
         hidden = activate(self.pool_to_hidden(pool_for_value(seen)) + self.hidden_bias, self._activation)
         value, misc = self.to_value(hidden) + self.value_bias, self.to_misc(hidden) + self.misc_bias
         return value, misc, ownership
+
+    def keep_misc(self, count: int) -> None:
+        """Drop all of the other numbers but the first `count`."""
+        self.to_misc.weight = nn.Parameter(self.to_misc.weight.detach()[:, :count].clone())
+        self.misc_bias = nn.Parameter(self.misc_bias.detach()[:count].clone())
 
     def describe(self) -> ValueHead:
         """Return the head as plain data."""

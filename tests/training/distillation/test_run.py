@@ -10,7 +10,8 @@ import pytest
 from busy_machine import bound
 from click.testing import CliRunner
 from training.needs_torch import torch
-from training.toy import tiny_config, write_data
+from training.toy import run as run_module
+from training.toy import tiny_config, tiny_module, write_data
 
 from gtp_engine.cli import cli
 from gtp_engine.config.network import NetworkConfig
@@ -18,16 +19,18 @@ from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import write_panels
 from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.observers import Progress
 from gtp_engine.training.core.run_log import RunLog, read_log
 from gtp_engine.training.core.stopping import never
+from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.run import export_run, run_training
 from gtp_engine.training.distillation.shards import read_shard, shard_paths, write_shard
-from gtp_engine.training.distillation.start import facts_of, first_module
+from gtp_engine.training.distillation.start import KIND, facts_of, first_module, module_of_file
 from gtp_engine.training.distillation.task import panels
+from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 
 TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
@@ -89,13 +92,51 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(
 def test_a_new_network_has_the_outputs_that_its_data_label(tmp_path: Path) -> None:
     """The first shard of each board decides; positions without a label are left out of a loss."""
     config = tiny_config(tmp_path)
-    assert first_module(config, facts_of(config.data / "train")).network.version == PLAIN.version
+    assert first_module(config, facts_of(config.data / "train"), print).network.version == PLAIN.version
     for path in shard_paths(config.data / "train"):
         samples, meta = read_shard(path)
         path.unlink()
         write_shard(path, samples._replace(optimistic=samples.policy, score=abs(samples.score)), meta)
     write_data(config.data, (5, 5), seed=2)
-    assert first_module(config, facts_of(config.data / "train")).network.version == WITH_ERRORS.version
+    assert first_module(config, facts_of(config.data / "train"), print).network.version == WITH_ERRORS.version
+
+
+@pytest.mark.parametrize("optimistic", [True, False])
+@pytest.mark.parametrize("errors", [True, False])
+@pytest.mark.parametrize("kind", ["checkpoint", "onnx"])
+def test_a_run_drops_the_outputs_of_its_first_network_that_its_data_do_not_label(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, errors: bool, optimistic: bool
+) -> None:
+    """The search would use them as they were, while the trunk before them changes."""
+    first = tiny_module(outputs=WITH_ERRORS)
+    if kind == "onnx":
+        init = tmp_path / "first.onnx"
+        export_network(first, init, name="first", origin="", terms="")
+    else:
+        init = tmp_path / "run" / "checkpoint.pt"
+        network = {"architecture": architecture_of(first.network), "counts_statistics": True}
+        write_checkpoint(init.parent, Checkpoint(KIND, network, {}, first.state_dict(), {}, 0, 0, 0.0))
+    config = tiny_config(tmp_path, name="second", samples=16, init=init, out=tmp_path / "second")
+    for path in shard_paths(config.data / "train"):
+        samples, meta = read_shard(path)
+        path.unlink()
+        if optimistic:
+            samples = samples._replace(optimistic=samples.policy)
+        if errors:
+            samples = samples._replace(score=abs(samples.score))
+        write_shard(path, samples, meta)
+    begun = first_module(config, facts_of(config.data / "train"), print)
+    for found, before in zip(run_module(begun.eval(), 5, 5), run_module(first, 5, 5), strict=True):
+        torch.testing.assert_close(found, before[:, : found.shape[1]], rtol=1e-4, atol=1e-4)
+    with ProgressBar() as bar:
+        assert run_training(config, bar, never)
+    shown = capfd.readouterr().err
+    assert (f"{init.name} begins without its optimistic policy, for which" in shown) != optimistic
+    assert (f"{init.name} begins without its expected errors, for which" in shown) != errors
+    target = config.out / "second.onnx"
+    outputs = run_module(module_of_file(target), 5, 5)
+    assert (outputs.policy.shape[1], outputs.misc.shape[1]) == (1 + optimistic, 6 if errors else 3)
+    assert read_info(target).model_version == (WITH_ERRORS if errors else PLAIN).version
 
 
 def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:

@@ -58,9 +58,8 @@ def train(
         """Train from the checkpoint on; what it holds is freed when it fails."""
         checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
         config = _config(planned, state, settings, data, folder, seconds=max(_SHORTEST_SECONDS, end - clock.now()))
-        loop = new_loop(
-            replace(config, init=init) if checkpoint is None else _continued(config, checkpoint), checkpoint
-        )
+        config = replace(config, init=init) if checkpoint is None else _continued(config, checkpoint)
+        loop = new_loop(config, checkpoint, log=bar.log)
         state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
         return loop
 
