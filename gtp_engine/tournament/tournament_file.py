@@ -73,7 +73,7 @@ class Pairing:
 class Description:
     """A whole tournament.  Every pair plays `games` games under each condition, `parallel` of all games at once.
 
-    With `bind_to_cores` each of these has cores of its own.
+    With `bind_to_cores` each of these has cores of its own.  Relative paths of conditions begin at `base`.
     """
 
     entrants: tuple[Entrant, ...]
@@ -82,6 +82,7 @@ class Description:
     format: str = FORMATS[0]
     parallel: int = 1
     bind_to_cores: bool = False
+    base: Path = Path()
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -102,6 +103,11 @@ class Description:
             **self.conditions[pairing.condition].values,
         )
 
+    def openings(self, pairing: Pairing) -> str:
+        """Return the folder with the openings of a pairing, "" if it has none."""
+        folder = self.conditions[pairing.condition].values.get("openings", "")
+        return str(self.base / folder) if folder else ""
+
     def folder(self, pairing: Pairing) -> str:
         """Return the name of the folder of a pairing's match."""
         names = (self.entrants[pairing.first].name, self.entrants[pairing.second].name)
@@ -109,7 +115,10 @@ class Description:
 
 
 def read_description(path: Path) -> Description:
-    """Return the tournament that a TOML file describes; raises MatchError and other TengenErrors, naming the file."""
+    """Return the tournament that a TOML file describes; raises MatchError and other TengenErrors, naming the file.
+
+    Relative paths begin at the folder of the file, beside which the results are written too.
+    """
     try:
         with path.open("rb") as file:
             document = tomllib.load(file)
@@ -118,12 +127,12 @@ def read_description(path: Path) -> Description:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MatchError(f"{path} is not TOML: {error}") from error
     try:
-        return parse_description(document)
+        return parse_description(document, base=path.parent)
     except TengenError as error:
         raise MatchError(f"{path}: {error}") from error
 
 
-def parse_description(document: Mapping[str, Any]) -> Description:
+def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Description:
     """Return the tournament in a parsed TOML file; raises MatchError and other TengenErrors."""
     known = ("engines", "conditions", "games", "format", "parallel", "bind-to-cores")
     _check_keys(document, known, "the tournament")
@@ -140,6 +149,7 @@ def parse_description(document: Mapping[str, Any]) -> Description:
         format=document.get("format", FORMATS[0]),
         parallel=_number(document, "parallel", 1),
         bind_to_cores=_flag(document, "bind-to-cores"),
+        base=base,
     )
     if description.format not in FORMATS:
         raise MatchError(problem(f"format {shown(str(description.format))}", expected=" or ".join(FORMATS)))

@@ -99,7 +99,8 @@ class TournamentRunner:
                 self._on_game(pairing, record)
 
         until = min(len(folder.records()) + GAMES_AT_ONCE, settings.games)
-        run_match(replace(settings, games=until), folder, game_over, self._cancel)
+        openings = self.description.openings(pairing)
+        run_match(replace(settings, games=until, openings=openings), folder, game_over, self._cancel)
 
     def _missing(self, pairing: Pairing) -> bool:
         return len(self._folders[pairing].records()) < self.description.games

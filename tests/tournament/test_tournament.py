@@ -1,5 +1,6 @@
 """Tournaments: their description, whole ones between scripted engines, and tables."""
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -102,6 +103,22 @@ class TestGames:
         again = TournamentRunner(described(STONE, STONE, "", games=3), tmp_path)
         again.run()
         assert [len(records) for records in again.results.values()] == [3, 3, 3]
+
+    def test_openings_lie_beside_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The command may be given in any folder, and continues the same matches in another one."""
+        cups, elsewhere = tmp_path / "cups", tmp_path / "elsewhere"
+        for folder in (cups / "openings", elsewhere):
+            folder.mkdir(parents=True)
+        (cups / "openings" / "middle.sgf").write_text("(;GM[1]SZ[5];B[cc])")
+        engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
+        condition = "[[conditions]]\nsize = 5\nreferee = 'board'\nopenings = 'openings'"
+        (cups / "cup.toml").write_text("\n".join([*engines, condition]))
+        for folder, path, games in ((elsewhere, "../cups/cup.toml", 1), (cups, "cup.toml", 2)):
+            monkeypatch.chdir(folder)
+            description = dataclasses.replace(read_description(Path(path)), games=games)
+            runner = TournamentRunner(description, cups / "cup")
+            runner.run()
+        assert [[record.opening for record in records] for records in runner.results.values()] == [["middle.sgf"] * 2]
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
         runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path)
