@@ -17,6 +17,9 @@ from gtp_engine.training.core.writing import writing
 
 FILE_NAME: Final = "log.jsonl"
 
+_OLD_NAME, _NAME = '"win rate":', '"winrate":'
+"""What a figure was called in development versions, and is called now."""
+
 
 class RunLog:
     """Writes JSON lines, each with its "steps"; an observer of a training loop, and a context manager.
@@ -71,11 +74,14 @@ class RunLog:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a log; none if there is no file, and not the last one if it is incomplete."""
+    """Return the lines of a log; none if there is no file, and not the last one if it is incomplete.
+
+    Figures have the names of now, so that the curves of a run that has been resumed go on.
+    """
     if not path.exists():
         return []
     whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
-    return [json.loads(line) for line in whole.splitlines()]
+    return [json.loads(line.replace(_OLD_NAME, _NAME)) for line in whole.splitlines()]
 
 
 def _tensorboard(folder: Path, after: int) -> Any:

@@ -175,6 +175,18 @@ def test_tensorboard_gets_the_figures(tmp_path: Path) -> None:
     assert b"policy/train" in file.read_bytes() and b"policy_kl/5x5" in file.read_bytes()
 
 
+def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> None:
+    """A run that began with it would otherwise have two curves of its winrate."""
+    figures = ['{"win rate": 0.25, "loss": 1.0}', '{"against the first network": {"win rate": 0.5}}']
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f'{{"steps": {i}, "figures": {each}}}\n' for i, each in enumerate(figures)))
+    with RunLog(tmp_path, after=1) as log:
+        log.write({"steps": 2, "figures": {"winrate": 0.75}})
+    training, test, after = (line["figures"] for line in read_log(path))
+    assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}
+    assert test == {"against the first network": {"winrate": 0.5}} and "win rate" not in path.read_text()
+
+
 def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     write_panels(tmp_path / "curves.png", panels([]))
