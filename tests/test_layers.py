@@ -67,7 +67,7 @@ THREADS = (
     "match/",
     "tournament/tournament_runner.py",
     "benchmark/startup.py",
-    "review/library.py",
+    "review/review_files.py",
     "review/worker_pool.py",
     "training/core/prefetch.py",
     "training/core/data_parallel.py",

@@ -17,7 +17,7 @@ from gtp_engine.cli.record_file import RecordCommand, game_option
 from gtp_engine.cli.result_file import write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.library import Outcome, ReviewLibrary, Source
+    from gtp_engine.review.review_files import FileReviewer, Outcome, Source
 
 _HELP: Final = """Review games: what each move lost, and what would have been better.
 
@@ -100,7 +100,7 @@ def review_command(
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.effort import Effort
     from gtp_engine.review.game_analysis import GameAnalysis
-    from gtp_engine.review.library import ReviewLibrary, Terms
+    from gtp_engine.review.review_files import FileReviewer, Terms
     from gtp_engine.review.worker_pool import open_pool
     from gtp_engine.streams import write_log
 
@@ -112,8 +112,8 @@ def review_command(
     warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), write_log)
     terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory, variations)
     with open_pool(config, games=len(sources), workers=workers, address=ray) as pool:
-        library = ReviewLibrary(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
-        outcomes = _review(library, sources, at_once=1 if pool is None else pool.workers + 1)
+        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
+        outcomes = _review(reviewer, sources, at_once=1 if pool is None else pool.workers + 1)
     if terminal:
         _print_reports(outcomes)
     if table is not None:
@@ -131,7 +131,7 @@ def review_command(
 def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
     """Return the records that the arguments name; raises SgfError if there is none."""
     from gtp_engine.errors import SgfError, problem
-    from gtp_engine.review.library import STDIN_NAME, Source, sources_of
+    from gtp_engine.review.review_files import STDIN_NAME, Source, sources_of
 
     paths = [path for path in files if str(path) != "-"]
     sources = sources_of(paths, out)
@@ -145,16 +145,16 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
     return sources
 
 
-def _review(library: "ReviewLibrary", sources: "Sequence[Source]", *, at_once: int) -> "list[Outcome]":
+def _review(reviewer: "FileReviewer", sources: "Sequence[Source]", *, at_once: int) -> "list[Outcome]":
     """Return what became of the records, in their order; an interruption ends the program."""
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.review.library import SharesDone, review_all
+    from gtp_engine.review.review_files import SharesDone, review_all
 
     outcomes = {}
     try:
         with ProgressBar(total=len(sources)) as bar:
             shares = SharesDone(sources, bar.update)
-            for outcome in review_all(library, sources, shares, at_once=at_once):
+            for outcome in review_all(reviewer, sources, shares, at_once=at_once):
                 outcomes[outcome.source.name] = outcome
                 if outcome.result is not None:
                     bar.log(f"{outcome.source.target}.review.html")

@@ -5,7 +5,7 @@
     game_clock      the clocks of both players, one of which runs
     time_text       time settings as people write them
     game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
-    unrecorded      what SGF does not say of a game that goes on later
+    session_extras  what SGF does not say of a game that goes on later
     game_state      the state of a session as plain values, for a page or a screen
     hint            the best moves of a search as plain values
 
@@ -24,9 +24,9 @@ from gtp_engine.play.game_session import GameSession, Phase
 from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings
 from gtp_engine.play.game_state import GameState, state_of
 from gtp_engine.play.hint import Hint, hints_of
+from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.play.shared_engines import SharedEngines
 from gtp_engine.play.time_text import format_time, format_time_left, parse_time
-from gtp_engine.play.unrecorded import Unrecorded
 
 __all__ = [
     "ENGINE_NAME",
@@ -37,7 +37,7 @@ __all__ = [
     "Hint",
     "Phase",
     "SharedEngines",
-    "Unrecorded",
+    "SessionExtras",
     "format_time",
     "format_time_left",
     "hints_of",

@@ -25,14 +25,14 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.game_settings import GameSettings, settings_of
-from gtp_engine.play.unrecorded import Unrecorded
+from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.sgf.values import parse_result
 
-_NOTHING: Final = Unrecorded()
+_NOTHING: Final = SessionExtras()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 HINT_SECONDS: Final = 2.0
@@ -62,20 +62,20 @@ class GameSession:
         engine: Engine,
         settings: GameSettings,
         clock: GameClock | None = None,
-        unrecorded: Unrecorded = _NOTHING,
+        extras: SessionExtras = _NOTHING,
     ) -> None:
         self.engine: Final = engine
         self.settings: Final = settings
         self.clock: Final = clock or GameClock(settings.time)
-        self.dead: frozenset[int] = unrecorded.dead
+        self.dead: frozenset[int] = extras.dead
         """The stones that count as dead while the game is scored."""
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
         self._result = ""
         self._found: Choice | None = None
-        self._resumed_at = unrecorded.resumed_at
+        self._resumed_at = extras.resumed_at
         self._is_scoring = self._has_two_passes(since=self._resumed_at)
-        self._clocks_after = dict(unrecorded.clocks)
+        self._clocks_after = dict(extras.clocks)
         if self._clocks_after:
             self._set_clocks_back()
         else:
@@ -109,11 +109,11 @@ class GameSession:
         human: int | None = None,
         time: TimeSettings | None = None,
         clock: GameClock | None = None,
-        unrecorded: Unrecorded = _NOTHING,
+        extras: SessionExtras = _NOTHING,
     ) -> "GameSession":
         """Continue a game from SGF and return it, with this `clock` (for tests), or with clocks under `time`.
 
-        The clocks are full, and no stone is dead, unless `unrecorded` says otherwise.  Without `human` the person has
+        The clocks are full, and no stone is dead, unless `extras` says otherwise.  Without `human` the person has
         the colour that the record does not give to the engine, or else the side to move.  A record with a result is
         finished, unless it is "?" or "Void"; `resume` plays on.  Raises SgfError, and ModelError if the network does
         not play such a board (nothing changes then).
@@ -122,13 +122,13 @@ class GameSession:
         record = parse_sgf(raw)
         engine.load_sgf(raw)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
-        if unrecorded.free_handicap:
+        if extras.free_handicap:
             placed = tuple(stone.point for stone in engine.game.setup_stones)
-            settings = replace(settings, handicap=unrecorded.free_handicap, has_free_handicap=True)
+            settings = replace(settings, handicap=extras.free_handicap, has_free_handicap=True)
             session = GameSession.start(engine, settings, clock)
             session.placed = placed
             return session
-        session = GameSession(engine, settings, clock, unrecorded)
+        session = GameSession(engine, settings, clock, extras)
         session.finish(parse_result(record.result or "") or "")
         return session
 
@@ -356,11 +356,11 @@ class GameSession:
             date=date.today().isoformat(),
         )
 
-    def unrecorded(self) -> Unrecorded:
+    def extras(self) -> SessionExtras:
         """Return what `load` needs beside the record to go on with the game as it is."""
         played = len(self.game.moves)
         clocks = {number: clocks for number, clocks in self._clocks_after.items() if number <= played}
-        return Unrecorded(
+        return SessionExtras(
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
             dead=self.dead,

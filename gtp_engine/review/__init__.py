@@ -20,7 +20,7 @@ csv_report       a table of many games
 score_report     the score of a position with its dead stones
 life_and_death   problems in a region of the board
 settled_frame    the settled board around them
-library          many files: which to review, and where results go
+review_files     many files: which to review, and where results go
 
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """

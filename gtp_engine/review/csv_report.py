@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gtp_engine.review.game_review import BLUNDERS, PHASES
-from gtp_engine.review.library import Outcome
+from gtp_engine.review.review_files import Outcome
 
 
 def csv_of(outcomes: Iterable[Outcome]) -> str:

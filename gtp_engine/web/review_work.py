@@ -21,7 +21,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
 from gtp_engine.review import Effort, Finding, GameAnalysis, GameLine, GameReview, SavedWork, new_review, read_game
 from gtp_engine.review.findings import color_letter
-from gtp_engine.review.library import files_of
+from gtp_engine.review.review_files import files_of
 
 GROUP: Final = 8
 """Positions searched side by side: few, so that a game that begins to search waits for a small batch only, and that

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
 from gtp_engine.go.coords import format_color, parse_color, parse_vertex
-from gtp_engine.play import GameSession, Unrecorded
+from gtp_engine.play import GameSession, SessionExtras
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.web.json_files import JsonFileError, JsonFiles
 
@@ -24,7 +24,7 @@ MOST_GAMES: Final = 500
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game as it is stored; colours are "black" and "white", what is not explained here is so in `Unrecorded`."""
+    """A game as it is stored; colours are "black" and "white", what is not explained here is so in `SessionExtras`."""
 
     sgf: str
     human: str
@@ -43,7 +43,7 @@ class SavedGame:
     @staticmethod
     def of(session: GameSession, level: str | None, opened: bytes | None) -> "SavedGame":
         """Return the game of a session."""
-        rest = session.unrecorded()
+        rest = session.extras()
         return SavedGame(
             sgf=session.to_sgf(),
             human=format_color(session.settings.human),
@@ -79,7 +79,7 @@ class SavedGame:
         """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
         record = parse_sgf(self.sgf.encode())
         dead = [parse_vertex(vertex, width=record.width, height=record.height) for vertex in self.dead]
-        rest = Unrecorded(
+        rest = SessionExtras(
             clocks={
                 number: {parse_color(color): left for color, left in clocks.items()}
                 for number, clocks in self.clocks.items()
@@ -89,7 +89,7 @@ class SavedGame:
             free_handicap=self.free_handicap,
         )
         time = TimeSettings.parse(list(self.time))
-        return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, unrecorded=rest)
+        return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)
 
 
 class SavedGames:

@@ -25,7 +25,16 @@ from gtp_engine.errors import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
-from gtp_engine.play import GameClock, GameSession, GameSettings, Phase, SharedEngines, Unrecorded, hints_of, state_of
+from gtp_engine.play import (
+    GameClock,
+    GameSession,
+    GameSettings,
+    Phase,
+    SessionExtras,
+    SharedEngines,
+    hints_of,
+    state_of,
+)
 from gtp_engine.search.cancellation import CancelToken
 
 
@@ -391,24 +400,24 @@ class TestRecords:
             engine,
             session.to_sgf(),
             clock=GameClock(TimeSettings.absolute(60), now),
-            unrecorded=session.unrecorded(),
+            extras=session.extras(),
         )
         assert (loaded.phase, loaded.clock.left(BLACK).main) == (Phase.PLAYING, 40)
-        assert loaded.unrecorded() == session.unrecorded()
+        assert loaded.extras() == session.extras()
         loaded.undo()
         assert loaded.clock.left(BLACK).main == 50
-        loaded = GameSession.load(engine, scoring(engine).to_sgf(), unrecorded=Unrecorded(dead=frozenset({7})))
+        loaded = GameSession.load(engine, scoring(engine).to_sgf(), extras=SessionExtras(dead=frozenset({7})))
         assert (loaded.phase, loaded.dead) == (Phase.SCORING, {7})
 
     def test_handicap_stones_are_placed_on(self, engine: Engine) -> None:
         session = start(engine, handicap=3, has_free_handicap=True, komi=0)
         session.play("c3")
-        loaded = GameSession.load(engine, session.to_sgf(), human=BLACK, unrecorded=session.unrecorded())
+        loaded = GameSession.load(engine, session.to_sgf(), human=BLACK, extras=session.extras())
         assert (loaded.phase, loaded.stones_to_place, loaded.placed) == (Phase.PLACING, 2, session.placed)
         for vertex in ("e5", "c5"):
             loaded.play(vertex)
         assert (loaded.game.handicap, loaded.game.komi, loaded.is_engine_turn) == (3, 0, True)
-        assert loaded.unrecorded().free_handicap == 0
+        assert loaded.extras().free_handicap == 0
 
     def test_in_other_records_the_person_has_the_side_to_move(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, "(;SZ[7]PB[A]PW[B];B[dd])")

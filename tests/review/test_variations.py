@@ -9,7 +9,7 @@ from sgfmill import sgf
 
 from gtp_engine import Rules
 from gtp_engine.review import Candidate, Finding, GameLine, GameReview, SavedWork, annotated, new_review, read_game
-from gtp_engine.review.library import ReviewLibrary, Source, Terms
+from gtp_engine.review.review_files import FileReviewer, Source, Terms
 from gtp_engine.review.variations import read_variations
 
 RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
@@ -111,10 +111,10 @@ def test_a_change_of_the_position_in_a_variation_is_charged_to_no_move() -> None
 
 def test_finished_variations_are_read_from_the_json(tmp_path: Path) -> None:
     source = Source("game.sgf", lambda: RECORD, tmp_path / "game")
-    plain = ReviewLibrary(analysis_of(), Terms(Rules())).review(source, silent).result
+    plain = FileReviewer(analysis_of(), Terms(Rules())).review(source, silent).result
     assert plain is not None and plain["variations"] == []
-    library = ReviewLibrary(analysis_of(), Terms(Rules(), variations=True))
-    first = library.review(source, silent).result
+    reviewer = FileReviewer(analysis_of(), Terms(Rules(), variations=True))
+    first = reviewer.review(source, silent).result
     assert first is not None and [each["before"] for each in first["variations"]] == [1, MAIN + 1, 1]
     (tmp_path / "game.review.html").unlink()
-    assert library.review(source, silent).result == first
+    assert reviewer.review(source, silent).result == first

@@ -19,7 +19,7 @@ from gtp_engine.errors import WorkerError
 from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, read_game
 from gtp_engine.review.game_analysis import seeded
 from gtp_engine.review.group_search import Group, Searcher
-from gtp_engine.review.library import Outcome, ReviewLibrary, SharesDone, Terms, review_all, sources_of
+from gtp_engine.review.review_files import FileReviewer, Outcome, SharesDone, Terms, review_all, sources_of
 from gtp_engine.review.worker_pool import (
     Answer,
     Worker,
@@ -112,9 +112,9 @@ def threads() -> Iterator[WorkerPool]:
 
 
 def reviewed(folder: Path, pool: WorkerPool | None, show: Callable[[float, str], None] = silent) -> list[Outcome]:
-    library = ReviewLibrary(analysis_with(pool), Terms(Rules()))
+    reviewer = FileReviewer(analysis_with(pool), Terms(Rules()))
     sources = sources_of([folder], folder / ("one" if pool is None else "many"))
-    return list(review_all(library, sources, SharesDone(sources, show), at_once=1 if pool is None else 3))
+    return list(review_all(reviewer, sources, SharesDone(sources, show), at_once=1 if pool is None else 3))
 
 
 @pytest.fixture
@@ -138,11 +138,11 @@ def test_a_folder_in_parallel_has_the_same_results(folder: Path, threads: Worker
 
 
 def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(folder: Path, threads: WorkerPool) -> None:
-    library, sources = ReviewLibrary(analysis_with(threads), Terms(Rules())), sources_of([folder], None)
-    outcomes = review_all(library, sources, SharesDone(sources, silent), at_once=2)
+    reviewer, sources = FileReviewer(analysis_with(threads), Terms(Rules())), sources_of([folder], None)
+    outcomes = review_all(reviewer, sources, SharesDone(sources, silent), at_once=2)
     next(outcomes)
     outcomes.close()
     done = len(list(folder.glob("*.review.json")))
     assert 1 <= done < 5
-    assert len(list(review_all(library, sources, SharesDone(sources, silent), at_once=2))) == 5
+    assert len(list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=2))) == 5
     assert not list(folder.glob("*.part"))

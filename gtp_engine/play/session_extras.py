@@ -7,7 +7,7 @@ from gtp_engine.clock import TimeLeft
 
 
 @dataclass(frozen=True)
-class Unrecorded:
+class SessionExtras:
     """The rest of a game, beside its record; the defaults are those of a record from elsewhere."""
 
     clocks: Mapping[int, Mapping[int, TimeLeft]] = field(default_factory=dict)

@@ -130,7 +130,7 @@ class SharesDone:
         self._is_stopped = True
 
 
-class ReviewLibrary:
+class FileReviewer:
     """Reviews records, in any number of threads if the searcher of `analysis` allows it."""
 
     def __init__(self, analysis: GameAnalysis, terms: Terms) -> None:
@@ -175,7 +175,7 @@ class ReviewLibrary:
 
 
 def review_all(
-    library: ReviewLibrary, sources: Sequence[Source], shares: SharesDone, *, at_once: int = 1
+    reviewer: FileReviewer, sources: Sequence[Source], shares: SharesDone, *, at_once: int = 1
 ) -> Generator[Outcome]:
     """Yield what becomes of each source as it is done, with `at_once` of them under way, each in a thread.
 
@@ -184,7 +184,7 @@ def review_all(
 
     def review(number: int) -> Outcome:
         progress = shares.receiver(number)
-        outcome = library.review(sources[number], progress)
+        outcome = reviewer.review(sources[number], progress)
         progress(1.0, "done")
         return outcome
 
