@@ -35,7 +35,7 @@ class GameClock:
     def start(self, color: int) -> None:
         """Let the clock of `color` run; the time of a move of the other one is forgotten."""
         if self._to_move != color:
-            self._spent = 0.0
+            self.drop_move()
         self._to_move = color
         if self._since is None:
             self._since = self._now()

@@ -85,9 +85,12 @@ class GameTable:
         return str(self._state["sgf"]).encode()
 
     async def begin(self) -> None:
-        """Save the game, and let the engine move if it is its turn."""
+        """Save the game, and let the engine move if it is its turn, or find the dead stones if there are none yet."""
         async with self._lock:
             await self._save()
+        if self._session.phase is Phase.SCORING and not self._session.dead:
+            self._state = _uncounted(self._state)
+            self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()
 
     async def change(self, method: Callable[[GameSession], object]) -> None:
@@ -124,15 +127,17 @@ class GameTable:
     def _let_engine_move(self) -> None:
         """Let the engine move if it is its turn, in a task of its own."""
         if self._session.is_engine_turn and not self.is_thinking:
-            self._cancel = CancelToken()
-            self._thinking = asyncio.create_task(self._think(self._cancel))
+            self._cancel = cancel = CancelToken()
+            self._thinking = asyncio.create_task(
+                self._think(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
+            )
             self.publish(self.message())
 
-    async def _think(self, cancel: CancelToken) -> None:
-        """Let the engine move."""
+    async def _think(self, method: Callable[[GameSession], object]) -> None:
+        """Call a method of the session that searches, without a request of the person's."""
         try:
             async with self._lock:
-                await self._call(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
+                await self._call(method)
         except TengenError as error:
             self.publish({"type": "error", "message": str(error)})
         finally:
@@ -154,7 +159,8 @@ class GameTable:
 
     def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
-        self._state = _state_of(self._session) | ({} if is_counted else {"score": ""})
+        state = _state_of(self._session)
+        self._state = state if is_counted else _uncounted(state)
         self.publish(self.message())
 
     def publish(self, message: Message) -> None:
@@ -166,6 +172,11 @@ class GameTable:
         """Write the game to its file, in a thread."""
         game = SavedGame.of(self._session, self._level, self._opened)
         await asyncio.to_thread(self._saved.save, self.name, game)
+
+
+def _uncounted(state: Message) -> Message:
+    """Return a state without the score, which is wrong as long as the dead stones are not known."""
+    return state | {"score": ""}
 
 
 def _state_of(session: GameSession) -> Message:

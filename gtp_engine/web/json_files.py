@@ -55,10 +55,14 @@ class JsonFiles:
         return JsonFileError(f"the {self._what} {name} cannot be read: {reason}")
 
     def keep(self, most: int) -> None:
-        """Remove the files that were written the longest ago, so that `most` are left."""
+        """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
         files = sorted(self._folder.glob("*.json"), key=_age)
-        for path in files[: max(0, len(files) - most)]:
-            path.unlink(missing_ok=True)
+        try:
+            for path in files[: max(0, len(files) - most)]:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            reason = f"the oldest {self._what} cannot be removed from {self._folder}: {error.strerror or error}"
+            raise JsonFileError(reason) from None
 
     def _path(self, name: str) -> Path:
         """Return the file of a game; raises JsonFileError for what is no id, such as a path."""

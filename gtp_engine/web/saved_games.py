@@ -8,6 +8,7 @@ import base64
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isinf
 from pathlib import Path
 from typing import Any, Final
 
@@ -99,7 +100,7 @@ class SavedGames:
         self._files: Final = JsonFiles(folder, "game")
 
     def new_id(self) -> str:
-        """Return an id for a new game; the oldest game is removed if there are too many."""
+        """Return an id for a new game; the oldest game is removed if there are too many.  Raises JsonFileError."""
         self._files.keep(MOST_GAMES - 1)
         return secrets.token_hex(8)
 
@@ -128,7 +129,7 @@ def words_of(time: TimeSettings) -> tuple[str, ...]:
         TimeKind.FISCHER: (time.main_time, time.increment),
         TimeKind.FISCHER_CAPPED: (time.main_time, time.increment, time.main_time_limit, time.move_time_limit),
     }[time.kind]
-    return (time.kind.value, *(f"{value:g}" for value in values))
+    return (time.kind.value, *("-1" if isinf(value) else f"{value:.15g}" for value in values))
 
 
 def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:

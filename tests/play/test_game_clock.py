@@ -87,6 +87,17 @@ def test_a_pause_costs_no_time_and_the_move_goes_on() -> None:
     assert clock.left(BLACK).main == 50
 
 
+def test_the_other_clock_begins_with_no_time_spent() -> None:
+    """Also where it is started while the first one runs."""
+    time = Time()
+    clock = GameClock(TimeSettings.absolute(60), time)
+    clock.start(BLACK)
+    time.now += 20
+    clock.start(WHITE)
+    time.now += 5
+    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (60, 55, WHITE)
+
+
 def test_a_move_taken_back_sets_both_clocks_back() -> None:
     time = Time()
     clock = GameClock(TimeSettings.absolute(60), time)

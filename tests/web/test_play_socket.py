@@ -12,14 +12,15 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import RolloutSource, run, serving, until
 
-from gtp_engine.clock import TimeLeft
+from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
+from gtp_engine.play import GameSession
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_tables, saved_games
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.json_files import JsonFileError, JsonFiles
-from gtp_engine.web.saved_games import SavedGame, SavedGames
+from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -29,6 +30,14 @@ async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str,
     while True:
         message: dict[str, Any] = await socket.receive_json()
         if message["type"] == kind and not message.get("thinking") and not message.get("is_engine_turn"):
+            return message
+
+
+async def hear_any(socket: ClientWebSocketResponse) -> dict[str, Any]:
+    """Return the next state of a game, whether the engine thinks or not."""
+    while True:
+        message: dict[str, Any] = await socket.receive_json()
+        if message["type"] == "game":
             return message
 
 
@@ -189,6 +198,43 @@ def test_no_score_is_shown_before_the_dead_stones_are_known(tmp_path: Path) -> N
     run(test)
 
 
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_saved: bool
+) -> None:
+    """A record that ends with two passes, or a game that was saved before its dead stones were known."""
+    name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
+    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, ()))
+    opening = {"do": "open", "id": name} if is_saved else {"do": "load", "file": in_base_64(record)}
+
+    def propose(session: GameSession, cancel: CancelToken) -> None:
+        session.dead = frozenset({session.point("E5")})
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await socket.send_json(opening)
+            shown = await hear_any(socket)
+            assert (shown["phase"], shown["score"]) == ("scoring", "")
+            found = await hear(socket)
+            assert found["score"] and found["dead"] == ["E5"]
+            assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
+
+    monkeypatch.setattr(GameSession, "propose_dead", propose)
+    run(test)
+
+
+def test_the_choice_of_dead_stones_survives_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
+    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, ("E5",)))
+    monkeypatch.setattr(GameSession, "propose_dead", None)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert (await ask(socket, do="open", id=name))["dead"] == ["E5"]
+
+    run(test)
+
+
 def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, sgf = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese];B[ee];W[])"
     SavedGames(tmp_path).save(name, SavedGame(sgf, "black", None, ("none",), {}, ()))
@@ -297,6 +343,37 @@ def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {path.stem for path in tmp_path.iterdir()} <= set(names)
     assert len(list(tmp_path.iterdir())) == 2
     assert saved.load(names[-1]).sgf == "(;SZ[5])"
+
+
+def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ended the connection of the page without a word."""
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(saved_games, "MOST_GAMES", 1)
+    saved = SavedGames(tmp_path)
+    saved.save(saved.new_id(), SavedGame("(;SZ[9])", "black", None, ("none",), {}, ()))
+    monkeypatch.setattr(Path, "unlink", unlink)
+    with pytest.raises(JsonFileError, match=r"the oldest game cannot be removed from .*: Permission denied"):
+        saved.new_id()
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        TimeSettings.none(),
+        TimeSettings.absolute(1_234_567.25),
+        TimeSettings.canadian(0, 0.1, 25),
+        TimeSettings.byoyomi(600, 30, 5),
+        TimeSettings.fischer(1e12, 5),
+        TimeSettings.fischer_capped(600, 5, -1, -1),
+        TimeSettings.fischer_capped(600, 5, 900, 60),
+    ],
+    ids=str,
+)
+def test_time_settings_come_back_as_they_were(time: TimeSettings) -> None:
+    assert TimeSettings.parse(list(words_of(time))) == time
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sgf":1}', "nonsense", '{"time":7,"dead":[]}'])
