@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.clock import TimeSettings
-from gtp_engine.errors import InvalidColorError, problem
+from gtp_engine.clock import TimeKind, TimeSettings
+from gtp_engine.errors import InvalidColorError, TimeSettingsError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
+from gtp_engine.play.time_text import format_time
 from gtp_engine.sgf import SgfRecord
 
 ENGINE_NAME: Final = "Tengen"
@@ -22,7 +23,8 @@ HUMAN_NAME: Final = "Human"
 class GameSettings:
     """The settings of one game; colours are BLACK and WHITE.
 
-    Raises InvalidColorError; the values that a rule set or a board restricts are checked when a game is set up.
+    Raises InvalidColorError, and TimeSettingsError for a clock that is out of time before the first move; the values
+    that a rule set or a board restricts are checked when a game is set up.
     """
 
     human: int = BLACK
@@ -44,10 +46,14 @@ class GameSettings:
     """The person's name in records."""
 
     def __post_init__(self) -> None:
-        """Check the colour."""
+        """Check the colour and the clock."""
         if self.human not in (BLACK, WHITE):
             given = f"the person's color {self.human}"
             raise InvalidColorError(problem(given, expected=f"{BLACK} (black) or {WHITE} (white)"))
+        time = self.time
+        if time.kind is not TimeKind.NONE and time.main_time == 0 and not time.has_overtime:
+            advice = "give main time, or none for no clock"
+            raise TimeSettingsError(problem(f"time {format_time(time)} has none for the first move", advice=advice))
 
     @property
     def engine(self) -> int:

@@ -7,7 +7,9 @@ from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
 from gtp_engine.errors import TimeSettingsError, problem, shown
 
 _TIME: Final = r"(?:(?:\d{1,4})h)?(?:(?:\d{1,5})m)?(?:(?:\d{1,6})s?)?"
-_SETTINGS: Final = re.compile(rf"(?P<main>{_TIME})(?:\+(?:(?P<count>\d{{1,4}})(?P<kind>[x/]))?(?P<extra>{_TIME}))?")
+_SETTINGS: Final = re.compile(
+    rf"(?P<main>{_TIME})(?:\+(?:(?P<count>[1-9]\d{{0,3}})(?P<kind>[x/]))?(?P<extra>{_TIME}))?"
+)
 _PARTS: Final = re.compile(r"(\d+)([hms]?)")
 _SECONDS: Final = {"h": 3600, "m": 60, "s": 1, "": 1}
 

@@ -22,6 +22,7 @@ from gtp_engine.errors import (
     InvalidColorError,
     RulesError,
     SgfError,
+    TimeSettingsError,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
@@ -344,6 +345,8 @@ class TestSettings:
             ({"handicap": 49, "has_free_handicap": True}, HandicapError),
             ({"rules": "chess"}, RulesError),
             ({"human": EMPTY}, InvalidColorError),
+            ({"time": TimeSettings.absolute(0)}, TimeSettingsError),
+            ({"time": TimeSettings.fischer(0, 10)}, TimeSettingsError),
         ],
     )
     def test_impossible_settings_are_refused(

@@ -25,7 +25,9 @@ def test_settings_are_read_and_written(text: str, settings: TimeSettings) -> Non
     assert parse_time(format_time(settings)) == settings
 
 
-@pytest.mark.parametrize("text", ["", "soon", "10m+", "10m+3x", "+", "m", "10m+x30s", "-5m", "10m3x30s", "9" * 20])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "10m+", "10m+3x", "+", "m", "10m+x30s", "-5m", "10m3x30s", "5m+0/5m", "5m+0x30s", "9" * 20]
+)
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(TimeSettingsError, match="expected a main time such as 10m"):
         parse_time(text)

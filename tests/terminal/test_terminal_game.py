@@ -153,7 +153,7 @@ def test_resigning_and_another_game(engine: Engine) -> None:
 
 
 def test_time_runs_out(engine: Engine) -> None:
-    script = play(engine, time=TimeSettings.absolute(0))
+    script = play(engine, time=TimeSettings.absolute(1e-5))
     assert script.messages[-1] == "Tengen wins on time (W+T)."
     assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
 

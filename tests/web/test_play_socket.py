@@ -157,6 +157,7 @@ def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
         ({"do": "load", "file": "(;GM[1]"}, "a text in base 64"),
         ({"do": "__init__"}, "a JSON object with do = new"),
         ({"do": ["new"]}, "a JSON object with do = new"),
+        (NEW | {"time": "fischer 0 10"}, "time 0s+10s has none for the first move"),
         ([], "a JSON object with do = new"),
     ],
 )  # fmt: skip
