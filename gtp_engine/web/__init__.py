@@ -13,8 +13,8 @@
     gtp_socket        GTP, with an engine for each client
     static_pages      the page: `static/` holds its HTML, CSS and JavaScript, which need nothing from elsewhere
     play_socket       what a page says and hears
-    game_tables       all games: those that pages show have an engine
-    game_table        one game and the pages that show it
+    open_games        the games that pages show, each with an engine
+    open_game         one game and the pages that show it
     saved_games       games on disk
     saved_reviews     finished reviews on disk
     json_files        a folder of such files

@@ -11,8 +11,8 @@ from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.game_reviews import GameReviews
-from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.gtp_socket import serve_gtp
+from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
 from gtp_engine.web.saved_reviews import SavedReviews
@@ -32,9 +32,9 @@ def new_application(host: EngineHost, access: Access, games: Path) -> web.Applic
     sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
-    tables = GameTables(host, SavedGames(games))
-    reviews = GameReviews(host, tables, SavedReviews(games / "reviews"))
-    application.router.add_get("/play", partial(serve_page, tables=tables, reviews=reviews, seats=sockets))
+    open_games = OpenGames(host, SavedGames(games))
+    reviews = GameReviews(host, open_games, SavedReviews(games / "reviews"))
+    application.router.add_get("/play", partial(serve_page, games=open_games, reviews=reviews, seats=sockets))
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
@@ -43,7 +43,7 @@ def new_application(host: EngineHost, access: Access, games: Path) -> web.Applic
 
     async def close_games(_: web.Application) -> None:
         await reviews.close()
-        await tables.close()
+        await open_games.close()
 
     application.on_shutdown.append(close_sockets)
     application.on_cleanup.append(close_games)

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.game_table import GameTable, Message
-from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.guest_evaluator import GuestCancelled, GuestEvaluator
 from gtp_engine.web.json_files import JsonFileError
+from gtp_engine.web.open_game import Message, OpenGame
+from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.review_work import FinishedReview, ReviewWork
 from gtp_engine.web.saved_reviews import SavedReviews
 
@@ -35,14 +35,14 @@ class _Running(NamedTuple):
 
 
 class GameReviews:
-    """Reviews games of `tables` with the network of `host`, and keeps the reviews in `saved`.
+    """Reviews open `games` with the network of `host`, and keeps the reviews in `saved`.
 
     Coroutines are for the event loop.
     """
 
-    def __init__(self, host: EngineHost, tables: GameTables, saved: SavedReviews) -> None:
+    def __init__(self, host: EngineHost, games: OpenGames, saved: SavedReviews) -> None:
         self._host: Final = host
-        self._tables: Final = tables
+        self._games: Final = games
         self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
         self._running: _Running | None = None
@@ -56,7 +56,7 @@ class GameReviews:
             return self._latest
         return _none(name) if finished is None else finished.message
 
-    async def start(self, table: GameTable) -> None:
+    async def start(self, game: OpenGame) -> None:
         """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.
 
         A review that no page shows gives way.
@@ -64,15 +64,15 @@ class GameReviews:
         async with self._lock:
             running = self._running
             if running is not None:
-                if running.name == table.name:
+                if running.name == game.name:
                     return
-                if self._tables.is_shown(running.name):
+                if self._games.is_shown(running.name):
                     raise ReviewError("another game is being reviewed; try again when that is done")
                 await self._end(running)
             cancel = CancelToken()
             self._latest = {}
-            task = asyncio.create_task(self._review(table, cancel))
-            self._running = _Running(table.name, cancel, task)
+            task = asyncio.create_task(self._review(game, cancel))
+            self._running = _Running(game.name, cancel, task)
 
     async def cancel(self, name: str) -> None:
         """End the review of a game if it is under way; what it has found is dropped."""
@@ -105,24 +105,24 @@ class GameReviews:
         running.cancel.cancel()
         await asyncio.wait((running.task,))
 
-    async def _review(self, table: GameTable, cancel: CancelToken) -> None:
+    async def _review(self, game: OpenGame, cancel: CancelToken) -> None:
         """Review a game, and tell its pages."""
-        loop, name = asyncio.get_running_loop(), table.name
+        loop, name = asyncio.get_running_loop(), game.name
 
         def send(message: Message) -> None:
             loop.call_soon_threadsafe(self._tell, message)
 
         try:
-            finished = await asyncio.to_thread(self._run, table, send, cancel)
+            finished = await asyncio.to_thread(self._run, game, send, cancel)
             self._remember(name, finished)
             await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
             pass
         except TengenError as error:
-            self._tables.publish(name, {"type": "error", "message": str(error)})
+            self._games.publish(name, {"type": "error", "message": str(error)})
         finally:
             self._running = None
-            self._tables.publish(name, await self.message(name))
+            self._games.publish(name, await self.message(name))
 
     async def _find(self, name: str) -> FinishedReview | None:
         """Return the finished review of a game, if there is one, from memory or else from disk."""
@@ -143,15 +143,15 @@ class GameReviews:
         for oldest in list(self._finished)[:-MOST_IN_MEMORY]:
             del self._finished[oldest]
 
-    def _run(self, table: GameTable, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
+    def _run(self, game: OpenGame, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
-        work, evaluator = ReviewWork(table.name, table.record(), self._host.config, send), self._host.lend_evaluator()
+        work, evaluator = ReviewWork(game.name, game.record(), self._host.config, send), self._host.lend_evaluator()
         return work.run(None if evaluator is None else GuestEvaluator(evaluator, self._host.precedence, cancel))
 
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""
         self._latest = message
-        self._tables.publish(message["id"], message)
+        self._games.publish(message["id"], message)
 
 
 def _none(name: str) -> Message:

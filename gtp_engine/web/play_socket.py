@@ -28,8 +28,8 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
-from gtp_engine.web.game_table import GameTable, Message
-from gtp_engine.web.game_tables import GameTables
+from gtp_engine.web.open_game import Message, OpenGame
+from gtp_engine.web.open_games import OpenGames
 
 MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
@@ -43,12 +43,10 @@ class PageError(TengenError):
     """A message of a page that the server does not understand, or cannot follow now."""
 
 
-async def serve_page(
-    request: web.Request, tables: GameTables, reviews: GameReviews, seats: Seats
-) -> web.StreamResponse:
+async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
-        page = _Page(client, tables, reviews)
+        page = _Page(client, games, reviews)
         try:
             await page.run()
         finally:
@@ -59,11 +57,11 @@ async def serve_page(
 class _Page:
     """A page: it shows one game at a time."""
 
-    def __init__(self, client: ClientSocket, tables: GameTables, reviews: GameReviews) -> None:
+    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews) -> None:
         self._client: Final = client
-        self._tables: Final = tables
+        self._games: Final = games
         self._reviews: Final = reviews
-        self._table: GameTable | None = None
+        self._shown: OpenGame | None = None
         self._commands: Final[dict[str, Command]] = {
             "new": self._start,
             "load": self._load,
@@ -79,7 +77,7 @@ class _Page:
 
     async def run(self) -> None:
         """Follow messages one after the other."""
-        self._send({"type": "hello", "version": __version__, "levels": self._tables.has_levels, "rules": _rules()})
+        self._send({"type": "hello", "version": __version__, "levels": self._games.has_levels, "rules": _rules()})
         async for message in self._client.messages():
             try:
                 await self._follow(message)
@@ -88,9 +86,9 @@ class _Page:
 
     def leave(self) -> None:
         """Stop showing the game."""
-        if self._table is not None:
-            self._table.viewers.discard(self._send)
-        self._table = None
+        if self._shown is not None:
+            self._shown.viewers.discard(self._send)
+        self._shown = None
 
     async def _follow(self, message: bytes) -> None:
         """Do what a message asks for; raises TengenError."""
@@ -115,14 +113,14 @@ class _Page:
             has_free_handicap=fields.flag("free_handicap"),
             time=TimeSettings.parse(_text(fields, "time").split()),
         )
-        await self._show(await self._tables.start(settings, _level(fields)))
+        await self._show(await self._games.start(settings, _level(fields)))
 
     async def _load(self, fields: Fields) -> None:
         human = fields.color("human") if "human" in fields else None
-        await self._show(await self._tables.load(_file(fields), human, _level(fields)))
+        await self._show(await self._games.load(_file(fields), human, _level(fields)))
 
     async def _open(self, fields: Fields) -> None:
-        await self._show(await self._tables.find(_text(fields, "id")))
+        await self._show(await self._games.find(_text(fields, "id")))
 
     async def _hint(self, fields: Fields) -> None:
         self._send(await self._game().hint())
@@ -152,19 +150,19 @@ class _Page:
 
         return call
 
-    def _game(self) -> GameTable:
+    def _game(self) -> OpenGame:
         """Return the game that is shown; raises PageError."""
-        if self._table is None:
+        if self._shown is None:
             raise PageError("no game is open: start one")
-        return self._table
+        return self._shown
 
-    async def _show(self, table: GameTable) -> None:
+    async def _show(self, game: OpenGame) -> None:
         """Show another game."""
         self.leave()
-        self._table = table
-        table.viewers.add(self._send)
-        self._send(table.message())
-        self._send(await self._reviews.message(table.name))
+        self._shown = game
+        game.viewers.add(self._send)
+        self._send(game.message())
+        self._send(await self._reviews.message(game.name))
 
     def _send(self, message: Message) -> None:
         self._client.outbox.put(json.dumps(message, separators=(",", ":"), allow_nan=False))

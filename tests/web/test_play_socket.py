@@ -16,10 +16,10 @@ from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
 from gtp_engine.play import GameSession
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import game_tables, saved_games
+from gtp_engine.web import open_games, saved_games
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.game_tables import GameTables
 from gtp_engine.web.json_files import JsonFileError, JsonFiles
+from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
@@ -252,12 +252,12 @@ def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch
         source: Any = RolloutSource()
         host = EngineHost(source.config, source.load, print)
         host.start()
-        tables = GameTables(host, SavedGames(tmp_path))
-        table = await tables.find(name)
+        games = OpenGames(host, SavedGames(tmp_path))
+        game = await games.find(name)
         monkeypatch.setattr(Engine, "final_status", find)
-        passing = asyncio.create_task(table.change(lambda session: session.play("pass")))
-        await until(lambda: table.message()["phase"] == "scoring", 5)
-        await tables.close()
+        passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
+        await until(lambda: game.message()["phase"] == "scoring", 5)
+        await games.close()
         await passing
         assert await asyncio.to_thread(host.close)
 
@@ -279,7 +279,7 @@ def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
 
 def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games that no page shows give way; where every game is shown, another one is refused."""
-    monkeypatch.setattr(game_tables, "MOST_TABLES", 1)
+    monkeypatch.setattr(open_games, "MOST_OPEN", 1)
 
     async def test() -> None:
         async with (

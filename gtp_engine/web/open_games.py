@@ -9,10 +9,10 @@ from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.game_table import GameTable, Message
+from gtp_engine.web.open_game import Message, OpenGame
 from gtp_engine.web.saved_games import SavedGames
 
-MOST_TABLES: Final = 16
+MOST_OPEN: Final = 16
 """Games with an engine at once: each has search trees of its own."""
 
 LEVEL: Final = "play.level"
@@ -23,13 +23,13 @@ class TooManyGamesError(TengenError):
     """Every game that may have an engine is being played."""
 
 
-class GameTables:
+class OpenGames:
     """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
 
     def __init__(self, host: EngineHost, saved: SavedGames) -> None:
         self._host: Final = host
         self._saved: Final = saved
-        self._tables: Final[dict[str, GameTable]] = {}  # the one used last is the last
+        self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
         self._lock: Final = asyncio.Lock()
 
     @property
@@ -37,55 +37,55 @@ class GameTables:
         """Whether the engine has levels."""
         return any(option.key == LEVEL for option in Config.options())
 
-    async def start(self, settings: GameSettings, level: str | None) -> GameTable:
+    async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
         async with self._lock:
             name = await asyncio.to_thread(self._saved.new_id)
             return await self._open(name, level, lambda engine: GameSession.start(engine, settings))
 
-    async def load(self, data: bytes, human: int | None, level: str | None) -> GameTable:
+    async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
         """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
             name = await asyncio.to_thread(self._saved.new_id)
             return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human), data)
 
-    async def find(self, name: str) -> GameTable:
+    async def find(self, name: str) -> OpenGame:
         """Return a game by its id; raises TengenError."""
         async with self._lock:
-            table = self._tables.pop(name, None)
-            if table is not None:
-                self._tables[name] = table
-                return table
-            game = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(name, game.level, game.session, game.opened)
+            game = self._games.pop(name, None)
+            if game is not None:
+                self._games[name] = game
+                return game
+            saved = await asyncio.to_thread(self._saved.load, name)
+            return await self._open(name, saved.level, saved.session, saved.opened)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""
-        return name in self._tables and bool(self._tables[name].viewers)
+        return name in self._games and bool(self._games[name].viewers)
 
     def publish(self, name: str, message: Message) -> None:
         """Send a message to all pages that show a game."""
-        if name in self._tables:
-            self._tables[name].publish(message)
+        if name in self._games:
+            self._games[name].publish(message)
 
     async def close(self) -> None:
         """Free the engines of all games."""
-        await asyncio.gather(*(table.close() for table in self._tables.values()))
-        self._tables.clear()
+        await asyncio.gather(*(game.close() for game in self._games.values()))
+        self._games.clear()
 
     async def _open(
         self, name: str, level: str | None, set_up: Callable[[Engine], GameSession], opened: bytes | None = None
-    ) -> GameTable:
+    ) -> OpenGame:
         """Return a game with a new engine, after making room for it; raises TengenError.
 
         `opened` is the file that it is loaded from, if any.
         """
         await self._make_room()
         session = await asyncio.to_thread(self._session, level, set_up)
-        table = GameTable(name, session, level, self._saved, self._host.precedence, opened)
-        self._tables[name] = table
-        await table.begin()
-        return table
+        game = OpenGame(name, session, level, self._saved, self._host.precedence, opened)
+        self._games[name] = game
+        await game.begin()
+        return game
 
     def _session(self, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameSession:
         """Return a session with a new engine."""
@@ -101,11 +101,11 @@ class GameTables:
 
     async def _make_room(self) -> None:
         """Close the game that has been idle longest if there are too many; raises TooManyGamesError."""
-        if len(self._tables) < MOST_TABLES:
+        if len(self._games) < MOST_OPEN:
             return
-        for name, table in self._tables.items():
-            if table.is_idle:
-                del self._tables[name]
-                await table.close()
+        for name, game in self._games.items():
+            if game.is_idle:
+                del self._games[name]
+                await game.close()
                 return
-        raise TooManyGamesError(f"{counted(MOST_TABLES, 'game')} are being played; close one of their pages first")
+        raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")

@@ -26,7 +26,7 @@ Message = dict[str, Any]
 """A message for pages, as JSON has it."""
 
 
-class GameTable:
+class OpenGame:
     """The game `name`, which is saved after every change; `viewers` receive messages about it.
 
     `level` is that of the engine, None if it has no levels.  `opened` is the file that the game was loaded from, if
