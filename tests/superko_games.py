@@ -8,8 +8,11 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 
 
-def game_with_superko(rules: str) -> tuple[Game, list[int]]:
-    """Return a game on a small board in which moves repeat an earlier position, and those moves."""
+def game_with_superko(rules: str, *, is_button_free: bool = False) -> tuple[Game, list[int]]:
+    """Return a game on a small board in which moves repeat an earlier position, and those moves.
+
+    With `is_button_free`, neither side has passed.
+    """
     for seed in range(1000):
         rng = random.Random(seed)
         game = Game(3, 3, Rules.parse(rules), 0.5)
@@ -17,5 +20,10 @@ def game_with_superko(rules: str) -> tuple[Game, list[int]]:
             banned = [p for p in board_points(3, 3) if game.illegal_reason(p) == "superko"]
             if banned and len(game.legal_points()) > 1:
                 return game, banned
-            game.play(rng.choice([*game.legal_points(), PASS]))
+            moves = game.legal_points()
+            if not is_button_free:
+                moves.append(PASS)
+            elif not moves:
+                break
+            game.play(rng.choice(moves))
     raise AssertionError("no game with a repetition was found")

@@ -52,7 +52,7 @@ def conditions_of(
         suicide=rules.suicide,
         territory=rules.scoring is Scoring.TERRITORY,
         tax=TAX[rules.tax],
-        has_free_button=_has_free_button(game),
+        has_free_button=game.has_free_button,
         playout_doubling_advantage_black=playout_doubling_advantage_black,
         friendly_pass=rules.friendly_pass_ok,
         passing_hacks=passing_hacks,
@@ -83,11 +83,6 @@ def write_game(
         positions.points[row], positions.colors[row] = NULL_POINT, 0
         pass_ends = GOES_ON
     finish_row(positions, row, color, pass_ends, 0)
-
-
-def _has_free_button(game: Game) -> bool:
-    """Return whether the rules have a button and neither side has taken it."""
-    return game.rules.has_button and game.button_black == 0.0
 
 
 def _write_boards(positions: Positions, row: int, game: Game, color: int) -> None:

@@ -22,6 +22,7 @@ Kernels on `Board`, a NamedTuple of arrays
     ladder            whether a ladder captures a chain
     ladder_marks      all ladders of a board, as input for networks
     area              the owner of every point by Tromp and Taylor's rules
+    tax               what the taxes on eyes and groups take from both sides
     benson            unconditional life and the area it implies
     independent_life  area under group tax
     game_calls        the calls of these kernels from Python, to be compiled in advance

@@ -176,6 +176,11 @@ class Game:
         return _BUTTON_POINTS if self._moves[number].color == BLACK else -_BUTTON_POINTS
 
     @property
+    def has_free_button(self) -> bool:
+        """Whether the rules have a button and neither side has taken it."""
+        return self._rules.has_button and self._button_move() is None
+
+    @property
     def area_komi(self) -> float:
         """Points White gets beside the area of both sides, so that Black wins by area margin − this.
 
@@ -287,7 +292,7 @@ class Game:
     def score(self, dead: Collection[int] = ()) -> Score:
         """Return the score of the current position after removing the stones on the points `dead`."""
         button = self.button_black
-        if self._rules.has_button and button == 0:
+        if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         return score_position(
             self._board, self._rules, komi=self._komi, handicap=self.handicap, button=button, dead=dead

@@ -12,7 +12,6 @@ with a group of the other colour that cannot live by itself either.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -20,12 +19,7 @@ from gtp_engine.go.area import owners_into
 from gtp_engine.go.board import CAPTURED, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
 from gtp_engine.go.rules import Rules, Scoring, Tax
-
-LARGEST_SEKI_EYE: Final = 2
-"""Points; the owner can split an eye of three or more into two, so a group with such an eye lives without seki."""
-
-LARGEST_SHARED_AREA: Final = 4
-"""Points; both sides of a seki share a small area, a larger neutral one is still to be played."""
+from gtp_engine.go.tax import LARGEST_SEKI_EYE, LARGEST_SHARED_AREA
 
 
 @dataclass(frozen=True)

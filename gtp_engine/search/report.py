@@ -111,6 +111,8 @@ class SearchReport:
     moves: tuple[MoveReport, ...]
     ownership_samples: int
     ownership_black: NDArray[np.float64] = field(repr=False)
+    beside_area_black: float = 0.0
+    """Mean of the points that rollouts count for Black beside the area: the button, while it is free, and the tax."""
     nodes: int = 0
     memory: float = 0.0
     """Size of the tree's arrays, MiB."""

@@ -18,13 +18,15 @@ LCB_STDEVS: Final = 5.0
 def completed(report: SearchReport, game: Game) -> SearchReport:
     """Return a report of a search of `game` with scores, utilities, weights and bounds filled in.
 
-    A report with a network's score is returned unchanged.  Otherwise the lead is the area by ownership less komi, the
-    same for every move, because ownership is not collected by move; without ownership it stays 0.  Without a network
-    the utility is the value, the weight the visits.
+    A report with a network's score is returned unchanged.  Otherwise the lead is the area by ownership, with what
+    rollouts count beside it, less komi.  It is the same for every move, because ownership is not collected by move;
+    without ownership it stays 0.  Without a network the utility is the value, the weight the visits.
     """
     if report.has_score:
         return report
-    lead = float(report.ownership_black.sum()) - game.area_komi if report.ownership_samples else 0.0
+    lead = 0.0
+    if report.ownership_samples:
+        lead = float(report.ownership_black.sum()) + report.beside_area_black - game.area_komi
     if report.raw is not None:
         moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
         return replace(report, lead_black=lead, score_black=lead, moves=moves)

@@ -11,16 +11,25 @@ from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
 from gtp_engine.config import Config, SearchConfig
+from gtp_engine.go.area import area_margin
+from gtp_engine.go.board import STRIDE, view_storage
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.go.scoring import score_area
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport
+from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
+from gtp_engine.search.rollouts.rollout import count_area, play_out
+from gtp_engine.search.rollouts.rollout_run import kernel_params, kernel_position
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
-from gtp_engine.search.rollouts.rollout_tree import ROOT
+from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
+from gtp_engine.search.rollouts.rollout_tree import ROOT, new_tree
+from gtp_engine.search.tree_reuse import RootPosition
 
 
 def config(**values: object) -> SearchConfig:
@@ -190,6 +199,95 @@ def test_two_passes_are_counted_exactly() -> None:
         report = search(game, 400)
         assert (report.value_black > 0.9) is (winner == BLACK)
         assert (report.value_black < -0.9) is (winner == WHITE)
+
+
+TWO_GROUPS_AGAINST_ONE = """
+    . X . X O X . X .
+    X X X X O X X X X
+    O O O O O O O O O
+    . O . O O O O O O
+"""
+"""Black has 16 points, White 20; under group tax Black's two groups pay four, White's pays two."""
+
+PLAYED_OUT = """
+    . X O . O
+    X X O O .
+    . X O O O
+    X X O . O
+    . X O O O
+"""
+"""Black has ten points, White fifteen."""
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
+def test_where_points_are_even_the_button_decides(color: int) -> None:
+    """The side that passes first wins by half a point; the search would call it a draw without the button."""
+    report = search(game_from(PLAYED_OUT, color, "aga-button", komi=-5.0), 400)
+    assert report.best_point == PASS
+    assert report.winrate > 0.9
+    game = game_from(PLAYED_OUT, color, "aga-button", komi=-5.0)
+    game.play(PASS)
+    assert search(game, 400).winrate < 0.1
+    assert search(game_from(PLAYED_OUT, color, "aga", komi=-5.0), 400).winrate == pytest.approx(0.5, abs=0.05)
+
+
+def test_after_the_pass_that_takes_the_button_positions_may_recur_in_a_search() -> None:
+    game, banned = game_with_superko('{"hasButton": true, "suicide": false}', is_button_free=True)
+    assert game.has_free_button
+    points = frozenset(board_points(3, 3))
+    passes_first = tuple(Restriction(color, points, 2) for color in (BLACK, WHITE))
+    with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
+        searcher.run(game, Limits(1000, restrictions=passes_first))
+        assert set(banned) <= tried_at(searcher, 2)
+
+
+@pytest.mark.parametrize(("rules", "margin"), [("stone-scoring", -1), ("tromp-taylor", 1), ("ancient-territory", -1)])
+def test_the_group_tax_decides_who_wins(rules: str, margin: int) -> None:
+    game = game_from(TWO_GROUPS_AGAINST_ONE, BLACK, rules, komi=-5.0)
+    game.komi -= game.area_komi - game.komi  # under territory rules, the stones that Black has placed more
+    report = search(game, 400)
+    assert (report.value_black > 0.9) is (margin > 0)
+    assert (report.value_black < -0.9) is (margin < 0)
+    assert completed(report, game).lead_black == margin
+
+
+def test_the_button_is_part_of_the_lead() -> None:
+    leads = {}
+    for rules in ("aga-button", "aga"):
+        game = game_from(PLAYED_OUT, BLACK, rules, komi=-5.0)
+        leads[rules] = completed(search(game, 400), game).lead_black
+    assert leads == {"aga-button": 0.5, "aga": 0.0}
+
+
+RULES_SCORED = ("stone-scoring", "aga-button", "ancient-territory", "japanese", "tromp-taylor")
+
+
+@pytest.mark.parametrize("rules", RULES_SCORED)
+def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
+    """The value of each leaf is the score of the position at the end of its rollout, which is played here once more."""
+    game, batch = Game(7, rules=Rules.parse(rules), komi=6.5), 64
+    buffers = RolloutBuffers(7, 7, batch=batch, threads=1, seed=1, linear_policy=None)
+    params = kernel_params(config(margin_weight=1, expand_visits=1), game)
+    position, leaves = kernel_position(RootPosition(game, BLACK)), buffers.leaves
+    select_leaves(new_tree(100_000), position, params, leaves, batch, buffers.works[0])
+    zobrist, n = game.board.zobrist, game.board.color.size
+    storage, hashes, states = leaves.storage.copy(), leaves.hash.copy(), leaves.rng.copy()
+    assert evaluate_leaves(leaves, 0, batch, zobrist, params, *buffers.arrays_of(0)) == batch
+    compared = 0
+    for row in range(batch):
+        board, first_player = view_storage(storage[row], hashes[row], zobrist, n), np.zeros(n, dtype=np.int8)
+        color, last = int(leaves.color[row]), int(leaves.last[row])
+        play_out(board, color, last, params.policy, buffers.works[0], states[row], first_player)
+        scratch = np.zeros((3, n), dtype=np.int32)
+        if area_margin(board, scratch[0], scratch[1]) != count_area(board, scratch[2]):
+            continue  # a larger empty area is left, which rollouts count by its neighbours
+        score = score_area(board.color, int(board.info[STRIDE]), game.rules)
+        margin = score[BLACK] - score[WHITE] - game.komi
+        if game.has_free_button:
+            margin += 0.5 if first_player[PASS] == BLACK else -0.5
+        assert leaves.value[row] == pytest.approx(np.sign(margin) + np.clip(margin / 49, -1, 1))
+        compared += 1
+    assert compared > batch / 2
 
 
 def test_every_size_can_be_searched() -> None:

@@ -9,7 +9,8 @@ AlphaGo (Silver et al. 2016) evaluates a leaf by (1 − λ) times its value netw
     rollout_players     chooses between the two and owns their work arrays
 
 In all rollouts neither side fills an eye of its own or passes while it has another move, and only simple ko is
-observed.  The final positions of leaves are counted by area, larger empty areas included.
+observed.  The final positions of leaves are counted by area, larger empty areas included, without the
+tax and the button that rules may have.
 
 B is the number of rows of a batch, n the padded length of a board.
 """

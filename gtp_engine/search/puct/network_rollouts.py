@@ -124,7 +124,7 @@ def _draw(rollouts: NetworkRollouts, row: int, rng: State) -> int:
 
 @spliced_kernel
 def _play(rollouts: NetworkRollouts, row: int, move: int) -> None:
-    """Play a move in a row.  A pass takes no button, as in other rollouts."""
+    """Play a move in a row.  A pass takes no button (`leaf_rollouts`)."""
     positions = rollouts.positions
     color = wide(positions.to_play[row])
     shift_row(positions, row, move, color)

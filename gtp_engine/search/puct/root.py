@@ -57,7 +57,7 @@ def new_root(
         positions=positions,
         color=color,
         passes=0 if game.is_over else game.consecutive_passes,
-        free_button=game.rules.has_button and game.button_black == 0.0,
+        free_button=game.has_free_button,
         pass_goes_on=pass_goes_on,
         history=np.sort(game.superko_keys()),
         occupied=_occupied(game),

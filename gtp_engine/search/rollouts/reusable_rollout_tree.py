@@ -3,9 +3,11 @@
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.go.board import padded_length, storage_length
+from gtp_engine.go.board import IntArray, padded_length, storage_length
+from gtp_engine.go.tax import TaxWork, new_tax_work
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.linear_tables import new_tables
 from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
@@ -30,6 +32,9 @@ class RolloutBuffers:
         self.queues: Final = np.zeros((threads, n), dtype=np.int32)
         self.owners: Final = np.zeros((threads, n), dtype=np.int32)
         """By thread and point: rollouts that ended with the point Black's, less those with it White's."""
+        self.beside_area: Final = np.zeros((threads, 1))
+        """By thread: sum of the points beside the area that Black has in these rollouts, see `evaluate_leaves`."""
+        self.tax_works: Final[list[TaxWork]] = [new_tax_work(width, height) for _ in range(threads)]
         self.rollouts: Final = np.zeros(threads, dtype=np.int64)
         self.leaves: Final = Leaves(
             storage=np.zeros((batch, storage_length(width, height)), dtype=np.int32),
@@ -39,11 +44,25 @@ class RolloutBuffers:
             color=np.zeros(batch, dtype=np.int32),
             last=np.zeros(batch, dtype=np.int32),
             is_over=np.zeros(batch, dtype=np.int32),
+            button=np.zeros(batch),
+            has_free_button=np.zeros(batch, dtype=np.int32),
             value=np.zeros(batch, dtype=np.float32),
             first_player=np.zeros((batch, n), dtype=np.int8),
             rng=new_states(batch, seed),
             path_keys=np.zeros(MAX_DEPTH, dtype=np.uint64),
         )
+
+    def arrays_of(
+        self, thread: int
+    ) -> tuple[RolloutWork, IntArray, IntArray, NDArray[np.float64], TaxWork, LinearWork | None]:
+        """Return the arrays with which a thread evaluates leaves."""
+        sums = self.owners[thread], self.beside_area[thread]
+        return self.works[thread], self.queues[thread], *sums, self.tax_works[thread], self.linears[thread]
+
+    def clear_sums(self) -> None:
+        """Set the sums over rollouts to 0."""
+        for sums in (self.owners, self.beside_area, self.rollouts):
+            sums[:] = 0
 
 
 class ReusableRolloutTree:
@@ -58,7 +77,7 @@ class ReusableRolloutTree:
     def move_root(self, position: RootPosition) -> None:
         """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
 
-        The sums of ownership start at 0 again, so they are those of a single search.
+        The sums over rollouts start at 0 again, so they are those of a single search.
         """
         node = find_position(self.store, self._position, position)
         if node is None:
@@ -66,5 +85,4 @@ class ReusableRolloutTree:
         elif node != ROOT:
             self.store.reroot(node)
         self._position = position
-        self.buffers.owners[:] = 0
-        self.buffers.rollouts[:] = 0
+        self.buffers.clear_sums()

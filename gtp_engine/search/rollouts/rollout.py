@@ -8,7 +8,8 @@ moves by learned weights (`linear`).
 
 A rollout ends with two passes or after `MOVES_PER_POINT` moves per point of the board.  Only simple ko is observed: the
 limit on the moves ends the rare longer cycles.  The result is the area of the final position, in which every
-empty point is an eye or cannot be played by either side.
+empty point is an eye or cannot be played by either side.  What the rules count besides (a tax, the button) is added by
+the caller that knows them.
 
 This is one rollout of one position.  The search without a network calls it for its leaves (`rollout_select`); the
 search with a network does for its own if it mixes rollouts in (`puct.leaf_rollouts`).
@@ -196,8 +197,9 @@ def play_out(
     """Return the number of moves played from the position to the end of the game, leaving it on `board`.
 
     `color` is to play, `last` the opponent's last move (PASS and NULL_POINT allowed).  Sets first_player[p], int8[n],
-    where it is still 0, to the colour that first plays on p.  At most `limit` moves are played; 0: as many as the
-    module's docstring says.  With `linear`, moves are drawn by its weights and `policy` has no meaning.
+    where it is still 0, to the colour that first plays on p, and first_player[PASS] to the one that first passes.  At
+    most `limit` moves are played; 0: as many as the module's docstring says.  With `linear`, moves are drawn by its
+    weights and `policy` has no meaning.
 
     `linear` being None is part of the types that numba compiles for, so without it the kernels of the linear policy are
     not compiled either.
@@ -225,8 +227,8 @@ def play_out(
                 play_linear(board, linear, point, color)
             else:
                 play_assume_legal(board, point, color)
-            if first_player[point] == 0:
-                first_player[point] = color
+        if first_player[point] == 0:
+            first_player[point] = color
         last = point
         color = BLACK + WHITE - color
         moves += 1

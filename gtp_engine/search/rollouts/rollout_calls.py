@@ -23,11 +23,10 @@ def rollout_calls() -> list[KernelCall]:
     game, tree = Game(_SIZE), new_tree(1)
     buffers = RolloutBuffers(_SIZE, _SIZE, batch=1, threads=1, seed=0, linear_policy=None)
     position, params = kernel_position(RootPosition(game, BLACK)), kernel_params(Config().search, game)
-    leaves, work = buffers.leaves, buffers.works[0]
-    arrays = work, buffers.queues[0], buffers.owners[0], buffers.linears[0]
+    leaves = buffers.leaves
     return [
-        KernelCall(select_leaves, (tree, position, params, leaves, 0, work)),
-        KernelCall(evaluate_leaves, (leaves, 0, 0, position.board.zobrist, params, *arrays)),
+        KernelCall(select_leaves, (tree, position, params, leaves, 0, buffers.works[0])),
+        KernelCall(evaluate_leaves, (leaves, 0, 0, position.board.zobrist, params, *buffers.arrays_of(0))),
         KernelCall(back_up, (tree, params, leaves, 0)),
         KernelCall(copy_subtree, (tree, ROOT, tree, np.zeros(1, dtype=np.int32))),
     ]

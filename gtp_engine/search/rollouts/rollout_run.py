@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import SearchConfig
-from gtp_engine.evaluation.from_game import SUPERKO
+from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.game import Game
@@ -100,7 +100,7 @@ class RolloutRun:
 
         def evaluate(thread: int) -> None:
             begin, end = thread * share, min(count, (thread + 1) * share)
-            arrays = buffers.works[thread], buffers.queues[thread], buffers.owners[thread], buffers.linears[thread]
+            arrays = buffers.arrays_of(thread)
             buffers.rollouts[thread] += evaluate_leaves(leaves, begin, end, zobrist, params, *arrays)
 
         others = [self._pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
@@ -149,6 +149,7 @@ def kernel_position(root: RootPosition) -> Position:
         color=root.color,
         last=NULL_POINT if last is None else last.point,
         passes=0 if game.is_over else game.consecutive_passes,
+        free_button=game.has_free_button,
         history=np.sort(game.superko_keys()),
         avoid_until=avoid_until,
         unrestricted_from=int(avoid_until.max()),
@@ -168,4 +169,5 @@ def kernel_params(config: SearchConfig, game: Game) -> Params:
         policy=kernel_policy(config),
         komi=game.area_komi,
         superko=SUPERKO[game.rules.ko],
+        tax=TAX[game.rules.tax],
     )

@@ -20,10 +20,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import (
     HEIGHT,
+    STRIDE,
     WIDTH,
     Board,
     IntArray,
@@ -33,6 +35,7 @@ from gtp_engine.go.board import (
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.tax import TaxWork, tax_balance
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.linear_weights import LinearWork
 from gtp_engine.search.rollouts.priors import expand
@@ -45,6 +48,8 @@ RAVE: Final = 1
 
 MAX_DEPTH: Final = 512
 """Longest path from the root; deeper nodes are leaves."""
+
+_BUTTON_POINTS: Final = 0.5
 
 
 class Params(NamedTuple):
@@ -59,6 +64,7 @@ class Params(NamedTuple):
     policy: int  # rollout.UNIFORM or TACTICAL
     komi: float  # points for White beside the area, everything included (`Game.area_komi`)
     superko: int  # 0 simple ko, 1 positional, 2 situational
+    tax: int  # as in `Conditions`
 
 
 class Position(NamedTuple):
@@ -68,6 +74,7 @@ class Position(NamedTuple):
     color: int  # to play
     last: int  # the last move, PASS or NULL_POINT
     passes: int  # passes in a row before it, 0 or 1
+    free_button: bool  # whether the next pass takes the button
     history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
     unrestricted_from: int  # the largest of these: the depth from which on no move is left out
@@ -83,6 +90,8 @@ class Leaves(NamedTuple):
     color: IntArray  # [B] to play at the leaf
     last: IntArray  # [B] move that led there
     is_over: IntArray  # [B] 1 if two passes ended the game
+    button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
+    has_free_button: IntArray  # [B] 1 if the next pass takes the button
     value: NDArray[np.float32]  # [B] result for Black
     first_player: NDArray[np.int8]  # [B, n] colour that first played on a point after the leaf, 0 if none
     rng: State  # [B, 1]
@@ -127,6 +136,7 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
     copy_board(board, position.board)
     node, depth = wide(ROOT), wide(0)
     color, last, passes = wide(position.color), wide(position.last), wide(position.passes)
+    free_button, button, first_key = position.free_button, 0.0, wide(0)
     leaves.path[row, 0] = ROOT
     leaves.path_keys[0] = position_key(board, board.hash[0], color, params.superko)
     while passes < 2 and depth < MAX_DEPTH - 1:
@@ -142,10 +152,13 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
         move = wide(tree.move[child])
         if move == PASS:
             clear_ko(board)
-            passes += 1
+            if free_button:  # from here on, earlier positions may recur
+                free_button, button, first_key = False, _button_points(color), depth + 1
+            else:
+                passes += 1
         else:
             if params.superko != 0 and would_repeat(
-                board, move, color, params.superko, position.history, leaves.path_keys, wide(0), depth
+                board, move, color, params.superko, position.history, leaves.path_keys, first_key, depth
             ):
                 tree.move[child] = NULL_POINT  # select again at the same node
                 continue
@@ -160,6 +173,14 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
     leaves.color[row] = color
     leaves.last[row] = last
     leaves.is_over[row] = wide(passes >= 2)
+    leaves.button[row] = button
+    leaves.has_free_button[row] = wide(free_button)
+
+
+@inlined_kernel
+def _button_points(taker: int) -> float:
+    """Return the points Black has from the button when `taker`, a colour, has it."""
+    return _BUTTON_POINTS if taker == BLACK else -_BUTTON_POINTS
 
 
 @kernel
@@ -181,12 +202,15 @@ def evaluate_leaves(
     work: RolloutWork,
     queue: IntArray,
     owner: IntArray,
+    beside_area: NDArray[np.float64],
+    tax_work: TaxWork,
     linear: LinearWork | None,
 ) -> int:
     """Return how many of the rows begin … end − 1 were played out; writes their `value` and `first_player`.
 
     Rows in which the game is over are scored as they are.  `queue` (scratch) and `owner` are int32[n]; owner[p] gains 1
-    for every rollout in which Black owns p at the end and loses 1 for White.
+    for every rollout in which Black owns p at the end and loses 1 for White.  beside_area[0] gains the points that
+    Black has in each from the button (unless it was taken before the root) and the tax.
     """
     rollouts = 0
     for row in range(begin, end):
@@ -194,6 +218,7 @@ def evaluate_leaves(
         first_player = leaves.first_player[row]
         for point in range(owner.size):
             first_player[point] = 0
+        beside = leaves.button[row]
         if leaves.is_over[row] == 1:
             margin = area_margin(board, queue, board.head)  # the board is not played on any more: `head` is scratch
         else:
@@ -201,7 +226,14 @@ def evaluate_leaves(
             play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0), linear)
             margin = count_area(board, owner)
             rollouts += 1
-        leaves.value[row] = _result(margin - params.komi, board, params.margin_weight)
+            if leaves.has_free_button[row] == 1 and first_player[PASS] != 0:
+                beside += _button_points(wide(first_player[PASS]))
+            first_player[PASS] = 0  # passing later is no evidence about passing now
+        if params.tax != NO_TAX:
+            beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, tax_work)
+        if leaves.is_over[row] == 0:
+            beside_area[0] += beside
+        leaves.value[row] = _result(margin + beside - params.komi, board, params.margin_weight)
     return rollouts
 
 
@@ -233,7 +265,7 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
             if at > 0:
                 tree.virtual_visits[node] -= 1
                 color = BLACK + WHITE - color
-                if tree.move[node] != PASS:  # passing later is no evidence about passing now
+                if tree.move[node] != PASS:  # as in `evaluate_leaves`
                     first_player[tree.move[node]] = color
 
 

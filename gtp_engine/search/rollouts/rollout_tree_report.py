@@ -57,6 +57,7 @@ def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds
         moves=tuple(moves),
         ownership_samples=rollouts,
         ownership_black=tree.buffers.owners.sum(axis=0) / max(1, rollouts),
+        beside_area_black=float(tree.buffers.beside_area.sum()) / max(1, rollouts),
         nodes=store.used,
         memory=store.memory,
     )

@@ -1,0 +1,76 @@
+"""The kernel that counts taxes agrees with the plain Python of `scoring`, by hand and in random positions."""
+
+import random
+
+import pytest
+import reference
+from board_helpers import game_of, random_position
+
+from gtp_engine.go.board import STRIDE, Board
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.rules import Rules, Tax
+from gtp_engine.go.scoring import score_area
+from gtp_engine.go.tax import new_tax_work, tax_balance
+
+TWO_GROUPS_AGAINST_ONE = """
+    . X O . O X .
+    X X O O O X X
+    O O O . O O O
+    . . O O O . ."""
+"""Black's groups have one eye point each."""
+
+SEKI = """
+    . X . O . O X
+    X X O O O O X
+    O O X X X X X
+    . O X . . . .
+    O O X . . . .
+    . O X . . . ."""
+"""The groups in the upper row have one eye each; the others live and pay two points each."""
+
+TWO_POINTS_THAT_ARE_ONE_EYE = """
+    . . X . O . . O
+    X X X O O O O O
+    O O O X X X X X
+    . . O X . X . X"""
+
+
+def expected(board: Board, tax: Tax) -> int:
+    """Return the balance by the scoring in plain Python."""
+    stride = int(board.info[STRIDE])
+    without, taxed = (score_area(board.color, stride, Rules(tax=each)) for each in (Tax.NONE, tax))
+    return (without[BLACK] - taxed[BLACK]) - (without[WHITE] - taxed[WHITE])
+
+
+def counted(board: Board, tax: Tax, width: int, height: int) -> int:
+    return tax_balance(board.color, int(board.info[STRIDE]), tax is Tax.ALL, new_tax_work(width, height))
+
+
+@pytest.mark.parametrize("tax", [Tax.SEKI, Tax.ALL])
+@pytest.mark.parametrize(
+    ("diagram", "in_seki", "in_all"),
+    [
+        (TWO_GROUPS_AGAINST_ONE, 0, 1 + 1 - 2),
+        (SEKI, 1 - 1, 1 + 2 - 1 - 2),
+        (TWO_POINTS_THAT_ARE_ONE_EYE, 2 - 2, 2 + 2 - 2 - 2),
+    ],
+    ids=["two groups against one", "seki", "two points that are one eye"],
+)
+def test_the_tax_by_hand(diagram: str, in_seki: int, in_all: int, tax: Tax) -> None:
+    position = reference.parse(diagram)
+    board = game_of(position).board
+    want = in_all if tax is Tax.ALL else in_seki
+    assert (expected(board, tax), counted(board, tax, position.width, position.height)) == (want, want)
+
+
+@pytest.mark.parametrize("size", [(2, 2), (4, 4), (5, 7), (9, 9), (19, 19)], ids=str)
+def test_the_tax_of_random_positions_is_that_of_the_scoring(size: tuple[int, int]) -> None:
+    rng = random.Random(f"tax {size}")
+    seen = set()
+    for _ in range(40):
+        board = game_of(random_position(rng, *size, rng.choice((1, 2, 3)) * size[0] * size[1])).board
+        for tax in (Tax.SEKI, Tax.ALL):
+            balance = counted(board, tax, *size)
+            assert balance == expected(board, tax)
+            seen.add((tax, balance != 0))
+    assert size == (2, 2) or len(seen) == 4, "with and without tax"
