@@ -70,6 +70,7 @@ class Game:
         self._moves: list[Move] = []
         self._board = boards.new_board(self.width, self.height)
         self._keys = _empty_history()
+        self._keys_since_pass: list[int] = []
         self._record_position()
 
     # --- state ---
@@ -246,6 +247,13 @@ class Game:
             return np.zeros(0, dtype=np.uint64)
         return np.fromiter(self._keys[self._rules.ko], dtype=np.uint64, count=len(self._keys[self._rules.ko]))
 
+    def keys_since_pass(self) -> NDArray[np.uint64]:
+        """Return the keys of the positions since the last pass with their side to play, each as often as it occurred.
+
+        Where one occurs for the third time, a game under simple ko is in a long cycle and has no result.
+        """
+        return np.array(self._keys_since_pass, dtype=np.uint64)
+
     # --- playing ---
 
     def play(self, move: Move | int | str, color: int | None = None, *, allow_superko: bool = False) -> Move:
@@ -321,6 +329,7 @@ class Game:
         other._moves = list(self._moves)
         other._board = boards.clone(self._board)
         other._keys = {ko: set(keys) for ko, keys in self._keys.items()}
+        other._keys_since_pass = list(self._keys_since_pass)
         return other
 
     def __str__(self) -> str:
@@ -345,6 +354,7 @@ class Game:
         self._moves = []
         self._board = board
         self._keys = _empty_history()
+        self._keys_since_pass = []
         self._record_position()
 
     def _board_with(self, stones: tuple[Move, ...]) -> Board:
@@ -375,6 +385,7 @@ class Game:
         """Change board and history by a move already in the list of moves."""
         if move.point == PASS:
             boards.clear_ko(self._board)
+            self._keys_since_pass = []
             if self._button_move() == len(self._moves) - 1:  # from here on, earlier positions may recur
                 self._keys = _empty_history()
         else:
@@ -385,6 +396,7 @@ class Game:
         """Add the position to the history that superko compares with."""
         for ko, keys in self._keys.items():
             keys.add(key_of(self.hash, ko, self.to_play))
+        self._keys_since_pass.append(key_of(self.hash, Ko.SITUATIONAL, self.to_play))
 
     def _would_repeat(self, point: int, color: int) -> bool:
         """Return whether a move that is otherwise legal recreates a position the superko rule forbids."""

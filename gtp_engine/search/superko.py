@@ -1,24 +1,35 @@
-"""Repetition inside a search: keys of positions, and whether a move would repeat one.  Kernels.
+"""Repetition inside a search: keys of positions, whether a move would repeat one, and long cycles.  Kernels.
 
 The positions that may not recur at a node of a search are those of the game's history and those on the path from the
 root, the only one in a tree and the first one where lines share nodes (`puct/transpositions`).  The pass that takes the
 button ends the history, as in `go.game`.
+
+Under simple ko positions may recur.  Where one occurs for the third time without a pass in between, such as in a triple
+ko, the game has no result, as in KataGo (`makeBoardMoveAssumeLegal` in its game/boardhistory.cpp).
 """
+
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, spliced_kernel
+from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.evaluation.positions import POSITIONAL_SUPERKO
 from gtp_engine.go.board import Board, hash_after
 from gtp_engine.go.constants import BLACK, WHITE
 
 Keys = NDArray[np.uint64]
 
+_OCCURRENCES_WITHOUT_RESULT: Final = 3
+
 
 @kernel
 def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
-    """Return the superko key of a position, as `game.key_of` does; `superko` is as in `Conditions`."""
-    return position_hash ^ board.zobrist[0, to_play] if superko == 2 else position_hash
+    """Return the key of a position, as `game.key_of` does; `superko` is as in `Conditions`.
+
+    Under simple ko, the key includes the side to play.
+    """
+    return position_hash if superko == POSITIONAL_SUPERKO else position_hash ^ board.zobrist[0, to_play]
 
 
 @spliced_kernel
@@ -50,3 +61,20 @@ def would_repeat(
         if path_keys[i] == key:
             return True
     return False
+
+
+@kernel
+def has_no_result(history: Keys, path_keys: Keys, first: int, depth: int) -> bool:
+    """Return whether the position at the end of a path occurs there for the third time, under simple ko.
+
+    `history` (sorted) holds the keys of the game since its last pass, the root's among them.  path_keys[first … depth]
+    are those of the path since its last pass; unless `first` is 0, those of the game do not count.
+    """
+    key = path_keys[depth]
+    count = 0
+    for i in range(max(first, 1), depth + 1):
+        count += wide(path_keys[i] == key)
+    if first == 0 and is_known(history, key):
+        for known in history:
+            count += wide(known == key)
+    return count >= _OCCURRENCES_WITHOUT_RESULT

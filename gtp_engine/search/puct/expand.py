@@ -25,7 +25,7 @@ from gtp_engine.go.board import (
     padded_length,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.search.puct.leaves import COLLISION, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
+from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.means import MeansWork, update_means
 from gtp_engine.search.puct.select import remove_virtual_visits
 from gtp_engine.search.puct.tree import (
@@ -283,6 +283,10 @@ def back_up(
                 tree.state[node] = UNEXPANDABLE
             weight = np.float64(tree.own[node, WEIGHT])
             _add_final_ownership(ownership, move, weight, counted_from, leaves.owner[row])
+        elif kind == CYCLE:
+            write_own_values(tree, node, 0.0, 1.0, 0.0, 0.0, 0.0, params)
+            tree.own[node, WEIGHT] = params.certain_weight
+            tree.state[node] = UNEXPANDABLE
         _back_up_path(tree, leaves, row, params, work)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, Positions, board_of
+from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, SIMPLE_KO, Positions, board_of
 from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
 from gtp_engine.go.board import (
     EMPTY_COUNT,
@@ -41,6 +41,8 @@ COLLISION: Final = 3
 its virtual visits send later walks elsewhere."""
 TRANSPOSITION: Final = 4
 """A row that ends at an evaluated node with more visits than the edge to it: its mean counts as one more visit's."""
+CYCLE: Final = 5
+"""A row that ends in a position which occurs for the third time: under simple ko, the game has no result."""
 
 
 class Root(NamedTuple):
@@ -51,7 +53,7 @@ class Root(NamedTuple):
     passes: int  # passes in a row before it, 0 or 1
     free_button: bool  # whether the next pass takes the button
     pass_goes_on: bool  # whether the game goes on after a pass at the root, whatever the rules say
-    history: NDArray[np.uint64]  # [any] sorted: keys of positions that may not occur again
+    history: NDArray[np.uint64]  # [any] sorted: keys for `would_repeat`, or under simple ko for `has_no_result`
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
     unrestricted_from: int  # the largest of these: the depth from which on no move is left out
@@ -67,7 +69,7 @@ class Leaves(NamedTuple):
     depth: IntArray  # [B] index of the leaf in its path
     color: IntArray  # [B] to play at the leaf
     counted_from: IntArray  # [B] depth from which on the playout counts; 0 unless a move was selected without weight
-    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION or TRANSPOSITION
+    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
@@ -78,8 +80,8 @@ class Leaves(NamedTuple):
 class PathWork(NamedTuple):
     """Work arrays for a path."""
 
-    keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] superko keys of its positions, the root's first
-    first_key: IntArray  # [1] the first of them that counts: that after the pass which takes the button
+    keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] keys of its positions (`position_key`), the root's first
+    first_key: IntArray  # [1] the first that counts: after the pass which takes the button, under simple ko any pass
     occupied: NDArray[np.uint8]  # [n] as in Root, with the path
     queue: IntArray  # [n]
 
@@ -118,21 +120,20 @@ def new_path_work(width: int, height: int) -> PathWork:
 def _play_path(
     board: Board, root: Root, superko: int, leaves: Leaves, row: int, begin: int, end: int, work: PathWork
 ) -> None:
-    """Play the moves begin … end − 1 of a row's path, and record in `work` what superko needs to know about them."""
+    """Play the moves begin … end − 1 of a row's path, and record in `work` what the rules on repetition need."""
     color = root.color if begin % 2 == 0 else BLACK + WHITE - root.color
     for i in range(begin, end):
         move = wide(leaves.moves[row, i])
         if move == PASS:
             clear_ko(board)
-            if root.free_button and work.first_key[0] == 0:
+            if superko == SIMPLE_KO or (root.free_button and work.first_key[0] == 0):
                 work.first_key[0] = i + 1
         else:
             play_assume_legal(board, move, color)
         color = BLACK + WHITE - color
-        if superko != 0:
-            if move != PASS:
-                work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
-            work.keys[i + 1] = position_key(board, board.hash[0], color, superko)
+        if superko != SIMPLE_KO and move != PASS:
+            work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
+        work.keys[i + 1] = position_key(board, board.hash[0], color, superko)
 
 
 @kernel
@@ -147,8 +148,8 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positi
     start = board_of(root.positions, wide(0), wide(0))
     # The path is played once, in three parts: each board is copied when its part of the path is complete.
     work.first_key[0] = 0
-    if superko != 0:
-        work.keys[0] = position_key(start, start.hash[0], root.color, superko)
+    work.keys[0] = position_key(start, start.hash[0], root.color, superko)
+    if superko != SIMPLE_KO:
         for point in range(work.occupied.size):
             work.occupied[point] = root.occupied[point]
     if depth >= 2:
@@ -233,7 +234,7 @@ def _write_forbidden(
     the suicide of several stones, has no empty point beside it.
     """
     forbid_ko(positions, slot, color)
-    if superko == 0:
+    if superko == SIMPLE_KO:
         return
     board = board_of(positions, slot, wide(0))
     for i in range(board.info[EMPTY_COUNT]):

@@ -13,7 +13,7 @@ from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Scoring
+from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.search.limits import Restriction, avoid_until_depths
 from gtp_engine.search.puct.leaves import Root
@@ -59,7 +59,7 @@ def new_root(
         passes=0 if game.is_over else game.consecutive_passes,
         free_button=game.has_free_button,
         pass_goes_on=pass_goes_on,
-        history=np.sort(game.superko_keys()),
+        history=np.sort(game.keys_since_pass() if game.rules.ko is Ko.SIMPLE else game.superko_keys()),
         occupied=_occupied(game),
         avoid_until=avoid_until,
         unrestricted_from=int(avoid_until.max()),

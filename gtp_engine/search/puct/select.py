@@ -12,17 +12,17 @@ that grows with the root of the prior tried so far (first-play urgency); all unt
 one with the largest prior is compared.  Playouts that have been selected but not backed up count as lost visits of the
 moves they took (virtual visits), so that the next walk goes elsewhere.
 
-A walk ends at a new node, which is to be evaluated; where passes have ended the game; at a leaf that gets no
-edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.  Where nodes are
-shared (`transpositions`) or explored without weight (`human_exploration`), it also ends at a node that has more visits
-than the edge to it.
+A walk ends at a new node, which is to be evaluated; where passes or a long cycle have ended the game; at a leaf that
+gets no edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.  Where
+nodes are shared (`transpositions`) or explored without weight (`human_exploration`), it also ends at a node that has
+more visits than the edge to it.
 """
 
 from math import cos, log, pi, pow, sqrt
 from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import Positions, board_of, mix
+from gtp_engine.evaluation.positions import SIMPLE_KO, Positions, board_of, mix
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
@@ -35,6 +35,7 @@ from gtp_engine.search.puct.human_exploration import (
 )
 from gtp_engine.search.puct.leaves import (
     COLLISION,
+    CYCLE,
     EVALUATE,
     REVISIT,
     TERMINAL,
@@ -66,6 +67,7 @@ from gtp_engine.search.puct.tree import (
 )
 from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
 from gtp_engine.search.rng import State, random_below
+from gtp_engine.search.superko import has_no_result
 
 _FIRST_WEIGHT: Final = 0.01
 """ε above, visits: lets the prior decide where no move has been tried (KataGo's)."""
@@ -335,6 +337,23 @@ def _share_node(
 
 
 @spliced_kernel
+def _kind_of_new_node(
+    tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, positions: Positions, work: PathWork
+) -> int:
+    """Return the kind of a row that ends at a new node and whose boards have been written.
+
+    The root itself is never the end of a cycle: a game that goes on there is searched.
+    """
+    depth = wide(leaves.depth[row])
+    can_be_cycle = params.superko == SIMPLE_KO and depth > 0
+    if can_be_cycle and has_no_result(root.history, work.keys, wide(work.first_key[0]), depth):
+        return CYCLE
+    if has_graph(tree):
+        return _share_node(tree, root, params, leaves, row, positions, work)
+    return EVALUATE
+
+
+@spliced_kernel
 def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
     """Give the node at the end of a row's path its bucket (`subtree_bias`), if it was reached by a move after another.
 
@@ -378,9 +397,8 @@ def select_batch(
         leaves.slot[rows] = slots
         if kind == EVALUATE:
             write_leaf_boards(root, params.superko, leaves, rows, positions, work)
-            if has_graph(tree):
-                kind = _share_node(tree, root, params, leaves, rows, positions, work)
-                leaves.kind[rows] = kind
+            kind = _kind_of_new_node(tree, root, params, leaves, rows, positions, work)
+            leaves.kind[rows] = kind
         if kind == EVALUATE:
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
             finish_leaf(root, params.superko, params.suicide, leaves, rows, positions, work)

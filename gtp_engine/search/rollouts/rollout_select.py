@@ -95,7 +95,7 @@ class Leaves(NamedTuple):
     value: NDArray[np.float32]  # [B] result for Black
     first_player: NDArray[np.int8]  # [B, n] colour that first played on a point after the leaf, 0 if none
     rng: State  # [B, 1]
-    path_keys: NDArray[np.uint64]  # [MAX_DEPTH] superko keys on the path being walked
+    path_keys: NDArray[np.uint64]  # [MAX_DEPTH] keys on the path being walked, for superko
 
 
 @spliced_kernel
