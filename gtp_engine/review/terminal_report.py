@@ -26,7 +26,7 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
             low, high = side["accuracy_interval"]
             blunders = ", ".join(str(count) for count in side["blunders"].values())
             numbers = (side["accuracy"], f"{low}–{high}", side["mean_points_lost"], side["best_moves"], blunders)
-            players.add_row(f"{name} {_printable(side['name'] or '')}".strip(), *(str(number) for number in numbers))
+            players.add_row(f"{name} {side['name'] or ''}".strip(), *(str(number) for number in numbers))
     console.print(players)
     mistakes = Table("move", "played", "points lost", "better", "continuation")
     for number in result["mistakes"]:
@@ -36,11 +36,6 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
     if result["mistakes"]:
         console.print(mistakes)
     return text.getvalue()
-
-
-def _printable(text: str) -> str:
-    """Return a name of a record without what a terminal would take for its own control sequences."""
-    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _graph(leads: list[float], width: int) -> str:

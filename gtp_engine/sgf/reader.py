@@ -180,9 +180,12 @@ class _Root:
             raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
 
     def text(self, name: str) -> str | None:
-        """Return the first value of a property without white space around it, or None if it is absent or empty."""
+        """Return the first value of a property on one line, without blanks around it; None if it is absent or empty.
+
+        Terminals and front ends show names and results, so control characters in them become blanks.
+        """
         found = _texts(self.node, name)
-        return (found[0].strip() or None) if found else None
+        return (values.one_line(found[0]).strip() or None) if found else None
 
     def size(self) -> tuple[int, int]:
         return values.parse_size(self.text("SZ") or _DEFAULT_SIZE)

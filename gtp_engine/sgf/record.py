@@ -25,7 +25,8 @@ class LaterSetup:
 class SgfRecord:
     """The main line of one game; points are those of a board of `width` by `height`.
 
-    Optional fields are None if the record lacks them.  `notes` are messages about values that were ignored or guessed.
+    Optional fields are None if the record lacks them; texts are one line without control characters.  `notes` are
+    messages about values that were ignored or guessed.
     """
 
     width: int
@@ -44,7 +45,7 @@ class SgfRecord:
     black_name: str | None = None
     white_name: str | None = None
     result: str | None = None
-    """RE unchanged, for example "B+3.5", "W+R" or "0"."""
+    """RE as the record has it, for example "B+3.5", "W+R" or "0"."""
     black_rank: str | None = None
     white_rank: str | None = None
     date: str | None = None

@@ -33,6 +33,11 @@ _STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
 """Komi values in stones, half the difference, as the Chinese count them; in points they are twice as large."""
 
 
+def one_line(text: str) -> str:
+    """Return a SimpleText value without control characters and other invisible ones: each becomes a blank."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def parse_size(text: str) -> tuple[int, int]:
     """Return (width, height) of an SZ value, "19" or "13:9"; raises SgfError for anything else or out of range."""
     match = _SIZE.fullmatch(text.strip())

@@ -9,7 +9,7 @@ from gtp_engine import __version__
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.sgf.record import usual_first_player
-from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size
+from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
 
 _LINE_LENGTH: Final = 79
 _APPLICATION: Final = b"Tengen"
@@ -67,6 +67,5 @@ def _points(points: Iterable[int], game: Game) -> list[bytes]:
 
 def _simple_text(text: str) -> bytes:
     """Return `text` as a raw SimpleText value: one line, escaped, with lone surrogates replaced."""
-    line = "".join(character if character.isprintable() else " " for character in text)
-    raw: bytes = sgf_grammar.escape_text(line.encode("utf-8", "replace"))
+    raw: bytes = sgf_grammar.escape_text(one_line(text).encode("utf-8", "replace"))
     return raw

@@ -42,6 +42,12 @@ def test_a_record_with_everything() -> None:
     assert record.notes == ()
 
 
+def test_texts_have_no_control_characters() -> None:
+    record = parse("(;PB[\x1b\\]0;title\x07Ann\u202e]PW[\x9b2J]RE[B+R\x1bc]DT[2026\x00]BR[\u3000\x08];B[aa])")
+    assert (record.black_name, record.white_name, record.black_rank) == ("]0;title Ann", "2J", None)
+    assert (record.result, record.date) == ("B+R c", "2026")
+
+
 def test_invalid_values_are_ignored_and_noted() -> None:
     record = parse("(;KM[many]RU[house rules]HA[x];B[aa])")
     assert (record.komi, record.rules, record.handicap) == (None, None, 0)
