@@ -11,7 +11,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.late_game import is_late
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import MoveReport, SearchReport, best_of
 
 NEUTRAL_LOSS: Final = 0.1
 """Difference of results in [−1, 1] that two moves show by chance when neither matters."""
@@ -48,10 +48,13 @@ def neutral_point(
     It must have been searched enough, must not be self-atari, and must not be worse than the best move by
     `NEUTRAL_LOSS`.  Under territory rules it must also be the best move itself, and only with `fill_dame`.
     """
+    best = best_of(moves)
+    if best is None:
+        return PASS
     if game.rules.scoring is Scoring.TERRITORY:
-        moves = moves[:1] if fill_dame else []
+        moves = [best] if fill_dame else []
     for move in moves:
-        loss = abs(moves[0].value_black - move.value_black)
+        loss = abs(best.value_black - move.value_black)
         if (
             move.point in status.neutral
             and move.visits >= thresholds.tried_visits

@@ -4,6 +4,7 @@ Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a 
 add a small share of the margin.  Output modules convert them to the colour that a protocol wants.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -145,13 +146,15 @@ class SearchReport:
 
     @property
     def winrate(self) -> float:
-        """The winrate in [0, 1] of the side to play: its best move's, or the root's while that has few visits.
-
-        Where the first move was drawn, the best one is the one drawn most often.
-        """
-        best = max(self.moves, key=lambda move: move.selection_weight, default=None)
+        """The winrate in [0, 1] of the side to play: its best move's, or the root's while that has few visits."""
+        best = best_of(self.moves)
         value = self.value_black if best is None or best.visits < FEW_VISITS else best.value_black
         return winrate_of(value, self.to_play)
+
+
+def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
+    """Return the best move of a report, or None without moves: where the first was drawn, the one most often drawn."""
+    return max(moves, key=lambda move: move.selection_weight, default=None)
 
 
 def for_color(value_black: float, color: int) -> float:

@@ -9,9 +9,10 @@ from engine_positions import FINISHED, SEKI_DIAGRAM, set_up
 
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
-from gtp_engine.engine.dead_stones import Ownership, status_map
+from gtp_engine.engine.dead_stones import Ownership, estimate_status, status_map
 from gtp_engine.engine.decision import choose_move
-from gtp_engine.engine.thresholds import ROLLOUT_THRESHOLDS
+from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
+from gtp_engine.engine.useful_moves import neutral_point
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
@@ -130,6 +131,35 @@ def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
     assert plain.komi == 5.5
     plain.close()
     engine.close()
+
+
+NEUTRAL = """
+    . X O .
+    X X O .
+    . X O O
+    X X . .
+"""
+"""C1 and D1 are neutral points."""
+
+
+@pytest.mark.parametrize(("rules", "loss", "filled"), [
+    ("chinese", 0.05, "C1"), ("chinese", 0.5, "D1"), ("japanese", 0.05, "D1")
+])  # fmt: skip
+def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
+    rules: str, loss: float, filled: str
+) -> None:
+    """The move drawn by a temperature comes first in a report, and was taken for the best one."""
+    diagram = parse_diagram(NEUTRAL)
+    game = Game(4, 4, PRESETS[rules], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    drawn, best = (
+        MoveReport(parse_vertex(vertex, width=4, height=4), visits, value, value, selection_weight=visits)
+        for vertex, visits, value in (("C1", 10, loss - 0.9), ("D1", 90, -0.9))
+    )
+    status = estimate_status(game, np.zeros(game.board.color.size))
+    assert {drawn.point, best.point} <= set(status.neutral)
+    found = neutral_point(game, [drawn, best], status, WHITE, NETWORK_THRESHOLDS, fill_dame=True)
+    assert found == parse_vertex(filled, width=4, height=4)
 
 
 PASSED_TOO_EARLY = (
