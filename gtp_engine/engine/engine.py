@@ -180,13 +180,14 @@ class Engine:
 
     def play_sequence(self, moves: Iterable[Move]) -> None:
         """Play several moves, or none if one of them is illegal; raises IllegalMoveError."""
-        played = 0
+        played, resigned = 0, self._resigned
         try:
             for move in moves:
                 self.play(move.color, move.point)
                 played += 1
         except IllegalMoveError:
             self.game.undo(played)
+            self._resigned = resigned
             raise
 
     def undo(self, count: int = 1) -> None:

@@ -13,6 +13,7 @@ from gtp_engine.engine.dead_stones import Ownership, estimate_status, status_map
 from gtp_engine.engine.decision import choose_move
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
 from gtp_engine.engine.useful_moves import neutral_point
+from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
@@ -118,6 +119,10 @@ def test_a_resignation_is_the_result_in_the_record() -> None:
     engine.undo()
     assert "RE[" not in engine.to_sgf()
     assert engine.genmove(BLACK).resign
+    moves = [Move(WHITE, PASS), Move(BLACK, parse_vertex("A2", width=5, height=5))]
+    with pytest.raises(IllegalMoveError):
+        engine.play_sequence(moves)
+    assert "RE[W+R]" in engine.to_sgf()
     engine.genmove(WHITE)  # a controller that plays on all the same
     assert "RE[" not in engine.to_sgf()
     engine.close()
