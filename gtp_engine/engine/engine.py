@@ -402,6 +402,7 @@ class Engine:
         for searches in self._all_searches:
             searches.set_seed(abs(seed))
         self._level.set_seed(abs(seed))
+        self._chooser.set_seed(abs(seed))
         self._scorer.clear()
 
     def get_seed(self) -> int:

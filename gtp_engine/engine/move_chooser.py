@@ -53,12 +53,16 @@ class MoveChooser:
         self._log: Final = log
         self._resignation: Final = Resignation(config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
-        self._delays: Final = Delays(seed)
+        self._delays = Delays(seed)
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
         self._resignation.config = config.play
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
+
+    def set_seed(self, seed: int) -> None:
+        """Start the random numbers of the delays anew."""
+        self._delays = Delays(seed)
 
     def prepare(
         self, game: Game, color: int, request: Request, *, clock: Clock, start: float, kernels: KernelLoader | None

@@ -90,6 +90,16 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
     assert Delays(1).seconds(choice, Config().play) == 0.0
 
 
+def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):
+    waits: list[float] = []
+    monkeypatch.setattr("gtp_engine.engine.move_chooser.wait", lambda seconds, cancel: waits.append(seconds))
+    engine = engine_at("max", **{"search.visits": 8, "play.delay": 0.1})
+    for _ in range(2):
+        engine.set_seed(7)
+        engine.genmove(BLACK, play=False)
+    assert waits[0] == waits[1] > 0.0
+
+
 class ProfilesAsked(FakeEvaluator):
     """A human-like network that keeps the profiles it was asked for."""
 
