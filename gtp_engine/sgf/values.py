@@ -20,7 +20,11 @@ _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
-_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9]*")
+_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
+
+_FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
+_HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
+"""A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
 _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE)
 _REASONS: Final = ("R", "T", "F")
@@ -113,14 +117,15 @@ def parse_handicap(text: str) -> int | None:
 def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     """Return the komi of a KM value in points; None if it is not a finite number.
 
-    Decimal commas, exponents and trailing dots or words are accepted: "7,5", "1e3", "6.5.", "7.5 points".
+    Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
+    "6.5.", "7.5 points".
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    match = _NUMBER.fullmatch(text.strip())
+    match = _NUMBER.fullmatch(_with_decimal_halves(text).strip())
     if not match:
         return None
     komi = float(match[1].replace(",", "."))
@@ -199,9 +204,14 @@ def parse_result(text: str) -> str | None:
     match = _WIN.fullmatch(text.strip())
     if match is None:
         return None
-    number, reason = _NUMBER.fullmatch(match[2]), match[2][:1].upper()
+    number, reason = _NUMBER.fullmatch(_with_decimal_halves(match[2])), match[2][:1].upper()
     how = number[1].replace(",", ".") if number else reason if reason in _REASONS else ""
     return f"{match[1].upper()}+{how}"
+
+
+def _with_decimal_halves(text: str) -> str:
+    """Return text with halves as decimals, and full-width digits as ordinary ones."""
+    return _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text.translate(_FULL_WIDTH))
 
 
 def parse_rules(text: str) -> Rules | None:
