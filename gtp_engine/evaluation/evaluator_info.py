@@ -89,11 +89,12 @@ class EvaluatorInfo:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def katago_facts(self) -> "dict[str, str | int]":
-        """Return the facts that KataGo reports of a loaded model, by KataGo's keys."""
-        facts: dict[str, str | int] = {
+        """Return the facts that KataGo reports of a loaded model, by KataGo's keys; version 0 is no network of its."""
+        return {
             "name": self.name,
             "internalName": self.name,
             "maxBatchSize": self.batch,
             "usesHumanSLProfile": self.needs_profile,
+            "version": self.model_version or 0,
+            "usingFP16": "false",
         }
-        return facts if self.model_version is None else facts | {"version": self.model_version}

@@ -133,7 +133,7 @@ def test_with_a_network(network: str) -> None:
     assert {info["move"] for info in responses["allow", 0]["moveInfos"]} <= {"E5", "C3"}
     (model,) = responses["models", None]["models"]
     assert model["name"] and model["maxBatchSize"] > 0
-    assert isinstance(model["version"], int)
+    assert (isinstance(model["version"], int), model["usingFP16"]) == (True, "false")
 
 
 def test_with_a_seed_the_same_query_has_the_same_answer(network: str) -> None:

@@ -54,9 +54,7 @@ def kata_raw_human_nn(server: "GtpServer", args: Args) -> str:
 def kata_get_models(server: "GtpServer", args: Args) -> str:
     """Return a list of the networks, with KataGo's keys."""
     loaded = [evaluator for evaluator in (server.engine.evaluator, server.engine.human) if evaluator is not None]
-    models = [evaluator.info.katago_facts() for evaluator in loaded]
-    described = [model | {"version": model.get("version", 0), "usingFP16": "false"} for model in models]
-    return json.dumps(described, separators=(",", ":"))
+    return json.dumps([evaluator.info.katago_facts() for evaluator in loaded], separators=(",", ":"))
 
 
 def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], list[str]]:
