@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import IllegalMoveError, SgfError
+from gtp_engine.errors import IllegalMoveError, SgfError, problem
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game
@@ -94,7 +94,10 @@ def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
         opening = Opening(path.name, setup=game.setup_stones, first_player=game.first_player, moves=game.moves)
-        new_game(settings, opening)  # under the match's own rules
+        is_over = new_game(settings, opening).is_over  # under the match's own rules
     except (SgfError, IllegalMoveError) as error:
         raise MatchError(f"cannot use the opening {path}: {error}") from error
+    if is_over:
+        given = f"the opening {path} ends with two passes"
+        raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))
     return opening

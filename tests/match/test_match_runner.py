@@ -302,6 +302,7 @@ class TestOpenings:
             ("(;FF[4]GM[1]SZ[9])", "9×9, the match is 5×5"),
             ("no record", r"cannot use the opening .*bad\.sgf"),
             ("(;FF[4]GM[1]SZ[5];B[aa];W[aa])", "occupied"),
+            ("(;FF[4]GM[1]SZ[5];B[cc];W[];B[])", r"bad\.sgf ends with two passes: expected a game that goes on"),
         ],
     )
     def test_unusable_records_are_named(self, tmp_path: Path, text: str, message: str) -> None:
