@@ -23,8 +23,9 @@ from typing import Final
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.errors import HandicapError, SgfError, problem, shown, shown_path
+from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, problem, shown, shown_path
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
@@ -306,7 +307,7 @@ def _handicap_without_stones(handicap: int, line: _MainLine, notes: list[str]) -
     """Return the handicap of a record that has HA without AB, 0 if it is ignored, and its stones.
 
     Some programs record them as Black's first moves: then they stay moves.  Others (the Fox server, at times) omit the
-    stones if they are on the fixed points; this is assumed if White moves first.
+    stones if they are on the fixed points; this is assumed if White moves first, and the moves can be played then.
     """
     leading = sum(1 for _ in takewhile(lambda move: move.color == BLACK, line.moves))
     if leading >= handicap:
@@ -316,8 +317,22 @@ def _handicap_without_stones(handicap: int, line: _MainLine, notes: list[str]) -
             points = fixed_handicap_points(handicap, line.width, line.height)
         except HandicapError:
             points = ()
-        if points:
+        stones = tuple(Move(BLACK, point) for point in points)
+        if stones and _can_be_played(line, stones):
             notes.append(f"handicap {handicap} without stones: the fixed places were assumed")
-            return handicap, tuple(Move(BLACK, point) for point in points)
+            return handicap, stones
     notes.append(f"handicap {handicap} without stones was ignored")
     return 0, ()
+
+
+def _can_be_played(line: _MainLine, stones: tuple[Move, ...]) -> bool:
+    """Return whether the moves, up to a change of the position, can be played after handicap `stones`."""
+    game = Game(line.width, line.height)
+    game.set_up(stones, WHITE)
+    end = line.later_setups[0].move_index if line.later_setups else len(line.moves)
+    try:
+        for move in line.moves[:end]:
+            game.play(move, allow_superko=True)
+    except IllegalMoveError:
+        return False
+    return True

@@ -148,11 +148,14 @@ def test_handicap_without_stones_may_be_blacks_first_moves() -> None:
     assert record_to_game(record)[0].handicap == 3
 
 
-@pytest.mark.parametrize("text", ["(;HA[3];B[dp];W[pd])", "(;SZ[5]HA[3];W[cc])", "(;HA[12];W[dd])"])
+@pytest.mark.parametrize(
+    "text", ["(;HA[3];B[dp];W[pd])", "(;SZ[5]HA[3];W[cc])", "(;HA[12];W[dd])", "(;HA[2];W[pd];B[dd])"]
+)
 def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
     record = parse(text)
     assert (record.handicap, record.setup_stones) == (0, ())
     assert any("was ignored" in note for note in record.notes)
+    assert record_to_game(record)[0].moves == record.moves
 
 
 @pytest.mark.parametrize("handicap", ["0", "1"])
