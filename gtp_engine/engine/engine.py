@@ -174,7 +174,7 @@ class Engine:
         reason = self.game.illegal_reason(point, color)
         if reason == "superko" and not self.config.game.strict:
             vertex = self.game.vertex(point)
-            self._log(f"warning: {vertex} repeats an earlier position; the controller may, so it is played")
+            self._log(f"warning: {vertex} repeats an earlier position; it is played because the controller sent it")
         self.game.play(Move(color, point), allow_superko=not self.config.game.strict)
         self._resigned = EMPTY
 

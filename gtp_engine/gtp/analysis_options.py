@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.clock import read_number
 from gtp_engine.errors import problem, shown
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import board_points, parse_color, parse_vertex
+from gtp_engine.go.coords import board_points, format_color, parse_color, parse_vertex
 from gtp_engine.gtp.args import color_or_none, parse_integer
 from gtp_engine.gtp.protocol import GtpError
 
@@ -102,7 +102,8 @@ def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], g
         raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
     allowed = options.allowed
     if color in allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
-        raise GtpError(f"syntax error in {key}: where allow restricts a color's moves, nothing else does")
+        expected = "one allow or any number of avoid for a color, not both"
+        raise GtpError(problem(f"syntax error in {key}: {format_color(color)} again", expected=expected))
     if key == "allow":
         allowed |= {color}
         named = frozenset((*board_points(game.width, game.height), PASS)) - named
@@ -134,5 +135,5 @@ def _flag(word: str, key: str) -> bool:
 def _next(rest: Iterator[str], key: str) -> str:
     word = next(rest, None)
     if word is None:
-        raise GtpError(f"syntax error: {key} is followed by nothing, expected its value")
+        raise GtpError(problem(f"syntax error: {key} at the end", expected="a value after it"))
     return word

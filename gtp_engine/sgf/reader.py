@@ -254,9 +254,10 @@ class _MainLine:
         black, white, emptied = (
             values.parse_points(_texts(node, name), width=self.width, height=self.height) for name in ("AB", "AW", "AE")
         )
-        named = len(black) + len(white) + len(emptied)
-        if len({*black, *white, *emptied}) < named:
-            raise SgfError("a set-up node names one point as two of black, white and empty")
+        named = [*black, *white, *emptied]
+        if len(set(named)) < len(named):
+            point = values.format_point(next(p for p in named if named.count(p) > 1), width=self.width)
+            raise SgfError(problem(f"point {shown(point)} in two of AB, AW and AE", expected="one of them in a node"))
         player = _parse_player(_texts(node, "PL"))
         if not self.moves:
             self.stones.update(dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE))

@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.errors import TengenError, counted, problem, shown
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules
 from gtp_engine.match.settings import MatchError, MatchSettings
@@ -138,7 +138,7 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
     _check_keys(document, known, "the tournament")
     entrants = tuple(_entrant(table) for table in _tables(document, "engines"))
     if len(entrants) < 2:
-        raise MatchError(problem(f"{len(entrants)} engines", expected="two or more tables [[engines]]"))
+        raise MatchError(problem(counted(len(entrants), "engine"), expected="two or more tables [[engines]]"))
     names = [entrant.name for entrant in entrants]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise MatchError(problem(f"engine name {shown(min(repeated))} twice", advice="give each engine its own name"))

@@ -249,7 +249,7 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("(;SZ[9];B[aa];W[jj])", "move 2: point 'jj': expected two letters from aa to ii on 9x9"),
         ("(;SZ[9]AB[jj])", "point 'jj'"),
         ("(;SZ[9]AB[])", "point ''"),
-        ("(;SZ[9]AB[aa]AW[aa])", "one point as two of black, white and empty"),
+        ("(;SZ[9]AB[aa]AW[aa])", "point 'aa' in two of AB, AW and AE: expected one of them in a node"),
     ],
 )
 def test_unreadable_records(text: str, message: str) -> None:

@@ -58,7 +58,7 @@ class TestDescription:
             ({"games": True}, "games = 'True'"),
             ({"format": "swiss"}, "format 'swiss': expected round-robin or gauntlet"),
             ({"bind-to-cores": 1}, "bind-to-cores = '1': expected true or false"),
-            ({"engines": [{"name": "a", "command": "b"}]}, "1 engines: expected two or more"),
+            ({"engines": [{"name": "a", "command": "b"}]}, "1 engine: expected two or more"),
             ({"engines": [{"name": "a", "command": "b"}] * 2}, "engine name 'a' twice"),
             ({"engines": [{"name": "a", "command": "b"}, {"name": "c"}]}, "expected a name and a command"),
             ({"engines": [{"name": name, "command": "c"} for name in ("a!", "A?", "b")]}, "in signs or capitals"),

@@ -28,7 +28,7 @@ def read_stone(game: "Game", word: str) -> int:
     """Return the point that `word` names, which must hold a stone; raises GtpError otherwise."""
     point = read_point(game, word)
     if not game.color_at(point):
-        raise GtpError(f"vertex must not be empty: {word} is")
+        raise GtpError(f"vertex must not be empty: {word} has no stone")
     return point
 
 
