@@ -24,6 +24,7 @@ Messages are one line, in the order *what was given, what was expected, what to 
 replies and the command line show them unchanged.
 """
 
+import json
 from os import PathLike, fspath
 from typing import Final
 
@@ -120,6 +121,11 @@ def shown(value: object, *, length: int = SHOWN_VALUE_LENGTH) -> str:
         text = text[:length] + "…"
     printable = "".join(char if char.isprintable() else "?" for char in text)
     return f"'{printable}'" if isinstance(value, str) else printable
+
+
+def shown_json(value: object) -> str:
+    """Return a value from JSON for a message as `shown` does, in JSON's words: null, true, ["B"]."""
+    return shown(value) if isinstance(value, str) else shown(json.dumps(value, ensure_ascii=False))[1:-1]
 
 
 def shown_path(path: str | PathLike[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine import errors
-from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown, shown_path
+from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown, shown_json, shown_path
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -54,6 +54,12 @@ def test_illegal_move_error_survives_pickling() -> None:
 )
 def test_shown_is_short_printable_and_on_one_line(value: object, expected: str) -> None:
     assert shown(value) == expected
+
+
+def test_json_is_shown_in_its_own_words() -> None:
+    values = [None, True, 1.5, ["B", None], "text", {"a": "ß\x00"}]
+    assert list(map(shown_json, values)) == ["null", "true", "1.5", '["B", null]', "'text'", '{"a": "ß\\u0000"}']
+    assert len(shown_json(["x"] * 1000)) == 61
 
 
 def test_a_path_is_shown_whole_and_of_a_huge_one_the_end() -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from gtp_engine.errors import InvalidColorError, InvalidVertexError, TengenError, problem, shown
+from gtp_engine.errors import InvalidColorError, InvalidVertexError, TengenError, problem, shown_json
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.coords import is_on_board, parse_color, parse_vertex, xy_to_point
 
@@ -108,7 +108,7 @@ class Fields:
     def error(self, name: str, expected: str, *, given: Any = _MISSING) -> QueryError:
         """Return the error for a field, with the value given (by default that of the field) and the one expected."""
         value = self._data.get(name, _MISSING) if given is _MISSING else given
-        text = _MISSING if value is _MISSING else shown(value)
+        text = _MISSING if value is _MISSING else shown_json(value)
         field = self._name or name
         return QueryError(field, problem(f"{f'{field}.{name}' if self._name else name} {text}", expected=expected))
 
@@ -129,7 +129,9 @@ class Fields:
         try:
             return parse_vertex(text if isinstance(text, str) else "", width=width, height=height)
         except InvalidVertexError as error:
-            raise QueryError(self._name or name, f"could not parse board location {shown(text)}: {error}") from None
+            raise QueryError(
+                self._name or name, f"could not parse board location {shown_json(text)}: {error}"
+            ) from None
 
     def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> int:
         """Return the point of "(x,y)", KataGo's other notation, counted from 0 at the top left."""

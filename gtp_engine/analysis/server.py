@@ -16,7 +16,7 @@ from gtp_engine.analysis.query import Query, parse_query
 from gtp_engine.analysis.results import no_results
 from gtp_engine.analysis.schedule import Job, Schedule, Send
 from gtp_engine.config import Config
-from gtp_engine.errors import problem, shown
+from gtp_engine.errors import problem, shown, shown_json
 from gtp_engine.streams import MAX_LINE_BYTES
 
 _LARGEST_TURN: Final = 2**31 - 1
@@ -103,7 +103,7 @@ class AnalysisServer:
         action = data["action"]
         handler = self._actions.get(action) if isinstance(action, str) else None
         if handler is None:
-            raise QueryError("action", problem(f"action {shown(action)}", expected=" or ".join(self._actions)))
+            raise QueryError("action", problem(f"action {shown_json(action)}", expected=" or ".join(self._actions)))
         handler(data)
 
     def _query_version(self, data: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from gtp_engine.config.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.errors import ConfigError, problem, shown, shown_json, shown_path
 
 NO_VISITS_LIMIT: Final = 2**50
 """KataGo's maxVisits for no limit; ours is 0."""
@@ -181,7 +181,7 @@ def shown_as_katago(key: str, value: Value) -> Value:
 def read_as_katago(key: str, value: object) -> Value:
     """Return KataGo's value of an option, from text or JSON, as `Config.with_values` takes it; raises ConfigError."""
     if not isinstance(value, bool | int | float | str):
-        raise ConfigError(problem(shown(value), expected="a number, true, false or a text"))
+        raise ConfigError(problem(shown_json(value), expected="a number, true, false or a text"))
     form = _FORMS.get(key)
     return value if form is None else form.read(str(value).strip().lower())
 

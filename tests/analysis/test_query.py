@@ -163,7 +163,7 @@ class TestMistakes:
         ("fields", "field", "message"),
         [
             ({"moves": None}, "moves", 'moves (missing): expected a list of pairs such as ["B", "Q16"]'),
-            ({"moves": [["B"]]}, "moves", "moves ['B']: expected a list of pairs"),
+            ({"moves": [["B"]]}, "moves", 'moves ["B"]: expected a list of pairs'),
             ({"moves": [["R", "C3"]]}, "moves", """moves 'R': expected "B" or "W\""""),
             ({"moves": [["B", "J10"]]}, "moves", "could not parse board location 'J10'"),
             ({"moves": [["B", "(9,0)"]]}, "moves", "moves '(9,0)': expected (x,y) with x below 9"),
@@ -181,7 +181,7 @@ class TestMistakes:
             ({"rules": {"komi": "many"}, "komi": None}, "rules", "rules.komi 'many': expected a number"),
             ({"komi": "7.5"}, "komi", "komi '7.5': expected a number from -400 to 400"),
             ({"komi": 401}, "komi", "komi 401"),
-            ({"komi": True}, "komi", "komi True"),
+            ({"komi": True}, "komi", "komi true"),
             ({"whiteHandicapBonus": "N+1"}, "whiteHandicapBonus", "whiteHandicapBonus 'N+1'"),
             ({"boardXSize": None}, "boardXSize", "boardXSize (missing): expected an integer from 2 to 25"),
             ({"boardYSize": 26}, "boardYSize", "boardYSize 26"),
@@ -204,7 +204,7 @@ class TestMistakes:
                 "overrideSettings",
                 "could not set settings: maxTime: option analysis.analysis_time = -1",
             ),
-            ({"overrideSettings": {"lcbStdevs": None}}, "overrideSettings", "could not set settings: lcbStdevs: None"),
+            ({"overrideSettings": {"lcbStdevs": None}}, "overrideSettings", "could not set settings: lcbStdevs: null"),
             ({"avoidMoves": {}}, "avoidMoves", "avoidMoves {}: expected a list of objects"),
             ({"avoidMoves": [{}]}, "avoidMoves", "expected a list of objects with the fields player, moves"),
             (
