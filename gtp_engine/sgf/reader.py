@@ -276,10 +276,10 @@ def _parse_player(texts: list[str]) -> int | None:
 
 
 def _record(root: _Root, line: _MainLine) -> SgfRecord:
-    handicap = root.handicap()
+    handicap, rules = root.handicap(), root.rules()
     stones = tuple(Move(color, point) for point, color in line.stones.items() if color != EMPTY)
     if handicap and not stones:
-        handicap, stones = _handicap_without_stones(handicap, line, root.notes)
+        handicap, stones = _handicap_without_stones(handicap, line, rules, root.notes)
     elif handicap and len(stones) != handicap:
         root.notes.append(f"handicap {handicap} does not fit the {len(stones)} stones set up; the stones count")
     if handicap and stones:
@@ -288,7 +288,7 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
         width=line.width,
         height=line.height,
         komi=root.komi(),
-        rules=root.rules(),
+        rules=rules,
         handicap=handicap,
         setup_stones=stones,
         first_player=line.first_player or usual_first_player(stones, line.moves),
@@ -304,7 +304,9 @@ def _record(root: _Root, line: _MainLine) -> SgfRecord:
     )
 
 
-def _handicap_without_stones(handicap: int, line: _MainLine, notes: list[str]) -> tuple[int, tuple[Move, ...]]:
+def _handicap_without_stones(
+    handicap: int, line: _MainLine, rules: Rules | None, notes: list[str]
+) -> tuple[int, tuple[Move, ...]]:
     """Return the handicap of a record that has HA without AB, 0 if it is ignored, and its stones.
 
     Some programs record them as Black's first moves: then they stay moves.  Others (the Fox server, at times) omit the
@@ -319,16 +321,16 @@ def _handicap_without_stones(handicap: int, line: _MainLine, notes: list[str]) -
         except HandicapError:
             points = ()
         stones = tuple(Move(BLACK, point) for point in points)
-        if stones and _can_be_played(line, stones):
+        if stones and _can_be_played(line, stones, rules):
             notes.append(f"handicap {handicap} without stones: the fixed places were assumed")
             return handicap, stones
     notes.append(f"handicap {handicap} without stones was ignored")
     return 0, ()
 
 
-def _can_be_played(line: _MainLine, stones: tuple[Move, ...]) -> bool:
+def _can_be_played(line: _MainLine, stones: tuple[Move, ...], rules: Rules | None) -> bool:
     """Return whether the moves, up to a change of the position, can be played after handicap `stones`."""
-    game = Game(line.width, line.height)
+    game = Game(line.width, line.height, rules)
     game.set_up(stones, WHITE)
     end = line.later_setups[0].move_index if line.later_setups else len(line.moves)
     try:
