@@ -23,8 +23,9 @@
 The last nine may be missing.  Outputs are raw; their shapes are:
 
     katago-v7…      policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
-                    value [B, 3] logits of win, loss, no result; misc [B, 4 or 6] score mean, score deviation, lead,
-                    time left, short-term errors of win-loss and score; ownership [B, H·W] before tanh
+                    value [B, 3] logits of win, loss, no result; misc [B, 6] score mean, score deviation, lead, time
+                    left, short-term errors of win-loss and score; ownership [B, H·W] before tanh.  Before model
+                    version 9 misc ends after the time left, or after the lead (networks trained here)
     alphago, policy and rollout   policy [B, H·W] or [B, H·W + 1] logits
     alphago, value                value [B, 1], −1 to 1; perhaps ownership [B, H·W] before tanh
 
@@ -48,6 +49,9 @@ HUMAN_ENCODER: Final = "katago-v7-human"
 ENCODERS: Final = (KATAGO_ENCODER, HUMAN_ENCODER, "alphago-48", "alphago-49")
 PRECISIONS: Final = ("float32", "int8")
 PASSES: Final = ("policy", "none")
+
+_FIRST_WITH_ERRORS: Final = 9
+"""KataGo's first model version with usable outputs for time left and errors (also in `decode`, for its kernels)."""
 
 PROFILE_INPUTS: Final = 192
 """Global values that describe the players whom a network imitates (`nn.human_inputs`)."""
@@ -103,6 +107,11 @@ class NetworkInfo:
     def is_katago(self) -> bool:
         """Whether inputs and outputs are those of KataGo's networks."""
         return self.encoder in (KATAGO_ENCODER, HUMAN_ENCODER)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether its output `misc` has usable values for time left and short-term errors."""
+        return self.model_version >= _FIRST_WITH_ERRORS
 
     @property
     def needs_profile(self) -> bool:

@@ -48,7 +48,7 @@ class RawOutputs(NamedTuple):
 
     policy: FloatArray | None  # [K, P, H·W (+ 1)]
     value: FloatArray | None  # [K, 1 or 3]
-    misc: FloatArray | None  # [K, 4 or 6]
+    misc: FloatArray | None  # [K, 3, 4 or 6]
     ownership: FloatArray | None  # [K, H·W]
 
 
@@ -79,7 +79,10 @@ class OnnxModel:
             self._session(rows, width, height)
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
-        """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1."""
+        """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1.
+
+        Raises ModelError if the provider fails, or the outputs do not have the shapes that the metadata declares.
+        """
         count, _, height, width = spatial.shape
         rows = self.session_rows(count)
         session = self._session(rows, width, height)
@@ -88,10 +91,17 @@ class OnnxModel:
             feeds["globals"] = globals_
         if rows > count:
             feeds = {name: _padded(array, rows) for name, array in feeds.items()}
-        found = dict(zip(self._output_names, session.run(self._output_names, feeds), strict=True))
+        try:
+            arrays = session.run(self._output_names, feeds)
+        except Exception as error:  # many kinds, as when a session is created
+            raise ModelError(
+                f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
+            ) from error
+        found = dict(zip(self._output_names, arrays, strict=True))
         outputs = RawOutputs(*(None if name not in found else found[name][:count] for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
-            return outputs._replace(policy=outputs.policy[:, None, :])
+            outputs = outputs._replace(policy=outputs.policy[:, None, :])
+        self._check_shapes(outputs, count, width * height)
         return outputs
 
     def session_rows(self, count: int) -> int:
@@ -146,6 +156,23 @@ class OnnxModel:
         if not needed <= set(self._output_names):
             raise self._wrong("outputs", sorted(self._output_names), sorted(needed))
 
+    def _check_shapes(self, outputs: RawOutputs, count: int, area: int) -> None:
+        """Raise ModelError if the kernels that decode the outputs would read beyond their ends: they check nothing."""
+        info = self.info
+        sizes = {
+            "policy": (area, area + 1),
+            "value": (3,) if info.is_katago else (1,),
+            "misc": (6,) if info.has_errors else (3, 4, 6),
+            "ownership": (area,),
+        }
+        for name, array in zip(_OUTPUTS, outputs, strict=True):
+            if array is None:
+                continue
+            dimensions = 3 if name == "policy" else 2
+            if array.ndim != dimensions or len(array) != count or array.shape[-1] not in sizes[name]:
+                wanted = f"{' or '.join(map(str, sizes[name]))} values for each of {count} positions"
+                raise self._wrong(f"output {name} of shape", list(array.shape), wanted)
+
     def _wrong(self, what: str, found: object, expected: object) -> ModelError:
         return ModelError(
             problem(
@@ -185,8 +212,7 @@ def new_session(
             model, options, providers=[(provider.onnx_name, settings)], enable_fallback=0
         )
     except Exception as error:  # onnxruntime raises many kinds, and OpenVINO's own come as RuntimeError
-        reason = str(error).strip().split("\n")[0]
-        raise ModelError(f"{provider.title} cannot load it: {shown(reason, length=300)}") from error
+        raise ModelError(f"{provider.title} cannot load it: {_reason(error)}") from error
     if provider.onnx_name not in session.get_providers():
         raise ModelError(problem(f"{provider.title} could not be started", advice=provider.advice))
     return session
@@ -200,8 +226,13 @@ def try_provider(runtime: Runtime) -> str | None:
     except ModelError as error:
         return str(error)
     except Exception as error:  # as above
-        return f"{runtime.provider.title} fails: {shown(str(error), length=300)}"
+        return f"{runtime.provider.title} fails: {_reason(error)}"
     return None
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of ONNX Runtime's message, quoted."""
+    return shown(str(error).strip().split("\n")[0], length=300)
 
 
 def _openvino_config(runtime: Runtime, threads: int) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -264,6 +265,29 @@ def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, mo
     assert "OpenVINO could not be started. ONNX Runtime's own CPU provider runs the network instead." in lines[0]
     with pytest.raises(ModelError, match="OpenVINO could not be started"):
         load_evaluator(config(networks / "katago.onnx", provider="openvino"), log=print, board=(5, 5))
+
+
+def test_a_provider_that_fails_in_its_trial_is_replaced(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = onnx_model.new_session
+
+    class Failing:
+        def __init__(self, session: Any) -> None:
+            self.get_inputs, self.get_outputs = session.get_inputs, session.get_outputs
+
+        def run(self, *arguments: object) -> None:
+            raise RuntimeError("CUDA error 2: out of memory")
+
+    def failing(model: str | bytes, runtime: Runtime, *rest: Any, **how: Any) -> object:
+        session = real(model, CPU, *rest, **how)
+        return Failing(session) if runtime.provider.name == "cuda" else session
+
+    monkeypatch.setattr(onnx_model, "new_session", failing)
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    lines: list[str] = []
+    load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
+    assert lines[0].endswith(
+        "cannot run it: 'CUDA error 2: out of memory'. ONNX Runtime's own CPU provider runs the network instead."
+    )
 
 
 # --- Providers on trial

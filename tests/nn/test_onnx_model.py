@@ -1,6 +1,7 @@
 """Network files in ONNX Runtime: sessions, batches, and one clear sentence for every kind of broken file."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,6 +139,53 @@ def test_missing_outputs_are_reported(tmp_path: Path) -> None:
     policy_only = tiny_networks.alphago_policy(tmp_path / "policy.onnx", kind="policy+value")
     with pytest.raises(ModelError, match=r"has the outputs \['policy'\]: expected \['policy', 'value'\]"):
         OnnxModel(policy_only, CPU).prepare(9, 9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"misc": 3},
+            r"'odd.onnx' has the output misc of shape \[2, 3\]: expected 6 values for each of 2 positions, as its",
+        ),
+        ({"misc": 5, "model_version": "8"}, r"output misc of shape \[2, 5\]: expected 3 or 4 or 6 values"),
+        ({"encoder": "alphago-48"}, r"output value of shape \[2, 3\]: expected 1 values"),
+    ],
+)
+def test_outputs_that_decoding_would_read_beyond_are_reported(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    odd = tiny_networks.v7_network(tmp_path / "odd.onnx", **changes)
+    with pytest.raises(ModelError, match=message):
+        OnnxModel(odd, CPU).run(*inputs(2))
+
+
+def test_outputs_for_another_board_are_reported(tmp_path: Path) -> None:
+    graph = tiny_networks.Graph(0)
+    graph.reshape(graph.convolution("spatial", 48, 1, 3), [-1, 49], output="policy")
+    described = tiny_networks.metadata(kind="policy", encoder="alphago-48", planes="48", globals="0", sizes="2-25")
+    odd = tmp_path / "odd.onnx"
+    tiny_networks.save(odd, graph, [tiny_networks.spatial(48)], [("policy", ["batch", "points"])], described)
+    spatial, globals_ = inputs(7, 9, 7, planes=48)
+    assert OnnxModel(odd, CPU).run(*inputs(7, 7, 7, planes=48)).policy is not None
+    with pytest.raises(
+        ModelError, match=r"output policy of shape \[7, 1, 49\]: expected 63 or 64 values for each of 7 positions"
+    ):
+        OnnxModel(odd, CPU).run(spatial, globals_)
+
+
+def test_a_provider_that_fails_when_it_runs_is_reported(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = OnnxModel(network, CPU)
+    model.prepare(9, 7)
+
+    class Failing:
+        def run(self, *arguments: object) -> None:
+            raise RuntimeError("CUDA error 2: out of memory\nat line 5")
+
+    monkeypatch.setattr(model, "_session", lambda *key: Failing())
+    expected = "^network 'tiny.onnx': ONNX Runtime's own CPU provider cannot run it: 'CUDA error 2: out of memory'$"
+    with pytest.raises(ModelError, match=expected):
+        model.run(*inputs(1))
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
