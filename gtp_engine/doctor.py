@@ -41,7 +41,8 @@ def examine() -> Findings:
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
     first_start), threads (of a search by default), providers (onnxruntime's), plays_with (the default network: name,
-    None if it is missing, file or folder, is_builtin, and where its levels were measured), network (how that is run:
+    None if it is missing, file or folder, is_builtin, and where its levels were measured; all None if it cannot be
+    used), network (how that is run:
     provider and precision, both None if no provider works, and reasons in sentences), problems (sentences).
     """
     problems: list[str] = []
@@ -183,16 +184,22 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
         simd = describe_machine()["simd"]
         networks = ["float32"] if files is None else files.paths
         quality = NOTHING_KNOWN if files is None else files.quality
-        for runtime in choose_runtimes(
-            "auto", "auto", networks=networks, available=providers, simd=simd, quality=quality
-        ):
+        try:
+            runtimes = choose_runtimes(
+                "auto", "auto", networks=networks, available=providers, simd=simd, quality=quality
+            )
+        except TengenError as error:  # none that the engine knows
+            problems.append(str(error))
+            runtimes = ()
+        for runtime in runtimes:
             failure = try_provider(runtime)
             if failure is None:
                 hint = quantization_hint(files, runtime.provider, simd) if files else ""
                 found = {"provider": runtime.provider.title, "precision": runtime.precision}
                 return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
             reasons.append(f"{failure}.")
-        problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
+        if reasons:
+            problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
     return {"provider": None, "precision": None, "reasons": reasons}
 
 
@@ -215,7 +222,7 @@ def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, 
     from gtp_engine.nn.named_networks import BUILTIN, default_name
 
     if files is None:
-        return {"name": None, "file": None, "levels": None, "is_builtin": default_name() == BUILTIN}
+        return {"name": None, "file": None, "levels": None, "is_builtin": None}
     return {
         "name": files.info.name,
         "file": str(files.path("auto")),

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from gtp_engine.errors import TengenError, problem
+
 ZIP_DAMAGE: Final = (
     ValueError,
     LookupError,
@@ -25,15 +27,35 @@ _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
 
 
+def expanded(path: str) -> Path:
+    """Return a path with `~` replaced by the home directory it stands for; it stays where that is unknown."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def data_folder() -> Path:
-    """Return the folder for the user's networks and games, which need not exist: TENGEN_DATA_DIR, or the usual one."""
+    """Return the folder for the user's networks and games, which need not exist: TENGEN_DATA_DIR, or the usual one.
+
+    Raises TengenError if there is no home directory.
+    """
     if named := os.environ.get("TENGEN_DATA_DIR"):
-        return Path(named).expanduser()
+        return expanded(named)
+    try:
+        return _usual_folder() / "tengen"
+    except RuntimeError as error:
+        advice = "set TENGEN_DATA_DIR to a folder for networks and games"
+        raise TengenError(problem("there is no home directory", advice=advice)) from error
+
+
+def _usual_folder() -> Path:
+    """Return the platform's folder for the data of programs; raises RuntimeError if there is no home directory."""
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "tengen"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "tengen"
-    return Path(os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")) / "tengen"
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
 @contextmanager

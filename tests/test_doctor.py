@@ -115,6 +115,20 @@ def test_a_default_of_the_user_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert f"the network '{file}', which `gtp-engine models default` has set, is missing; set another" in problem
 
 
+def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+    (tmp_path / "networks").mkdir()
+    (tmp_path / "networks" / "default.txt").write_bytes(b"\xff\xfe\0")
+    (problem,) = examine()["problems"]
+    assert "default.txt' is damaged: expected the name of the default network" in problem
+
+
+def test_providers_that_the_engine_does_not_know_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["AzureExecutionProvider"])
+    (problem,) = examine()["problems"]
+    assert problem.startswith("no provider is installed; run `pip install")
+
+
 def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     real = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "1.24" if name in RUNTIMES[:2] else real(name))

@@ -1,10 +1,11 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and the user's folder is found."""
 
 from pathlib import Path
 
 import pytest
 
-from gtp_engine.files import complete_lines, replacing
+from gtp_engine.errors import TengenError
+from gtp_engine.files import complete_lines, data_folder, expanded, replacing
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -26,6 +27,31 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, reason: 
         raise reason
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    for name in ("TENGEN_DATA_DIR", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_home")
+def test_without_a_home_the_data_folder_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TengenError, match=r"^there is no home directory; set TENGEN_DATA_DIR to a folder"):
+        data_folder()
+    monkeypatch.setenv("TENGEN_DATA_DIR", "/data")
+    assert data_folder() == Path("/data")
+
+
+def test_the_home_of_an_unknown_user_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert expanded("~") == Path.home()
+    assert expanded("~no-such-user/net.onnx") == Path("~no-such-user/net.onnx")
+    monkeypatch.setenv("TENGEN_DATA_DIR", "~no-such-user/data")
+    assert data_folder() == Path("~no-such-user/data")
 
 
 def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path) -> None:

@@ -56,9 +56,14 @@ def default_command(name: str | None) -> None:
     NAME is that of a network in `gtp-engine models list`, a file or a folder; `builtin` is the one that ships with the
     engine. Without NAME, print the current one.
     """
-    from gtp_engine.nn.named_networks import default_name, set_default
+    from gtp_engine.files import expanded
+    from gtp_engine.nn.named_networks import default_name, named_networks, set_default
+    from gtp_engine.nn.network_files import find_networks
 
     if name is not None:
+        path = named_networks().get(name, expanded(name))
+        if path.exists():
+            find_networks(path)  # raises ModelError for what is no network
         set_default(name)
     click.echo(default_name())
 

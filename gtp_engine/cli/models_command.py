@@ -147,10 +147,11 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 
 def _default_folders() -> list[Path]:
-    from gtp_engine.nn.named_networks import user_folder
+    from gtp_engine.nn.named_networks import find_user_folder
     from gtp_engine.nn.shipped import FOLDER_NAME, PLACES
 
-    return [Path(), Path(FOLDER_NAME), user_folder(), *PLACES]
+    mine = find_user_folder()
+    return [Path(), Path(FOLDER_NAME), *([] if mine is None else [mine]), *PLACES]
 
 
 def _shipped_sets() -> list[Path]:

@@ -9,12 +9,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import sha256_of
+from gtp_engine.files import expanded, sha256_of
 from gtp_engine.networks.catalogue import PublishedNetwork, network_in_file, published_network, unknown_network
 from gtp_engine.networks.katrain_wheels import convert_packed, installed_katrain, open_package, read_networks
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, onnx_name
@@ -42,7 +42,7 @@ def get_network(wanted: str, *, log: Log) -> list[Path]:
     """
     if network := published_network(wanted):
         return [_get_published(network, log)]
-    path = Path(wanted).expanduser()
+    path = expanded(wanted)
     if not path.exists():
         raise unknown_network(wanted)
     return _convert(path, None, log)
@@ -109,16 +109,27 @@ def _convert(package: Path, only: PublishedNetwork | None, log: Log) -> list[Pat
 
 @contextmanager
 def _download_folder(network: PublishedNetwork) -> Iterator[Path]:
-    """Yield an empty folder beside the networks, removed at the end; raises ModelError if the disk is too full."""
+    """Yield an empty folder beside the networks, removed at the end; raises ModelError if there is no room for it."""
     parent = _folder()
-    for old in parent.glob(f"{_UNFINISHED}*"):
-        if time.time() - old.stat().st_mtime > _ABANDONED:
-            shutil.rmtree(old, ignore_errors=True)
     needed = 2 * network.wheel_bytes + round(_PARTS * network.file_bytes)  # pip copies the wheel
-    if shutil.disk_usage(parent).free < needed:
-        raise no_space(parent, needed)
-    with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=parent, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    try:
+        _remove_abandoned(parent)
+        free = shutil.disk_usage(parent).free
+        folder = tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _unusable(parent, "written", error) from error
+    with folder as name:
+        if free < needed:
+            raise no_space(parent, needed)
+        yield Path(name)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of downloads that were killed."""
+    for old in parent.glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):  # another process may end its download, or remove the same folder
+            if time.time() - old.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def _folder() -> Path:
@@ -127,10 +138,14 @@ def _folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ModelError(
-            problem(
-                f"the folder {shown_path(folder)} cannot be created ({error.strerror})",
-                advice="set TENGEN_DATA_DIR to another one",
-            )
-        ) from error
+        raise _unusable(folder, "created", error) from error
     return folder
+
+
+def _unusable(folder: Path, how: str, error: OSError) -> ModelError:
+    return ModelError(
+        problem(
+            f"the folder {shown_path(folder)} cannot be {how} ({error.strerror})",
+            advice="set TENGEN_DATA_DIR to another one",
+        )
+    )

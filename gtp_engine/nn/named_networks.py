@@ -7,8 +7,8 @@ that, it is the network that ships.
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import data_folder, replacing
+from gtp_engine.errors import ModelError, TengenError, problem, shown_path
+from gtp_engine.files import data_folder, expanded, replacing
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
@@ -19,23 +19,33 @@ _DEFAULT_FILE: Final = "default.txt"
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's networks, which need not exist."""
+    """Return the folder of the user's networks, which need not exist; raises TengenError without a home directory."""
     return data_folder() / "networks"
+
+
+def find_user_folder() -> Path | None:
+    """Return the same, None without a home directory: then the user has no networks."""
+    try:
+        return user_folder()
+    except TengenError:
+        return None
 
 
 def named_networks() -> dict[str, Path]:
     """Return the paths of all networks by their names; the user's come before those that ship."""
-    mine = {file.stem: file for file in sorted(user_folder().glob("*.onnx")) if not is_quantized_copy(file)}
-    return shipped_networks() | mine
+    folder = find_user_folder()
+    files = [] if folder is None else sorted(folder.glob("*.onnx"))
+    return shipped_networks() | {file.stem: file for file in files if not is_quantized_copy(file)}
 
 
 def model_path(model: str | None) -> Path:
     """Return the path of a network: of the file or folder `model` if it exists, else of the network of that name.
 
-    None is the default network.  Any other name is returned as a path.  Raises ModelError if the default is missing.
+    None is the default network.  Any other name is returned as a path.  Raises ModelError if the default is missing or
+    not known.
     """
     if model is not None:
-        path = Path(model).expanduser()
+        path = expanded(model)
         return path if path.exists() else named_networks().get(model, path)
     name = default_name()
     if name == BUILTIN:
@@ -52,25 +62,41 @@ def model_path(model: str | None) -> Path:
 
 
 def default_name() -> str:
-    """Return the name or path of the default network, BUILTIN for the one that ships."""
+    """Return the name or path of the default network, BUILTIN for the one that ships.
+
+    Raises ModelError if the file that holds it is damaged.
+    """
+    folder = find_user_folder()
+    if folder is None:
+        return BUILTIN
+    file = folder / _DEFAULT_FILE
     try:
-        return (user_folder() / _DEFAULT_FILE).read_text(encoding="utf-8").strip() or BUILTIN
+        return file.read_text(encoding="utf-8").strip() or BUILTIN
     except OSError:
         return BUILTIN
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            problem(
+                f"{shown_path(file)} is damaged",
+                expected="the name of the default network",
+                advice="set it again with `gtp-engine models default`",
+            )
+        ) from error
 
 
 def set_default(name: str) -> None:
     """Make a network the default: a name or a path, BUILTIN for the one that ships.
 
-    Raises ModelError if there is no such network, or the user's folder cannot be written.
+    Raises ModelError if there is no such network, or the user's folder cannot be written, and TengenError without a
+    home directory.
     """
     if name != BUILTIN and name not in named_networks():
-        if not Path(name).expanduser().exists():
+        if not expanded(name).exists():
             known = " or ".join([BUILTIN, *sorted(named_networks()), "an ONNX file", "a folder"])
             raise ModelError(
                 problem(f"network {shown_path(name)}", expected=known, advice="`gtp-engine models get` gets one")
             )
-        name = str(Path(name).expanduser().resolve())
+        name = str(expanded(name).resolve())
     file = user_folder() / _DEFAULT_FILE
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

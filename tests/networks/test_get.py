@@ -14,10 +14,13 @@ from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
 
 from gtp_engine.cli import cli
+from gtp_engine.errors import ModelError, TengenError
 from gtp_engine.networks import catalogue, get, katrain_wheels, pip_download
 from gtp_engine.networks.catalogue import PUBLISHED, PublishedNetwork
+from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import default_name, model_path, user_folder
+from gtp_engine.nn.shipped import shipped_folder
 
 NAME = PUBLISHED[0].name
 CONTENT = NetworkFile(15).bytes(gzipped=True)
@@ -293,6 +296,17 @@ def test_unknown_names() -> None:
         assert "did you mean b10c384h6nbttflrs? `gtp-engine models get` lists them" in line
 
 
+def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    user_folder().mkdir(parents=True)
+
+    def refused(*arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(get.tempfile, "TemporaryDirectory", refused)
+    line = fail("get", NAME)
+    assert "networks' cannot be written (Permission denied); set TENGEN_DATA_DIR to another one" in line
+
+
 def test_a_folder_that_cannot_be_created(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("data").touch()
     assert "cannot be created (" in fail("get", NAME)
@@ -316,6 +330,46 @@ def test_the_default_may_be_a_file_or_go_back(tmp_path: Path, wheel: bytes) -> N
     assert succeed("default", NAME) == f"{NAME}\n"
     assert succeed("default", "builtin") == succeed("default") == "builtin\n"
     assert "network 'nonsense': expected builtin or " in fail("default", "nonsense")
+
+
+def test_what_is_no_network_does_not_become_the_default() -> None:
+    Path("notes.md").write_text("a network? no")
+    Path("empty").mkdir()
+    assert "'notes.md' is damaged or no ONNX file" in fail("default", "notes.md")
+    assert "holds no ONNX file" in fail("default", "empty")
+    assert default_name() == "builtin"
+
+
+def test_a_damaged_default_is_named(tmp_path: Path) -> None:
+    user_folder().mkdir(parents=True)
+    (user_folder() / "default.txt").write_bytes(b"\xff\xfe\0")
+    line = fail("default")
+    assert "default.txt' is damaged: expected the name of the default network; set it again with" in line
+    with pytest.raises(ModelError, match="is damaged"):
+        model_path(None)
+    assert succeed("default", "builtin") == "builtin\n"
+
+
+def test_without_a_home_there_are_the_networks_that_ship(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+    monkeypatch.setattr(named_networks, "data_folder", no_home)
+    assert default_name() == "builtin"
+    assert model_path(None) == shipped_folder()
+    assert model_path("alphago-9x9").is_dir()
+    assert "alphago-9x9" in succeed("list")
+    Path("katrain.whl").write_bytes(wheel)
+    for arguments in (["get", "katrain.whl"], ["default", "builtin"]):
+        result = models(*arguments)
+        assert (result.exit_code, result.stderr) == (2, "Error: there is no home directory\n")
+
+
+def no_home() -> Path:
+    raise TengenError("there is no home directory")
+
+
+def test_a_path_in_the_home_of_an_unknown_user() -> None:
+    for command in ("get", "default"):
+        assert "'~no-such-user/net.onnx'" in fail(command, "~no-such-user/net.onnx")
+    assert model_path("~no-such-user/net.onnx") == Path("~no-such-user/net.onnx")
 
 
 def test_the_default_does_not_depend_on_the_current_folder() -> None:
