@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 import sys
 import zipfile
 import zlib
@@ -62,15 +63,21 @@ def _usual_folder() -> Path:
 def replacing(target: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which replaces `target` at the end of the block.
 
-    If the block raises, the unfinished file is removed and an older `target` stays as it was.  Raises OSError if the
-    file cannot be moved into place.
+    If the block raises, the unfinished file is removed and an older `target` stays as it was.  Of several processes
+    that write one file at the same time each writes its own, and the last one stays.  Raises OSError if the file cannot
+    be moved into place.
     """
-    unfinished = target.with_name(target.name + _UNFINISHED)
+    unfinished = _unfinished_path(target)
     try:
         yield unfinished
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _unfinished_path(target: Path) -> Path:
+    """Return the path beside `target` of a file that will replace it, another one each time."""
+    return target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
 
 
 def complete_lines(path: Path) -> list[str]:

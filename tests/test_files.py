@@ -29,6 +29,18 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, reason: 
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_of_two_writers_at_once_each_writes_a_whole_file(tmp_path: Path) -> None:
+    target = tmp_path / "net.onnx"
+    with replacing(target) as first:
+        first.write_text("first, and longer")
+        with replacing(target) as second:
+            assert first.read_text() == "first, and longer"
+            second.write_text("second")
+        assert target.read_text() == "second"
+    assert target.read_text() == "first, and longer"
+    assert list(tmp_path.iterdir()) == [target]
+
+
 @pytest.fixture
 def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> Path:

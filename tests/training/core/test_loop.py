@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from full_disk import fill_disk_of
 from training.needs_torch import torch
 from training.toy import TINY, count_stones, run, tiny_config, tiny_module, write_data
 
@@ -268,11 +269,10 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         RunLog(loop.folder)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
-def test_a_full_disk_is_reported(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loop = new_loop(tiny_config(tmp_path))
     loop.folder.mkdir()
-    (loop.folder / "checkpoint.pt.part").symlink_to("/dev/full")
+    fill_disk_of(loop.folder / "checkpoint.part", monkeypatch)
     with pytest.raises(ModelError, match=r"cannot write checkpoint .*: No space left on device"):
         loop.save()
     with pytest.raises(ConfigError, match=r"cannot write log .*: No space left on device"), RunLog(loop.folder) as log:

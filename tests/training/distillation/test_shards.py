@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from full_disk import fill_disk_of
 
 from gtp_engine.errors import TengenError
 from gtp_engine.training.distillation.shards import (
@@ -102,10 +103,9 @@ def test_a_shard_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         write_shard(path, some_samples(6), META)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
-def test_a_full_disk_is_reported_and_leaves_no_part_of_a_shard(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_part_of_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "5x4-3-00000.npz"
-    path.with_name(path.name + ".part").symlink_to("/dev/full")
+    fill_disk_of(tmp_path / "shard.part", monkeypatch)
     with pytest.raises(ShardError, match=r"cannot write shard .*: No space left on device; make room"):
         write_shard(path, some_samples(600), META)
     assert not list(tmp_path.iterdir())
