@@ -81,16 +81,23 @@ def memory_mib(memory_max: str) -> int | None:
 
 def free_memory_mib() -> int | None:
     """Return the memory in MiB that new data can take without swapping; None where Linux's files do not give it."""
-    container = _read(_CGROUP / "memory.max"), _read(_CGROUP / "memory.current")
+    container = (_read(_CGROUP / f"memory.{name}") for name in ("max", "current", "stat"))
     return available_memory_mib(_read(_MEMINFO), *container)
 
 
-def available_memory_mib(meminfo: str, memory_max: str = "", memory_current: str = "") -> int | None:
-    """Return the same from the texts of /proc/meminfo and of a cgroup's memory.max and memory.current."""
+def available_memory_mib(
+    meminfo: str, memory_max: str = "", memory_current: str = "", memory_stat: str = ""
+) -> int | None:
+    """Return the same from the texts of /proc/meminfo and of a cgroup's memory.max, memory.current and memory.stat.
+
+    Copies of files that were not used lately count as free, as in `docker stats`: the kernel drops them for new data.
+    """
     words = _field(meminfo, "MemAvailable").split()
     sizes = [int(words[0]) * 1024] if words else []
     if memory_max.strip().isdigit() and memory_current.strip().isdigit():
-        sizes.append(max(0, int(memory_max) - int(memory_current)))
+        stat = dict(line.split() for line in memory_stat.splitlines() if len(line.split()) == 2)
+        used = int(memory_current) - int(stat.get("inactive_file", 0))
+        sizes.append(max(0, int(memory_max) - max(0, used)))
     return min(sizes) // _MIB if sizes else None
 
 

@@ -47,16 +47,18 @@ def test_a_containers_limit_counts_when_it_is_lower() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meminfo", "limit", "used", "expected"),
+    ("meminfo", "limit", "used", "stat", "expected"),
     [
-        ("MemTotal: 8000000 kB\nMemAvailable: 4194304 kB\n", "max", "0", 4096),
-        ("MemAvailable: 4194304 kB\n", str(2048 << 20), str(1024 << 20), 1024),
-        ("MemAvailable: 4194304 kB\n", str(1024 << 20), str(2048 << 20), 0),
-        ("", "max", "", None),
+        ("MemTotal: 8000000 kB\nMemAvailable: 4194304 kB\n", "max", "0", "", 4096),
+        ("MemAvailable: 4194304 kB\n", str(2048 << 20), str(1024 << 20), "", 1024),
+        ("MemAvailable: 4194304 kB\n", str(1024 << 20), str(2048 << 20), "", 0),
+        ("", str(2048 << 20), str(2047 << 20), f"anon 1\ninactive_file {1536 << 20}\nactive_file 5\n", 1537),
+        ("", "max", "", "", None),
     ],
+    ids=["machine", "container", "container above its limit", "container that has read large files", "unknown"],
 )
-def test_free_memory(meminfo: str, limit: str, used: str, expected: int | None) -> None:
-    assert available_memory_mib(meminfo, limit, used) == expected
+def test_free_memory(meminfo: str, limit: str, used: str, stat: str, expected: int | None) -> None:
+    assert available_memory_mib(meminfo, limit, used, stat) == expected
 
 
 def test_description_is_complete() -> None:
