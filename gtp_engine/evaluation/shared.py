@@ -154,6 +154,8 @@ class SharedEvaluator(ForwardingEvaluator):
         end = time.perf_counter()
         with self._lock:
             self._is_evaluating = False
+            for user in [user for user, each in self._expected.items() if each.until <= end]:
+                del self._expected[user]  # they stopped searching, perhaps for good
             until = end + PATIENCE * (end - start)
             for call in calls:
                 self._expected[call.user] = _Expected(call.kind, call.request.rows, until)

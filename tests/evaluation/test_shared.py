@@ -1,7 +1,9 @@
 """SharedEvaluator: what users ask for at the same time becomes one call, and each gets what it would get alone."""
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -171,6 +173,16 @@ def test_a_user_alone_does_not_wait_for_itself(evaluator: GatedEvaluator, monkey
     for _ in range(3):
         User(alone, "A1", 1).check()
     assert evaluator.asked == [1, 1, 1]
+
+
+def test_users_who_do_not_ask_again_are_forgotten(owner: SharedEvaluator) -> None:
+    gone = owner.lend()
+    User(gone, "A1", 1).check()
+    User(owner.lend(), "B2", 1).check()
+    reference = weakref.ref(gone)
+    del gone
+    gc.collect()
+    assert reference() is None
 
 
 def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
