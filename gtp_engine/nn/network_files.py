@@ -4,6 +4,7 @@
 this processor (`providers`).
 """
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,9 +57,11 @@ def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[
     """Return a sentence for the user if the network lacks an 8-bit copy that would be faster here, else ""."""
     if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
         return ""
-    return (
-        f"An 8-bit copy would be faster on this processor: `gtp-engine models quantize {files.paths[FLOAT]}` makes it."
-    )
+    return f"An 8-bit copy would be faster on this processor: `{_quantize_command(files.paths[FLOAT])}` makes it."
+
+
+def _quantize_command(original: Path) -> str:
+    return f"gtp-engine models quantize {shlex.quote(str(original))}"
 
 
 def find_networks(path: Path) -> dict[str, NetworkFiles]:
@@ -108,7 +111,7 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
         original, copy = paths[FLOAT], paths.pop(QUANTIZED)
         remark = (
             f"{copy.name} was not made from this {original.name} and is not used; "
-            f"`gtp-engine models quantize {original.name}` makes it again."
+            f"`{_quantize_command(original)}` makes it again."
         )
     first = paths.get(FLOAT) or paths[QUANTIZED]
     quality = read_quality(paths[QUANTIZED]) if QUANTIZED in paths else NOTHING_KNOWN

@@ -164,6 +164,17 @@ def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path) -> Non
     assert quantization_hint(both, openvino, ["avx_vnni"]) == ""
 
 
+def test_commands_in_messages_can_be_entered_as_they_are(tmp_path: Path, networks: Path) -> None:
+    (tmp_path / "my nets").mkdir()
+    original = tmp_path / "my nets" / "net.onnx"
+    shutil.copy(networks / "katago.onnx", original)
+    command = f"`gtp-engine models quantize '{original}'` makes it"
+    hint = quantization_hint(find_networks(original)["policy"], PROVIDERS["openvino"], ["avx_vnni"])
+    assert hint.endswith(f"{command}.")
+    tiny_networks.v7_network(original.with_name("net-int8.onnx"), precision="int8", quantized_from="0" * 64)
+    assert find_networks(original)["policy"].remark.endswith(f"{command} again.")
+
+
 def test_a_network_for_other_boards_is_loaded_too(networks: Path) -> None:
     evaluator = load_evaluator(config(networks / "small.onnx"), log=print)
     evaluator.prepare(9, 9)
