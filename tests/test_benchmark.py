@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine import benchmark
-from gtp_engine.benchmark import BenchmarkError, format_report, network_speed, run_benchmark
+from gtp_engine.benchmark import BenchmarkError, format_report, katago_speed, network_speed, run_benchmark
 from gtp_engine.benchmark.katago_speed import measure_katago
 from gtp_engine.benchmark.startup import seconds_to_answer
 from gtp_engine.cli import cli
@@ -95,12 +96,15 @@ numSearchThreads =  1: 3 / 10 positions, visits/s = 20.03 (119.8 secs)      \
 """What KataGo 1.17.2 prints, shortened."""
 
 
-def program(folder: Path, output: str) -> str:
-    """Return a command that prints a text."""
+def program(folder: Path, output: str, *, status: int = 0) -> str:
+    """Return a command that prints a text and exits with `status`."""
     (folder / "output.txt").write_text(output, newline="")
     script = folder / "program.py"
-    script.write_text("import pathlib, sys; sys.stdout.write(pathlib.Path(sys.argv[1]).read_bytes().decode())")
-    return shlex.join([sys.executable, str(script), str(folder / "output.txt")])
+    script.write_text(
+        "import pathlib, sys; sys.stdout.write(pathlib.Path(sys.argv[1]).read_bytes().decode()); "
+        "sys.exit(int(sys.argv[2]))"
+    )
+    return shlex.join([sys.executable, str(script), str(folder / "output.txt"), str(status)])
 
 
 def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
@@ -120,6 +124,7 @@ def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
     [
         ("no-such-katago benchmark", "cannot run 'no-such-katago benchmark': No such file or directory"),
         ("katago 'benchmark", "cannot run 'katago 'benchmark': No closing quotation"),
+        (" ", "cannot run ' ': no command"),
     ],
 )
 def test_a_katago_that_cannot_be_run_is_reported(command: str, message: str) -> None:
@@ -133,6 +138,25 @@ def test_a_katago_that_fails_is_reported(tmp_path: Path) -> None:
         BenchmarkError, match=r"printed no result, and at last 'Uncaught .* gtp.cfg': expected a command"
     ):
         measure_katago(command)
+
+
+def test_a_katago_that_fails_after_its_first_results_is_reported(tmp_path: Path) -> None:
+    command = program(tmp_path, KATAGO_OUTPUT + "terminate called: out of memory\n", status=3)
+    with pytest.raises(BenchmarkError, match=r"' ended with exit code 3, after 'terminate called: out of memory': exp"):
+        measure_katago(command)
+
+
+def test_on_windows_the_command_keeps_its_backslashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[Any] = []
+
+    def run(command: Any, **options: Any) -> Any:
+        commands.append(command)
+        return SimpleNamespace(stdout=KATAGO_OUTPUT, returncode=0)
+
+    monkeypatch.setattr(katago_speed, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr(katago_speed.subprocess, "run", run)
+    measure_katago(r"katago.exe benchmark -model C:\nets\a.bin.gz")
+    assert commands == [r"katago.exe benchmark -model C:\nets\a.bin.gz"]
 
 
 def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

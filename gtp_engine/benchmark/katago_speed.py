@@ -5,6 +5,7 @@ number of threads, and writes a line for each (`PlayUtils::BenchmarkResults::toS
 The number of threads with the most visits per second counts.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -22,17 +23,15 @@ _BOARD: Final = re.compile(r"\(board size (\d+x\d+)\)")
 def measure_katago(command: str) -> dict[str, Any]:
     """Return the best of what a `katago benchmark` command prints: see `speed_report`, key `katago`.
 
-    Raises BenchmarkError if it cannot be run or prints no result.
+    Raises BenchmarkError if it cannot be run, fails or prints no result.
     """
-    output = _output_of(command)
+    output, status = _run(command)
     results = list(_RESULT.finditer(output))
-    if not results:
-        last = output.strip().rpartition("\n")[2]
+    if status or not results:
+        last = shown(output.strip().rpartition("\n")[2], length=200)
+        ended = f"ended with exit code {status}, after {last}" if status else f"printed no result, and at last {last}"
         raise BenchmarkError(
-            problem(
-                f"{shown(command)} printed no result, and at last {shown(last, length=200)}",
-                expected="a command like `katago benchmark -model FILE -config FILE`",
-            )
+            problem(f"{shown(command)} {ended}", expected="a command like `katago benchmark -model FILE -config FILE`")
         )
     best = max(results, key=lambda result: float(result["visits"]))
     board = _BOARD.search(output)
@@ -45,11 +44,14 @@ def measure_katago(command: str) -> dict[str, Any]:
     }
 
 
-def _output_of(command: str) -> str:
-    """Return what a command writes to stdout and stderr; raises BenchmarkError if it cannot be run."""
+def _run(command: str) -> tuple[str, int]:
+    """Return what a command writes to stdout and stderr, and its exit code; raises BenchmarkError."""
     try:
+        arguments = command.strip() if os.name == "nt" else shlex.split(command)
+        if not arguments:
+            raise ValueError("no command")
         finished = subprocess.run(
-            shlex.split(command),
+            arguments,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -60,4 +62,4 @@ def _output_of(command: str) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BenchmarkError(f"cannot run {shown(command)}: {reason}") from error
-    return finished.stdout
+    return finished.stdout, finished.returncode
