@@ -12,7 +12,7 @@ network can be loaded, it plays instead (`engine.level_play`).
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,7 +90,7 @@ def _skills(data: Mapping[str, Any]) -> dict[int, Mapping[str, float]]:
 def read_skills(path: Path, size: int) -> dict[str, float]:
     """Return the skill of each rank on one board from a table's file; raises ModelError if it holds none."""
     board = read_table_file(path)["boards"].get(str(size)) if path.exists() else None
-    if board is None:
+    if board is None or not board["skills"]:
         given = f"level table {shown_path(path)} has no ranks for {size}x{size}"
         raise ModelError(problem(given, advice="measure them first with `gtp-engine calibrate-levels`"))
     return dict(board["skills"])
@@ -101,7 +101,7 @@ def read_table_file(path: Path) -> dict[str, Any]:
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         measured = [board["skills"] for size, board in data["boards"].items() if int(size) > 0 and board["skills"]]
-        complete = all(isinstance(skills[level], (int, float)) for skills in measured for level in LEVELS)
+        complete = all(_is_skill(skills[level]) for skills in measured for level in LEVELS)
         if data["format"] != FORMAT or not complete or not isinstance(data["network"], str):
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -115,6 +115,10 @@ def read_table_file(path: Path) -> dict[str, Any]:
     return data
 
 
+def _is_skill(value: object) -> bool:
+    return isinstance(value, (int, float)) and isfinite(value)
+
+
 def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -> None:
     """Put the measurement of one board into a table's file, which is created if it does not exist; raises ModelError.
 
@@ -124,5 +128,11 @@ def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -
     boards = old["boards"] if old.get("network") == network else {}
     boards[str(size)] = dict(board)
     data = {"format": FORMAT, "network": network, "boards": {key: boards[key] for key in sorted(boards, key=int)}}
-    with replacing(path) as unfinished:
-        unfinished.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    try:
+        with replacing(path) as unfinished:
+            unfinished.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        given = f"level table {shown_path(path)} cannot be written ({error.strerror})"
+        raise ModelError(
+            problem(given, advice="make room there, and run the command again: the games are kept")
+        ) from error

@@ -7,7 +7,7 @@ import pytest
 
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError
-from gtp_engine.level.table import LevelTable, read_skills, read_table, table_path
+from gtp_engine.level.table import LevelTable, read_skills, read_table, table_path, write_board
 from gtp_engine.nn.shipped import shipped_folder
 
 
@@ -70,6 +70,7 @@ def test_a_table_is_read(tmp_path: Path):
         {"boards": []},
         {"boards": {"9x9": {"skills": {}}}},
         {"boards": {"9": {"skills": dict.fromkeys(LEVELS, "1")}}},
+        {"boards": {"9": {"skills": dict.fromkeys(LEVELS, float("nan"))}}},
     ],
 )
 def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
@@ -87,6 +88,13 @@ def test_the_skills_of_one_board_are_read(tmp_path: Path):
     path = tmp_path / "net.levels.json"
     write(path)
     assert read_skills(path, 9) == ramp(0.0, 0.1)
+
+
+def test_a_table_that_cannot_be_written_is_named(tmp_path: Path):
+    """The games of the measurement took hours; it ended with a traceback."""
+    path = tmp_path / "missing" / "net.levels.json"
+    with pytest.raises(ModelError, match=r"net\.levels\.json' cannot be written \(No such file or directory\); make"):
+        write_board(path, "net", 9, {"skills": ramp(0.0, 0.1)})
 
 
 @pytest.mark.parametrize("exists", [True, False])
