@@ -100,6 +100,10 @@ class TestInfo:
     def test_missing_file(self, name: str) -> None:
         assert "cannot be read" in fail("info", name)
 
+    def test_folder_without_networks(self, here: Path) -> None:
+        (here / "empty").mkdir()
+        assert "folder 'empty' holds no ONNX file" in fail("info", "empty")
+
     def test_junk(self) -> None:
         Path("junk.onnx").write_bytes(b"junk")
         assert "is damaged or no ONNX file" in fail("info", "junk.onnx")

@@ -94,10 +94,10 @@ def info_command(file: Path) -> None:
     """Describe a network: an ONNX file, one of KataGo's, or a folder of ONNX files with a purpose each."""
     from gtp_engine.networks.katago_format.parser import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
-    from gtp_engine.nn.network_files import is_katago_file
+    from gtp_engine.nn.network_files import is_katago_file, onnx_files
 
     if file.is_dir():
-        for part in sorted(file.glob("*.onnx")):
+        for part in onnx_files(file):
             click.echo(f"{part.name}:")
             _show_rows(_rows(info_of(read_properties(part))) | {"size": f"{part.stat().st_size:,} bytes"})
         return

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes
 
 _NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
@@ -71,10 +72,7 @@ def open_package(path: Path) -> Iterator[Package]:
 def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
     """Yield content and name of each network file of an open package; raises ModelError if one cannot be read."""
     for file in package.networks:
-        try:
-            yield file.read_bytes(), file.name
-        except (OSError, zipfile.BadZipFile) as error:
-            raise ModelError(problem(f"{file.name} in {shown(package.name)} cannot be read ({error})")) from error
+        yield _content(file, package.name), file.name
 
 
 def convert_packed(data: bytes, name: str, package: Package, target: Path) -> Conversion:
@@ -89,8 +87,17 @@ def _package(root: Path | zipfile.Path, name: str) -> Package:
     if not networks:
         endings = " or ".join(_NETWORK_ENDINGS)
         raise ModelError(problem(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}"))
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in _licenses(root)]
+    texts = [_content(path, name).decode("utf-8", errors="replace") for path in _licenses(root)]
     return Package(name, texts[0].strip() if texts else "", networks)
+
+
+def _content(file: Path | zipfile.Path, package: str) -> bytes:
+    """Return the content of a file in a package; raises ModelError if it cannot be read."""
+    try:
+        return file.read_bytes()
+    except (OSError, *ZIP_DAMAGE) as error:
+        given = f"{file.name} in {shown(package)} cannot be read ({error})"
+        raise ModelError(problem(given, advice="download it again")) from error
 
 
 def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:

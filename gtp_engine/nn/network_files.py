@@ -72,7 +72,7 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
     if not path.exists():
         known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
         raise ModelError(problem(f"network {shown_path(path)} does not exist", expected=known))
-    found = [(file, read_info(file)) for file in (_files_in(path) if path.is_dir() else _file_and_copy(path))]
+    found = [(file, read_info(file)) for file in (onnx_files(path) if path.is_dir() else _file_and_copy(path))]
     chosen: dict[str, NetworkFiles] = {}
     compared: dict[tuple[Path, ...], NetworkFiles] = {}  # comparing a network with its copy takes a while
     for purpose in _PURPOSES:
@@ -126,7 +126,7 @@ def _file_and_copy(path: Path) -> Sequence[Path]:
     return [path, copy] if copy.exists() else [path]
 
 
-def _files_in(folder: Path) -> Sequence[Path]:
+def onnx_files(folder: Path) -> Sequence[Path]:
     """Return the ONNX files in a folder, sorted by name; raises ModelError if there is none."""
     files = sorted(folder.glob("*.onnx"))
     if not files:

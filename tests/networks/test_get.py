@@ -312,6 +312,20 @@ def test_a_folder_that_cannot_be_created(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "cannot be created (" in fail("get", NAME)
 
 
+@pytest.mark.parametrize("name", ["some-long-name.bin.gz", "LICENSE"])
+def test_a_wheel_with_damaged_contents(name: str) -> None:
+    content = b"these bytes are compressed" * 40
+    with zipfile.ZipFile("katrain.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("katrain/some-long-name.bin.gz", content)
+        archive.writestr("katrain/LICENSE", content)
+        start = archive.getinfo(f"katrain/{name}").header_offset + 30 + len(f"katrain/{name}")
+    data = bytearray(Path("katrain.whl").read_bytes())
+    data[start : start + 8] = b"\xff" * 8
+    Path("katrain.whl").write_bytes(data)
+    line = fail("get", "katrain.whl")
+    assert f"{name} in 'katrain.whl' cannot be read (" in line and line.endswith("); download it again")
+
+
 def test_a_file_without_a_network() -> None:
     Path("game.sgf").write_text("(;GM[1])")
     assert "expected a wheel (.whl) or a folder" in fail("get", "game.sgf")
