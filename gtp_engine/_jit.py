@@ -22,6 +22,7 @@ floating-point numbers, because numpy keeps float32 where numba widens to float6
 The compiled code is cached on disk (`kernel_cache`).  numba is imported when the first kernel is compiled or loaded.
 """
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, SupportsInt
 
 import numpy as np
 
-from gtp_engine.kernel_cache import cache_directory
+from gtp_engine.kernel_cache import cache_directory, note_unsaved
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +67,41 @@ def interpret_until_loaded(is_on: bool) -> None:
     Otherwise, as at first, a call compiles the kernel or loads it from the cache.
     """
     _Kernel.interprets = is_on
+
+
+def require_saving() -> None:
+    """Let compilations raise OSError from now on where their code cannot be written to the cache."""
+    _TolerantCache.must_save = True
+
+
+class _TolerantCache:
+    """numba's cache of one kernel: damaged code is compiled again, code that cannot be written runs all the same."""
+
+    must_save = False
+
+    def __init__(self, cache: Any) -> None:
+        self._cache: Final = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: object, context: object) -> Any:
+        """Return the code for a signature, None if there is none, or it was cut off as the machine went down."""
+        try:
+            return self._cache.load_overload(signature, context)
+        except Exception:  # unpickling damaged data raises almost anything
+            with contextlib.suppress(OSError):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, signature: object, code: object) -> None:
+        """Write the code for a signature."""
+        try:
+            self._cache.save_overload(signature, code)
+        except OSError as error:
+            if self.must_save:
+                raise
+            note_unsaved(error)
 
 
 class _Kernel:
@@ -115,7 +151,10 @@ class _Kernel:
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        return _numba().njit(**self.targetoptions)(self.py_func)
+        version = _numba().njit(**self.targetoptions)(self.py_func)
+        if hasattr(version, "_cache"):  # not with NUMBA_DISABLE_JIT, which leaves the function as it is
+            version._cache = _TolerantCache(version._cache)
+        return version
 
     @functools.cached_property
     def _for_kernels(self) -> Any:

@@ -191,8 +191,10 @@ def is_cache_filled(searches: str = NETWORK) -> bool:
 
 
 def mark_cache_filled(searches: str) -> None:
-    """Record that every kernel for ROLLOUTS or NETWORK searches has been compiled."""
-    (cache_directory() / f"complete-{_file_tag(searches)}").touch()
+    """Record that every kernel for ROLLOUTS or NETWORK searches has been compiled, unless some code was not written."""
+    if not _unsaved:
+        with contextlib.suppress(OSError):  # the next start loads all and tries again
+            (cache_directory() / f"complete-{_file_tag(searches)}").touch()
 
 
 def compiled_so_far(searches: str) -> list[str]:
@@ -206,8 +208,24 @@ def compiled_so_far(searches: str) -> list[str]:
 
 def record_compiled(searches: str, name: str) -> None:
     """Add a kernel to those that `compiled_so_far` returns."""
-    with (cache_directory() / f"compiled-{_file_tag(searches)}").open("a", encoding="utf-8") as file:
+    path = cache_directory() / f"compiled-{_file_tag(searches)}"
+    with contextlib.suppress(OSError), path.open("a", encoding="utf-8") as file:  # others load the kernel later
         file.write(name + "\n")
+
+
+_unsaved: Final[list[OSError]] = []
+"""Why code of this process could not be written."""
+
+
+def note_unsaved(error: OSError) -> None:
+    """Remember that compiled code could not be written, and tell the user the first time."""
+    if not _unsaved:
+        print(
+            f"Tengen: compiled code cannot be written to {cache_directory()} ({error.strerror}), so every start "
+            "compiles it again. Make room, or set TENGEN_CACHE_DIR to a folder on another disk.",
+            file=sys.stderr,
+        )
+    _unsaved.append(error)
 
 
 @contextlib.contextmanager

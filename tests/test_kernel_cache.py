@@ -103,3 +103,58 @@ def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None
     (tmp_path / "notes").mkdir()
     kernel_cache._remove_old_caches(caches[-1])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(p.name for p in caches[2:]), "notes"])
+
+
+# --- Files that are damaged or cannot be written
+
+KERNEL = """
+import sys
+from gtp_engine import _jit, kernel_cache
+
+@_jit.kernel
+def add(a, b):
+    return a + b
+
+if "full" in sys.argv:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # every write fails
+if "require" in sys.argv:
+    _jit.require_saving()
+print(add(1, 2), add(1.5, 2))
+kernel_cache.mark_cache_filled("network")
+kernel_cache.record_compiled("network", "add")
+"""
+
+
+def run_kernel(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    """Run a program that compiles a kernel for two types, with the cache in a folder."""
+    script = folder / "program.py"
+    script.write_text(KERNEL)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment |= {"TENGEN_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script), *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_code_is_compiled_again(tmp_path: Path, ending: str) -> None:
+    """The machine may go down before the system has written a file."""
+    assert run_kernel(tmp_path).stdout == "3 3.5\n"
+    files = {path: path.read_bytes() for path in (tmp_path / "cache").rglob(f"*.{ending}")}
+    assert files
+    for path, data in files.items():
+        path.write_bytes(data[: len(data) // 2])
+    process = run_kernel(tmp_path)
+    assert (process.stdout, process.stderr) == ("3 3.5\n", "")
+    assert {path: len(path.read_bytes()) for path in files} == {path: len(data) for path, data in files.items()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
+def test_code_that_cannot_be_written_runs_all_the_same(tmp_path: Path) -> None:
+    process = run_kernel(tmp_path, "full")
+    assert process.stdout == "3 3.5\n"
+    (line,) = process.stderr.splitlines()
+    assert line.startswith("Tengen: compiled code cannot be written to ") and "(File too large), so every start" in line
+    assert not list((tmp_path / "cache").rglob("complete-*")), "the next start must not rely on it"
+    process = run_kernel(tmp_path, "full", "require")
+    assert process.stdout == "" and "OSError: [Errno" in process.stderr

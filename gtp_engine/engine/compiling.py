@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from gtp_engine._jit import KernelCall
+from gtp_engine._jit import KernelCall, require_saving
 from gtp_engine.go.game_calls import game_calls
 from gtp_engine.kernel_cache import (
     NETWORK,
@@ -152,12 +152,19 @@ def start_compiler(searches: str, *part: str) -> "subprocess.Popen[bytes]":
 
 
 def main() -> None:
-    """Compile the kernels for the searches named in the command line; end early with the process that started this."""
+    """Compile the kernels for the searches named in the command line; end early with the process that started this.
+
+    Exits with 1 where the code cannot be written: then that process compiles, and says why.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the engine, with which this ends
     exit_at_end_of_input()
     gc.set_threshold(_GARBAGE_THRESHOLD)
+    require_saving()
     searches, *part = sys.argv[1:]
-    if part == [_HELPER]:
-        _compile(searches, kernel_halves(searches)[1], lambda: None)
-    else:
-        compile_kernels(searches, lambda line: None)
+    try:
+        if part == [_HELPER]:
+            _compile(searches, kernel_halves(searches)[1], lambda: None)
+        else:
+            compile_kernels(searches, lambda line: None)
+    except OSError:
+        sys.exit(1)

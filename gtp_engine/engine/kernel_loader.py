@@ -98,7 +98,7 @@ class KernelLoader:
             return
         if is_cache_filled(self.searches):
             progress.end()
-        else:  # the compiler failed; its traceback is on stderr
+        else:  # the compiler failed; its traceback is on stderr, unless it could not write
             compile_kernels(self.searches, self._log)
 
     @staticmethod

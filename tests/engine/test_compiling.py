@@ -279,7 +279,8 @@ def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.Monk
     monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
     monkeypatch.setattr(compiling, "available_cores", lambda: 2)
     monkeypatch.setattr(compiling, "start_compiler", start)
-    monkeypatch.setattr(compiling, "exit_at_end_of_input", lambda: None)
+    for name in ("exit_at_end_of_input", "require_saving"):
+        monkeypatch.setattr(compiling, name, lambda: None)
     monkeypatch.setattr(compiling, "_POLL", 0.0)
     monkeypatch.setattr(compiling.signal, "signal", lambda *_: None)
     monkeypatch.setattr(compiling.gc, "set_threshold", lambda _: None)
@@ -287,3 +288,23 @@ def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.Monk
     assert events == ["a", "b", "helper", *([] if fails else ["c", "d"]), "c", "d"]
     assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b", "c", "d"]
     assert kernel_cache.is_cache_filled(NETWORK)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_compiling_process_ends_where_it_cannot_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It used to write a traceback; its work is of no use, and the engine's process says what is wrong."""
+
+    class Call:
+        name = "a"
+
+        def load(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
+    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([], [Call()]))
+    for name in ("exit_at_end_of_input", "require_saving"):
+        monkeypatch.setattr(compiling, name, lambda: None)
+    monkeypatch.setattr(compiling.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(compiling.gc, "set_threshold", lambda _: None)
+    with pytest.raises(SystemExit, match="1"):
+        compiling.main()
