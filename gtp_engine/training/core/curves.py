@@ -22,6 +22,9 @@ _DOTS_PER_INCH: Final = 100
 _SMOOTHED_POINTS: Final = 200
 """Points of a curve at most: neighbours beyond that are averaged."""
 
+_LEGEND: Final = "center right"
+"""Where the names of curves stand: losses end below it, accuracies above it, and looking for a free place is slow."""
+
 Curve = Sequence[tuple[float, float]]
 """Places and values."""
 Log = Sequence[dict[str, Any]]
@@ -53,7 +56,7 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
         place.set_xlabel(panel.place)
         place.grid(alpha=0.3)
         if panel.curves:
-            place.legend()
+            place.legend(loc=_LEGEND)
     for place in axes[len(panels) :]:
         place.set_axis_off()
     with writing(path, ConfigError, "picture"):

@@ -20,7 +20,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.curves import write_panels
+from gtp_engine.training.core.curves import Panel, write_panels
 from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.observers import Progress
 from gtp_engine.training.core.run_log import RunLog, read_log
@@ -190,6 +190,14 @@ def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> 
 def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     write_panels(tmp_path / "curves.png", panels([]))
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matplotlib looks for the best one on request, and warns when that takes long, as on a busy machine."""
+    legend = pytest.importorskip("matplotlib.legend", reason="curves need matplotlib")
+    monkeypatch.setattr(legend.Legend, "_find_best_position", None)
+    write_panels(tmp_path / "curves.png", [Panel("losses", "samples", {"training": [(0.0, 1.0), (1.0, 0.5)]})])
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
