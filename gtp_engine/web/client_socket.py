@@ -59,6 +59,15 @@ async def close_all(seats: Seats) -> None:
     await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
 
 
+class _Socket(web.WebSocketResponse):
+    """A WebSocket that says why it is closed after a message that is too long."""
+
+    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
+        if code == WSCloseCode.MESSAGE_TOO_BIG:
+            message = f"a message has {MAX_MESSAGE} bytes at most".encode()
+        return await super().close(code=code, message=message, drain=drain)
+
+
 class ClientSocket:
     """A WebSocket that is open; messages to the client go through `outbox`."""
 
@@ -94,7 +103,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
     Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is no handshake.
     """
     with seats.taking_one():
-        response = web.WebSocketResponse(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, compress=False)
+        response = _Socket(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, compress=False)
         await response.prepare(request)
         outbox = Outbox(request.transport)
         sender = asyncio.create_task(outbox.run(response))

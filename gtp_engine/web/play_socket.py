@@ -2,7 +2,7 @@
 
 A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
 
-    hello     the engine: its network, whether it has levels, rule sets with their komi
+    hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file
     game      a game: `play.GameState`, whether the engine thinks, and whether it is still being compiled
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
@@ -35,6 +35,9 @@ MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
 
 MAX_HANDICAP: Final = 9
+
+MAX_FILE: Final = 780_000
+"""Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
 
 Command = Callable[[Fields], Awaitable[None]]
 
@@ -77,7 +80,8 @@ class _Page:
 
     async def run(self) -> None:
         """Follow messages one after the other."""
-        self._send({"type": "hello", "version": __version__, "levels": self._games.has_levels, "rules": _rules()})
+        levels = self._games.has_levels
+        self._send({"type": "hello", "version": __version__, "levels": levels, "rules": _rules(), "max_file": MAX_FILE})
         async for message in self._client.messages():
             try:
                 await self._follow(message)

@@ -126,6 +126,18 @@ def test_free_handicap_stones_are_placed_even_over_a_restart(tmp_path: Path) -> 
     run(test)
 
 
+def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            longest = (await hear(socket, "hello"))["max_file"]
+            record = "(;SZ[9]C[{}];B[ee])"
+            record = record.format("x" * (longest - len(record) + 2))
+            assert len(record) == longest
+            assert len((await ask(socket, do="load", file=in_base_64(record), human="B"))["moves"]) >= 1
+
+    run(test)
+
+
 def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
     async def test() -> None:
         async with (
@@ -329,7 +341,7 @@ def test_the_page_and_its_parts() -> None:
             while (message := await socket.receive()).type is WSMsgType.TEXT:
                 pass
             assert message.type is WSMsgType.CLOSE
-            assert socket.close_code == 1009
+            assert (socket.close_code, message.extra) == (1009, "a message has 1048576 bytes at most")
 
     run(test)
 

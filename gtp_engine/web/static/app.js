@@ -22,6 +22,7 @@ let shown = 0; // the number of moves of the position on the board
 let received = 0; // when the clocks of `game` were right
 let hints = null;
 let announced = "";
+let longestFile = Infinity; // bytes that the server takes
 
 const board = new Board(element("board"), choose);
 const graph = new Graph(element("graph"), showMove);
@@ -52,6 +53,7 @@ function receive(message) {
   const handlers = {
     hello: (hello) => {
       setup.offer(hello);
+      longestFile = hello.max_file;
       element("about").textContent = `Tengen ${hello.version}`;
       if (!game) element("status").textContent = "Start a new game, or open a record.";
     },
@@ -134,8 +136,16 @@ function turnAnalysis(isOn) {
 }
 
 async function loadRecord(file) {
+  if (file.size > longestFile) {
+    showError(`${file.name} has ${kilobytes(file.size)}; a game record may have ${kilobytes(longestFile)} at most.`);
+    return;
+  }
   const bytes = new Uint8Array(await file.arrayBuffer()); // as they are: records have many encodings
   send({ do: "load", file: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) });
+}
+
+function kilobytes(bytes) {
+  return `${Math.ceil(bytes / 1000)} kB`;
 }
 
 function saveRecord() {
