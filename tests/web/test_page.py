@@ -40,6 +40,7 @@ async def server(games: Path, port: int = 0) -> AsyncIterator[int]:
     async with running:
         assert running.port is not None
         yield running.port
+    await asyncio.to_thread(host.source)
     assert await asyncio.to_thread(host.close)
     assert [line for line in log if "rror" in line] == []
 
@@ -178,6 +179,29 @@ async def to_the_end(page: Page) -> None:
     assert await page.text("#status") != before
     await page.click("#accept")
     await page.until("/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
+
+
+def test_a_page_whose_connection_comes_back(tmp_path: Path) -> None:
+    """What was typed in the dialog stays; and a file that is too long for a message does not end the connection."""
+
+    async def test(chromium: Browser) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/")
+            await page.until("document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+            await page.evaluate("document.querySelector('[name=komi]').value = '3.5'")
+        await page.until("document.querySelector('#status').innerText.includes('connection')")
+        async with server(tmp_path / "games", port):
+            await page.until("document.querySelector('#status').innerText.startsWith('Start a new game')", 30)
+            assert await page.evaluate("document.querySelector('[name=komi]').value") == "3.5"
+            await new_game(page)
+            await page.until(MY_MOVE)
+            await page.open_record(f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
+            await page.until("!document.querySelector('#error').hidden")
+            text = await page.text("#error")
+            assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
+            assert "connection" not in await page.text("#status")
+
+    in_browser(test, tmp_path)
 
 
 def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,16 +24,18 @@ export class Setup {
     this.changed("clock");
   }
 
-  /** Learn from the server what can be chosen. */
+  /** Learn from the server what can be chosen; when the connection is back, what has been chosen stays. */
   offer({ rules, levels }) {
     const { elements } = this.form;
-    if (!this.komi.size) elements.rules.append(...rules.map(({ name }) => new Option(titled(name), name, name === USUAL_RULES, name === USUAL_RULES)));
-    this.komi = new Map(rules.map(({ name, komi }) => [name, komi]));
     this.form.querySelector("#level-row").hidden = !levels;
+    if (this.komi.size) return;
+    elements.rules.append(...rules.map(({ name }) => new Option(titled(name), name, name === USUAL_RULES, name === USUAL_RULES)));
+    this.komi = new Map(rules.map(({ name, komi }) => [name, komi]));
     this.changed("rules");
   }
 
   open() {
+    if (this.dialog.open) return;
     this.dialog.returnValue = "";
     this.dialog.showModal();
   }
