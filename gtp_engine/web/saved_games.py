@@ -74,7 +74,13 @@ class SavedGame:
         }
         opened = None if values.get("opened") is None else base64.b64decode(values["opened"], validate=True)
         rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": tuple(values["dead"]), "opened": opened}
-        return SavedGame(**{**values, **rest})
+        game = SavedGame(**{**values, **rest})
+        texts = (game.sgf, game.human, *game.time, *game.dead, *(() if game.level is None else (game.level,)))
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a value that should be a text is none")
+        if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
+            raise TypeError("a value that should be an integer is none")
+        return game
 
     def session(self, engine: Engine) -> GameSession:
         """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
@@ -133,5 +139,5 @@ def words_of(time: TimeSettings) -> tuple[str, ...]:
 
 
 def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
-    """Return a clock from the numbers in a file; raises TypeError for another number of them."""
-    return TimeLeft(bool(has_time), main, int(periods), period, int(stones))
+    """Return a clock from the numbers in a file; raises TypeError or ValueError for anything else."""
+    return TimeLeft(bool(has_time), float(main), int(periods), float(period), int(stones))

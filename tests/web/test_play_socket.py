@@ -396,6 +396,33 @@ def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
         SavedGames(tmp_path).load("0123456789abcdef")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("sgf", 1),
+        ("human", 2),
+        ("level", 3),
+        ("time", [7]),
+        ("dead", [None]),
+        ("resumed_at", "3"),
+        ("free_handicap", None),
+        ("clocks", {"0": {"black": [True, "sixty", 0, 0.0, 0]}}),
+    ],
+)
+def test_a_file_with_a_value_of_another_type_is_an_error(field: str, value: Any, tmp_path: Path) -> None:
+    """It ended the connection of the page without a word."""
+    name = "0123456789abcdef"
+    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("none",), {}, ()).to_json()
+    (tmp_path / f"{name}.json").write_text(json.dumps(game | {field: value}))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            message = (await ask(socket, "error", do="open", id=name))["message"]
+            assert message.startswith(f"the game {name} cannot be read: ")
+
+    run(test)
+
+
 def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow disk must not hold up the event loop."""
     threads = set()
