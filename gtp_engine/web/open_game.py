@@ -5,6 +5,7 @@ engine, which begins again afterwards if it is still its turn.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
@@ -54,6 +55,7 @@ class OpenGame:
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
         self._state = _state_of(session)
+        self._state_time = time.monotonic()
 
     @property
     def is_thinking(self) -> bool:
@@ -66,13 +68,14 @@ class OpenGame:
         return not (self.viewers or self.is_thinking or self._lock.locked())
 
     def message(self) -> Message:
-        """Return the game as a message."""
+        """Return the game as a message; its clocks are as they were `age` seconds ago."""
         return {
             "type": "game",
             "id": self.name,
             "level": self._level,
             "thinking": self.is_thinking,
             "compiling": self._session.engine.is_compiling,
+            "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
             **self._state,
         }
 
@@ -161,6 +164,7 @@ class OpenGame:
         """Show the game as it is now, without a score before the dead stones are known."""
         state = _state_of(self._session)
         self._state = state if is_counted else _uncounted(state)
+        self._state_time = time.monotonic()
         self.publish(self.message())
 
     def publish(self, message: Message) -> None:
@@ -181,11 +185,11 @@ def _uncounted(state: Message) -> Message:
 
 def _state_of(session: GameSession) -> Message:
     """Return the state of a session with what an analysis of it needs, and its record."""
-    game, time = session.game, session.settings.time
+    game = session.game
     return {
         **asdict(state_of(session)),
         "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
         "first": format_color(game.first_player),
-        "time": words_of(time),
+        "time": words_of(session.settings.time),
         "sgf": session.to_sgf(),
     }

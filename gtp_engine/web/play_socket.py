@@ -3,7 +3,7 @@
 A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
 
     hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file
-    game      a game: `play.GameState`, whether the engine thinks, and whether it is still being compiled
+    game      a game: `play.GameState`, whether the engine thinks or is being compiled, the age of the clocks in seconds
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review

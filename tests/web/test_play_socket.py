@@ -92,6 +92,20 @@ def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> 
     run(test)
 
 
+def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
+    """A page that is loaded again showed the time that there was at the last move."""
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **NEW | {"time": "absolute 600"})
+            assert game["running"] == "black" and 0 <= game["age"] < 600
+            await asyncio.sleep(0.2)
+            again = await ask(socket, do="open", id=game["id"])
+            assert again["clocks"] == game["clocks"] and again["age"] >= game["age"] + 0.2
+
+    run(test)
+
+
 def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
     name, record = "0123456789abcdef", "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[];B[])"
     game = SavedGame(record, "white", None, ("none",), {}, (), resumed_at=3)

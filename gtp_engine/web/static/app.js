@@ -11,6 +11,7 @@ import { Setup } from "./setup.js";
 const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;
 const ERROR_TIME = 6000; // milliseconds
+const LOW_TIME = 10; // seconds
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
@@ -84,7 +85,7 @@ function showGame(message) {
   const isNew = game?.id !== message.id;
   if (isNew || game.moves.length !== message.moves.length) hints = null;
   game = message;
-  received = performance.now();
+  received = performance.now() - 1000 * game.age;
   positions = positionsOf(game);
   if (isFollowed) shown = game.moves.length;
   if (isNew) {
@@ -303,17 +304,23 @@ function drawClocks() {
     if (!game?.clocks) continue;
     const clock = timeLeft(color);
     output.textContent = clockText(clock);
-    output.classList.toggle("low", clock.main <= 0 && clock.period < 10);
+    output.classList.toggle("low", clock.main + clock.period < LOW_TIME);
   }
 }
 
 function timeLeft(color) {
   const clock = { ...game.clocks[color] };
-  if (game.running !== color) return clock;
+  if (running() !== color) return clock;
   let spent = (performance.now() - received) / 1000;
   const fromMain = Math.min(clock.main, spent);
   clock.main -= fromMain;
   spent -= fromMain;
+/** Return whose clock runs, null for none; the engine's runs while it thinks about its move. */
+function running() {
+  const engine = game.human === "black" ? "white" : "black";
+  return game.running ?? (game.thinking && game.phase === "playing" ? engine : null);
+}
+
   const full = Number(game.time[2] ?? 0);
   while (spent > clock.period && clock.periods > 1) {
     spent -= clock.period;
@@ -336,7 +343,7 @@ function minutes(seconds) {
 }
 
 setInterval(() => {
-  if (!game?.clocks || !game.running) return;
+  if (!game?.clocks || !running()) return;
   drawClocks();
   if (game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
 }, 500);
