@@ -109,6 +109,8 @@ def test_a_whole_game(tmp_path: Path) -> None:
             await play(page, await free_vertex(page))
             await viewer.until("document.querySelector('#number').innerText === '4 / 4'")
             assert await moves_of(other) == 1, "games do not mix"
+            await viewer.evaluate(f"location.hash = '{await other.evaluate('location.hash')}'")
+            await viewer.until("document.querySelector('#number').innerText === '1 / 1'")
         await page.until("document.querySelector('#status').innerText.includes('connection')")
         async with server(games, port):
             await page.until(f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
@@ -146,8 +148,11 @@ async def analysis_on_and_off(page: Page) -> None:
     await page.until("!document.querySelector('.owner-black, .owner-white')")
     await page.click("#graph svg")
     await page.until("document.querySelector('#number').innerText === '2 / 4'")
+    assert await page.text("#graph .graph-key") == "Black's winrate\nlead (±10 points)"
     await page.click("#analyse")
     await page.until("!document.querySelector('.candidate')")
+    await page.press("PageUp")
+    await page.until("document.querySelector('#number').innerText === '1 / 4'")
 
 
 async def history_back_and_forth(page: Page) -> None:
@@ -222,18 +227,28 @@ def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert await page.evaluate("document.querySelector('#black .clock').innerText.startsWith('10:00')")
             await page.until(MY_MOVE)
             before = await moves_of(page)
-            await page.evaluate(
-                'document.querySelector(\'.point[data-x="2"][data-y="2"]\')'
-                ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
-            )
-            await page.until("document.querySelector('#confirm').innerText === 'Play C17'")
+            await tap(page)
             assert await moves_of(page) == before
+            await page.click("#first")
+            await page.until("document.querySelector('#confirm').hidden")
+            await page.click("#last")
+            assert await page.evaluate("document.querySelector('#confirm').hidden")
+            await tap(page)
             await page.click("#confirm")
             await page.until(f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
             await place_handicap(page)
             await review_a_record(page)
 
     in_browser(test, tmp_path)
+
+
+async def tap(page: Page) -> None:
+    """Tap C17 with a finger, which makes it wait for a confirmation."""
+    await page.evaluate(
+        'document.querySelector(\'.point[data-x="2"][data-y="2"]\')'
+        ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
+    )
+    await page.until("document.querySelector('#confirm').innerText === 'Play C17'")
 
 
 async def place_handicap(page: Page) -> None:
@@ -274,3 +289,12 @@ async def review_a_record(page: Page) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await page.click("#analyse")
     await page.until("document.querySelector('#verdict').innerText.includes('visits')")
+    assert await page.evaluate(
+        "[...document.querySelectorAll('#moves th')].every((th) => th.scrollWidth <= th.clientWidth)"
+    )
+    await page.click("#analyse")
+    await page.open_record("(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[bb];W[cc])")
+    await page.until("document.querySelector('#number').innerText === '2 / 2'")
+    assert await page.evaluate("document.querySelector('.graph-winrate').getAttribute('points')") == "", (
+        "another game's"
+    )

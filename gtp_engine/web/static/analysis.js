@@ -42,10 +42,15 @@ export class Analysis {
     this.asked = "";
   }
 
+  /** Return what is known about the positions of a game, {winrate, lead, visits} by number of moves. */
+  valuesOf(game) {
+    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi;
+    return isSame ? this.values : [];
+  }
+
   /** Analyse the position after `shown` moves of a game. */
   follow(game, shown) {
-    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi;
-    if (!isSame) this.values = [];
+    this.values = this.valuesOf(game);
     this.values.length = Math.min(this.values.length, game.moves.length + 1);
     [this.game, this.shown] = [game, shown];
     this.ask();

@@ -39,8 +39,13 @@ function send(message) {
   if (!server.send(message)) showError("There is no connection to the server at the moment.");
 }
 
+/** Return the id of the game in the page's address, null without one. */
+function addressed() {
+  return new URLSearchParams(location.hash.slice(1)).get("game");
+}
+
 function opened() {
-  const id = new URLSearchParams(location.hash.slice(1)).get("game") ?? localStorage.getItem("game");
+  const id = addressed() ?? localStorage.getItem("game");
   if (game) server.send({ do: "open", id: game.id });
   else if (id) server.send({ do: "open", id });
   else setup.open();
@@ -60,6 +65,7 @@ function receive(message) {
     },
     game: showGame,
     hint: ({ moves }) => {
+      showMove(game.moves.length);
       hints = moves;
       draw();
       const [best] = moves;
@@ -73,6 +79,7 @@ function receive(message) {
         history.replaceState(null, "", location.pathname);
         setup.open();
       } else {
+        if (game) draw(); // nothing is looked for any more
         showError(text);
       }
     },
@@ -262,8 +269,8 @@ function drawAnalysis() {
   element("verdict").hidden = element("moves").hidden = !analysis.isOn;
   element("graph").hidden = !analysis.isOn && !review.fits;
   if (!game) return;
-  const reviewed = review.values;
-  const values = game.moves.concat([null]).map((_, number) => reviewed[number] ?? analysis.values[number]);
+  const [reviewed, analysed] = [review.values, analysis.valuesOf(game)];
+  const values = game.moves.concat([null]).map((_, number) => reviewed[number] ?? analysed[number]);
   graph.show(values, game.moves.length, shown, review.lost);
   if (!analysis.isOn) return;
   const root = analysis.live?.rootInfo;
@@ -308,6 +315,12 @@ function drawClocks() {
   }
 }
 
+/** Return whose clock runs, null for none; the engine's runs while it thinks about its move. */
+function running() {
+  const engine = game.human === "black" ? "white" : "black";
+  return game.running ?? (game.thinking && game.phase === "playing" ? engine : null);
+}
+
 function timeLeft(color) {
   const clock = { ...game.clocks[color] };
   if (running() !== color) return clock;
@@ -315,12 +328,6 @@ function timeLeft(color) {
   const fromMain = Math.min(clock.main, spent);
   clock.main -= fromMain;
   spent -= fromMain;
-/** Return whose clock runs, null for none; the engine's runs while it thinks about its move. */
-function running() {
-  const engine = game.human === "black" ? "white" : "black";
-  return game.running ?? (game.thinking && game.phase === "playing" ? engine : null);
-}
-
   const full = Number(game.time[2] ?? 0);
   while (spent > clock.period && clock.periods > 1) {
     spent -= clock.period;
@@ -363,8 +370,12 @@ function showError(text) {
   showError.timer = setTimeout(() => (box.hidden = true), ERROR_TIME);
 }
 
+window.addEventListener("hashchange", () => {
+  const id = addressed();
+  if (id && id !== game?.id) send({ do: "open", id });
+});
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("dialog, input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
   const step = { PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity }[event.key];
   if (step === undefined) return;
   showMove(shown + step);

@@ -1,6 +1,6 @@
 // The board as SVG: a grid of cells for mouse, touch and keyboard, and layers for what is on it.
 
-import { LETTERS, vertexOf } from "./position.js";
+import { LETTERS, pointOf, vertexOf } from "./position.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
@@ -32,6 +32,7 @@ export class Board {
     if (position.width !== this.width || position.height !== this.height) this.build(position.width, position.height);
     const before = this.rows;
     this.rows = position.rows;
+    if (this.pending && before.join() !== this.rows.join()) this.wait(null);
     const dead = new Set(position.dead);
     const stones = [];
     for (let y = 0; y < this.height; y++) {
@@ -53,7 +54,7 @@ export class Board {
     }
     if (position.ko) stones.push(svg("rect", { class: "ko", x: position.ko[0] - 0.2, y: position.ko[1] - 0.2, width: 0.4, height: 0.4 }));
     this.layers.stones.replaceChildren(...stones);
-    this.hover(null);
+    this.hoverPending();
   }
 
   /** Draw an analysis: {candidates: [{x, y, text, small, share, isBest}], ownership: numbers by row, Black's positive}. */
@@ -81,14 +82,21 @@ export class Board {
   /** Let the next stone be placed by this colour, "black" or "white"; null if none can be placed. */
   placing(color) {
     this.ghostColor = color;
-    this.hover(null);
+    if (!color) this.wait(null);
+    this.hoverPending();
+  }
+
+  /** Let a vertex wait for its confirmation, or null for none. */
+  wait(vertex) {
+    this.pending = vertex;
+    this.parent.dispatchEvent(new CustomEvent("pending", { detail: vertex }));
   }
 
   build(width, height) {
     [this.width, this.height] = [width, height];
     this.rows = [];
     this.focus = [Math.floor(width / 2), Math.floor(height / 2)];
-    this.pending = null;
+    this.wait(null);
     const grid = svg("svg", {
       viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
       role: "grid", "aria-label": `Board of ${width} by ${height}. Arrow keys move, Enter plays.`,
@@ -123,17 +131,15 @@ export class Board {
     // A finger covers several points of a large board: the first tap shows the stone, the second one places it.
     const isCoarse = event.pointerType === "touch" && this.width > 9 && this.ghostColor && this.pending !== vertex;
     if (isCoarse) {
-      this.pending = vertex;
+      this.wait(vertex);
       this.hover(place);
-      this.parent.dispatchEvent(new CustomEvent("pending", { detail: vertex }));
       return;
     }
     this.choose(vertex);
   }
 
   choose(vertex) {
-    this.pending = null;
-    this.parent.dispatchEvent(new CustomEvent("pending", { detail: null }));
+    this.wait(null);
     this.onChoose(vertex);
   }
 
@@ -161,6 +167,11 @@ export class Board {
   hover(place) {
     const isFree = place && this.ghostColor && this.rows[place[1]]?.[place[0]] === ".";
     this.layers?.ghost.replaceChildren(...(isFree ? [this.stone(...place, this.ghostColor === "black" ? "X" : "O", "ghost")] : []));
+  }
+
+  /** Show the stone that waits for its confirmation, if any, and no other one. */
+  hoverPending() {
+    this.hover(this.pending && pointOf(this.pending, this.height));
   }
 
   stone(x, y, stone, kind) {
@@ -211,7 +222,8 @@ function stars(width, height) {
 
 function coordinates(width, height) {
   const labels = [];
-  const add = (x, y, content) => labels.push(svg("text", { class: "coordinate", x, y, "aria-hidden": true }, content));
+  const size = 0.2 + Math.max(width, height) / 100; // of a point: on a small board the points are large
+  const add = (x, y, content) => labels.push(svg("text", { class: "coordinate", x, y, "font-size": size, "aria-hidden": true }, content));
   for (let x = 0; x < width; x++) {
     add(x, -0.76, LETTERS[x]);
     add(x, height - 0.24, LETTERS[x]);

@@ -14,7 +14,10 @@ export class Graph {
       const box = this.svg.getBoundingClientRect();
       onChoose(Math.round(((event.clientX - box.left) / box.width) * (this.length - 1)));
     });
-    parent.append(this.svg);
+    this.key = document.createElement("p");
+    this.key.className = "graph-key";
+    this.key.ariaHidden = true; // the label of the graph says the same
+    parent.append(this.svg, this.key);
   }
 
   /** Draw values {winrate, lead}, with holes, of positions 0 to `moves`; `now` is the position that is shown, `lost` are
@@ -38,6 +41,9 @@ export class Graph {
       line("graph-winrate", ({ winrate }) => HEIGHT * (0.96 - 0.92 * winrate)),
       svg("line", { class: "graph-now", x1: x(now), x2: x(now), y1: 0, y2: HEIGHT }),
     );
+    const texts = { winrate: "Black's winrate", lead: `lead (±${widest.toFixed(0)} points)` };
+    if (lost.length) texts.lost = `lost (up to ${most.toFixed(0)})`;
+    this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
     const known = values[now];
     this.svg.setAttribute("aria-label", `Winrate (green) and lead (orange, up to ${widest.toFixed(0)} points) of Black over ${moves} moves.${lost.length ? ` Points lost by each move (red, up to ${most.toFixed(0)}).` : ""}${known ? ` Here ${(100 * known.winrate).toFixed(0)} %.` : ""}`);
   }

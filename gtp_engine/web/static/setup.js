@@ -1,6 +1,6 @@
 // The dialog for a new game.
 
-const LEVELS = [["max", "as strong as possible"]]
+const LEVELS = [["max", "full strength"]]
   .concat(Array.from({ length: 9 }, (_, number) => [`${9 - number}d`, `${9 - number} dan`]))
   .concat(Array.from({ length: 20 }, (_, number) => [`${number + 1}k`, `${number + 1} kyu`]));
 const HANDICAP_KOMI = 0.5;
