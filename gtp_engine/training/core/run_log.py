@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from gtp_engine.errors import ConfigError, problem
+from gtp_engine.files import replacing
 from gtp_engine.training.core.observers import Progress, Validation
 from gtp_engine.training.core.writing import writing
 
@@ -33,7 +34,8 @@ class RunLog:
         with writing(self._path, ConfigError, "log"):
             folder.mkdir(parents=True, exist_ok=True)
             lines = [line for line in read_log(self._path) if line["steps"] <= after]
-            self._path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            with replacing(self._path) as unfinished:
+                unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
             self._file = self._path.open("a", encoding="utf-8")
         self._tensorboard = _tensorboard(folder, after) if tensorboard else None
 
