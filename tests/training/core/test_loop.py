@@ -281,13 +281,12 @@ def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         log.write({"kind": "step", "steps": 1})
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
-def test_a_run_that_is_resumed_on_a_full_disk_keeps_its_log(tmp_path: Path) -> None:
+def test_a_run_that_is_resumed_on_a_full_disk_keeps_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log was emptied before it was written anew, and with it the curves of the run."""
     with RunLog(tmp_path) as log:
         log.write({"kind": "step", "steps": 1, "figures": {}})
     before = (tmp_path / "log.jsonl").read_text()
-    (tmp_path / "log.jsonl.part").symlink_to("/dev/full")
+    fill_disk_of(tmp_path / "log.jsonl.part", monkeypatch)
     with pytest.raises(ConfigError, match=r"cannot write log .*: No space left on device"):
         RunLog(tmp_path, after=1)
     assert (tmp_path / "log.jsonl").read_text() == before
