@@ -17,6 +17,16 @@ from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 
+SEKI = """
+    . X . O . O X
+    X X O O O O X
+    O O X X X X X
+    . O X . . . .
+    O O X . . . .
+    . O X . . . ."""
+"""The groups in the upper row share the point between them, each with one eye: Black 13 stones, 12 points and 1 in
+seki, White 12 stones, 2 points and 1 in seki."""
+
 COLOR = {reference.BLACK: BLACK, reference.WHITE: WHITE}
 KO = """
     . X O .

@@ -9,7 +9,7 @@ import random
 
 import pytest
 import reference
-from board_helpers import COLOR, game_of, points_of, random_position
+from board_helpers import COLOR, SEKI, game_of, points_of, random_position
 
 from gtp_engine.errors import KomiError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
@@ -40,16 +40,6 @@ UNFILLED = """
     . X . O .
     . X . O ."""
 """Three stones and three points each; the middle is still empty."""
-
-SEKI = """
-    . X . O . O X
-    X X O O O O X
-    O O X X X X X
-    . O X . . . .
-    O O X . . . .
-    . O X . . . ."""
-"""The groups in the upper row share the point between them, each with one eye: Black 13 stones, 12 points and 1 in
-seki, White 12 stones, 2 points and 1 in seki."""
 
 
 def game_and_dead(diagram: str, rules: Rules = AREA, komi: float = 0.0) -> tuple[Game, list[int]]:

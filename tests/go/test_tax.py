@@ -4,7 +4,7 @@ import random
 
 import pytest
 import reference
-from board_helpers import game_of, random_position
+from board_helpers import SEKI, game_of, random_position
 
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, WHITE
@@ -18,15 +18,6 @@ TWO_GROUPS_AGAINST_ONE = """
     O O O . O O O
     . . O O O . ."""
 """Black's groups have one eye point each."""
-
-SEKI = """
-    . X . O . O X
-    X X O O O O X
-    O O X X X X X
-    . O X . . . .
-    O O X . . . .
-    . O X . . . ."""
-"""The groups in the upper row have one eye each; the others live and pay two points each."""
 
 TWO_POINTS_THAT_ARE_ONE_EYE = """
     . . X . O . . O
