@@ -93,12 +93,13 @@ class TimeBudget:
     """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means to play at once.
 
     Both are infinite where only visits limit the search.  `lag` was held back: the clock survives a move of `maximum +
-    lag` seconds.
+    lag` seconds.  Without a clock no move is late: where `is_average`, moves should take `maximum` on average.
     """
 
     target: float
     maximum: float
     lag: float = 0.0
+    is_average: bool = False
 
 
 def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
@@ -137,11 +138,11 @@ def moves_before_overtime(moves_played: int, area: int) -> float:
 
 
 def _unlimited(config: Config) -> TimeBudget:
-    """Return the time for a move without a clock; no lag, since no game can be lost on time."""
+    """Return the time for a move without a clock; no game can be lost on time."""
     seconds = config.time.time_per_move
     if seconds is None:
         seconds = inf if config.search.visits > 0 else DEFAULT_TIME_PER_MOVE
-    return TimeBudget(seconds, seconds)
+    return TimeBudget(seconds, seconds, is_average=True)
 
 
 def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:

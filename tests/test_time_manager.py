@@ -388,7 +388,7 @@ def test_more_time_on_the_clock_never_means_less_for_the_move() -> None:
 )
 def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
     limits = budget(Clock(), moves_played=0, area=AREA_19, config=config)
-    assert limits == TimeBudget(seconds, seconds, 0.0)
+    assert limits == TimeBudget(seconds, seconds, 0.0, is_average=True)
 
 
 def test_a_clock_overrules_time_per_move() -> None:

@@ -9,6 +9,7 @@ cannot change anything (`useful_moves`).
 """
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -144,4 +145,4 @@ def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:
     if not may_be_over(game):
         return budget
     maximum = budget.maximum * (1.0 - CONFIRMATION_SHARE)
-    return TimeBudget(min(budget.target, maximum), maximum, budget.lag)
+    return replace(budget, target=min(budget.target, maximum), maximum=maximum)

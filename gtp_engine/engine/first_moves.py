@@ -18,7 +18,7 @@ rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock
 
 def first_budget(budget: TimeBudget) -> TimeBudget:
     """Return the part of a budget that a search with interpreted kernels gets."""
-    return TimeBudget(min(budget.target, SECONDS), min(budget.maximum, SECONDS), budget.lag)
+    return replace(budget, target=min(budget.target, SECONDS), maximum=min(budget.maximum, SECONDS))
 
 
 def first_request(request: Request, searches: str) -> Request:

@@ -22,7 +22,8 @@ class TimeWatcher:
     With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`).
 
     A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
-    stops the search when the next step would exceed the maximum, not when one has.
+    stops the search when the next step would exceed the maximum, not when one has; where the maximum is an average,
+    when more than half of the step would.
     """
 
     def __init__(
@@ -46,7 +47,8 @@ class TimeWatcher:
         """Return whether to stop now."""
         self._steps.append(progress.seconds - self._last_call)
         self._last_call = progress.seconds
-        maximum = self._budget.maximum - self._late - max(self._steps)
+        next_step = max(self._steps)
+        maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
         target = min(self._budget.target - self._late, maximum)
         config, rate = self._config.time, progress.playouts / max(progress.seconds, 1e-6)
         settled = is_settled(

@@ -31,6 +31,13 @@ def test_a_step_that_would_go_beyond_the_maximum_is_not_begun() -> None:
     assert [watch(progress(seconds)) for seconds in (0.5, 1.0, 1.4, 1.6)] == [False, False, False, True]
 
 
+@pytest.mark.parametrize(("last", "expected"), [(1.79, False), (1.81, True)])
+def test_an_average_may_be_exceeded_by_half_a_step(last: float, expected: bool) -> None:
+    watch = TimeWatcher(TimeBudget(2.0, 2.0, is_average=True), Config(), NETWORK_THRESHOLDS)
+    seen = [watch(progress(seconds, runner_up_visits=40)) for seconds in (0.4, 0.8, 1.2, 1.6, last)]
+    assert seen == [False, False, False, False, expected]
+
+
 def test_long_steps_are_forgotten_after_a_while() -> None:
     watch = watcher()
     assert not any(watch(progress(tenths / 10)) for tenths in range(6, 19))
