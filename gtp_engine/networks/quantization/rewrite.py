@@ -55,7 +55,10 @@ def switchable_model(model: onnx.ModelProto, layers: Sequence[Layer], ranges: Ma
             weights = round_weights(product, scale, seen.mean)
             as_rounded = weights.values * weights.steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
             exact, other = (writer.constant(_as_in_graph(array, product)) for array in (product.weights, as_rounded))
+            bias = _along(weights.bias, layer)
+            none, added = writer.constant(np.zeros_like(bias)), writer.constant(bias)
             writer.feed(product, source, writer.add_before(product.node, "Where", switch, other, exact))
+            writer.add_to_result(product, writer.add_before(product.node, "Where", switch, added, none))
     finished = writer.finished()
     finished.graph.input.append(helper.make_tensor_value_info(SWITCHES, onnx.TensorProto.BOOL, [len(layers)]))
     return finished
@@ -83,6 +86,7 @@ class _Writer:
         self._before: dict[str, list[onnx.NodeProto]] = {}
         self._after: dict[str, list[onnx.NodeProto]] = {}
         self._inputs: dict[str, list[str]] = {}
+        self._biases: dict[str, str] = {}
         self._count = 0
 
     def constant(self, array: Any) -> str:
@@ -115,13 +119,19 @@ class _Writer:
         return self.add_before(product.node, "DequantizeLinear", values, *grid, axis=axis)
 
     def feed(self, product: Product, source: str, weights: str, bias: FloatArray | None = None) -> None:
-        """Replace the input and the weights of a product; `bias` is added to a convolution's own bias."""
+        """Replace the input and the weights of a product, and add `bias` to its result."""
         node = next(node for node in self._graph.node if product.node in node.output)
         rest = list(node.input[2:])
         if bias is not None and product.kind == CONVOLUTION:
             before = [numpy_helper.to_array(entry) for entry in self._graph.initializer if entry.name in rest]
             rest = [self.constant(sum(before, start=bias))]
+        elif bias is not None:
+            self.add_to_result(product, self.constant(bias))
         self._inputs[product.node] = [source, weights, *rest]
+
+    def add_to_result(self, product: Product, bias: str) -> None:
+        """Add the tensor named `bias` to a product's result."""
+        self._biases[product.node] = bias
 
     def finished(self) -> onnx.ModelProto:
         """Return the model, with nodes in a valid order of computation and unused constants removed."""
@@ -131,7 +141,8 @@ class _Writer:
                 inputs = self._inputs[node.output[0]]
                 del node.input[:]
                 node.input.extend(inputs)
-            nodes += [*self._before.get(node.output[0], []), node, *self._after.get(node.output[0], [])]
+            result = node.output[0]
+            nodes += [*self._before.get(result, []), *self._with_bias(node), *self._after.get(result, [])]
         used = {name for node in nodes for name in node.input}
         constants = [entry for entry in self._graph.initializer if entry.name in used]
         for field, entries in ((self._graph.node, nodes), (self._graph.initializer, constants)):
@@ -139,6 +150,14 @@ class _Writer:
             del field[:]
             field.extend(copies)
         return self._model
+
+    def _with_bias(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """Return the node, followed by the addition to its result if there is one."""
+        result = node.output[0]
+        if result not in self._biases:
+            return [node]
+        node.output[0] = self._new_name("product")
+        return [node, helper.make_node("Add", [node.output[0], self._biases[result]], [result], name=f"{result}_bias")]
 
     def _add(
         self, nodes: list[onnx.NodeProto], operator: str, inputs: Sequence[str], attributes: dict[str, Any]
