@@ -1,11 +1,40 @@
 """Games in which a move would repeat an earlier position, for tests of superko outside the rules themselves."""
 
 import random
+from typing import Final
+
+from board_helpers import stones_of
+from reference import parse
 
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+
+TRIPLE_KO: Final = """
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X . X O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+"""
+"""Black is to play."""
+
+LAP: Final = ("C8", "B5", "C2", "B8", "C5", "B2")
+"""Moves of Black and White in turn that lead back to the same position."""
+
+
+def triple_ko(rules: str, moves: int = 0) -> Game:
+    """Return a game with three kos after so many moves, in which both sides take one after the other."""
+    game = Game(9, rules=Rules.parse(rules))
+    game.set_up(stones_of(parse(TRIPLE_KO)))
+    for number in range(moves):
+        game.play(LAP[number % len(LAP)])
+    return game
 
 
 def game_with_superko(rules: str, *, is_button_free: bool = False) -> tuple[Game, list[int]]:

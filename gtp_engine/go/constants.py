@@ -21,6 +21,9 @@ MIN_SIZE: Final = 2
 MAX_SIZE: Final = 25
 """Largest width and height, the limit of GTP 2 (26 letters without I)."""
 
+OCCURRENCES_WITHOUT_RESULT: Final = 3
+"""Times that a position occurs without a pass in between before a game under simple ko has no result, as in KataGo."""
+
 
 def opponent(color: int) -> int:
     """Return WHITE for BLACK and BLACK for WHITE; other values are not checked."""

@@ -24,6 +24,7 @@ from gtp_engine.go.constants import (
     MAX_SIZE,
     MIN_SIZE,
     NULL_POINT,
+    OCCURRENCES_WITHOUT_RESULT,
     PASS,
     WHITE,
     Move,
@@ -157,6 +158,17 @@ class Game:
         return self.consecutive_passes >= 2
 
     @property
+    def has_no_result(self) -> bool:
+        """Whether the last move ended the game without result, by a long cycle such as a triple ko; play may go on.
+
+        Under simple ko, the position on the board has then occurred `OCCURRENCES_WITHOUT_RESULT` times since the last
+        pass, with the same side to play.
+        """
+        if self._rules.ko is not Ko.SIMPLE:
+            return False
+        return self._keys_since_pass.count(self._keys_since_pass[-1]) >= OCCURRENCES_WITHOUT_RESULT
+
+    @property
     def handicap(self) -> int:
         """The number of handicap stones.
 
@@ -250,7 +262,7 @@ class Game:
     def keys_since_pass(self) -> NDArray[np.uint64]:
         """Return the keys of the positions since the last pass with their side to play, each as often as it occurred.
 
-        Where one occurs for the third time, a game under simple ko is in a long cycle and has no result.
+        They decide whether a game under simple ko `has_no_result`.
         """
         return np.array(self._keys_since_pass, dtype=np.uint64)
 

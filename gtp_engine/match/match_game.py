@@ -18,6 +18,7 @@ from gtp_engine.match.player import Player
 from gtp_engine.match.records import GameRecord, Reason, Winner
 from gtp_engine.match.referee import Referee, winner_of
 from gtp_engine.match.settings import SIDES, MatchSettings, Side
+from gtp_engine.sgf.values import VOID
 
 
 class PlayedGame(NamedTuple):
@@ -98,8 +99,10 @@ def _set_up(seats: dict[int, _Seat], opening: Opening) -> _Ending | None:
 def _play_on(game: Game, seats: dict[int, _Seat], settings: MatchSettings, referee: Referee) -> _Ending:
     """Let the engines move in turn until the game has ended."""
     while not game.is_over:
+        if game.has_no_result:
+            return _Ending(VOID, "draw", "cycle", "no result: a position occurred for the third time")
         if len(game.moves) >= settings.max_moves:
-            return _Ending("Void", "none", "max_moves", f"stopped after {counted(settings.max_moves, 'move')}")
+            return _Ending(VOID, "none", "max_moves", f"stopped after {counted(settings.max_moves, 'move')}")
         ending = _one_move(game, seats[game.to_play], seats[opponent(game.to_play)], settings)
         if ending is not None:
             return ending

@@ -94,10 +94,10 @@ def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
         opening = Opening(path.name, setup=game.setup_stones, first_player=game.first_player, moves=game.moves)
-        is_over = new_game(settings, opening).is_over  # under the match's own rules
+        played = new_game(settings, opening)  # under the match's own rules
     except (SgfError, IllegalMoveError) as error:
         raise MatchError(f"cannot use the opening {path}: {error}") from error
-    if is_over:
-        given = f"the opening {path} ends with two passes"
+    if played.is_over or played.has_no_result:
+        given = f"the opening {path} ends with two passes" if played.is_over else f"the opening {path} has no result"
         raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))
     return opening

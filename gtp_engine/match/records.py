@@ -25,9 +25,10 @@ FORMAT: Final = 1
 Winner = Literal["first", "second", "draw", "none"]
 """The winner; "none" for a void game, which does not count."""
 
-Reason = Literal["score", "resign", "time", "illegal", "refused", "failure", "max_moves"]
-"""How a game ended: by score or resignation; lost by running out of time, by an illegal or unreadable move, by refusing
-a legal move of the opponent, or by an engine that died, hung or answered `?` to genmove; or stopped."""
+Reason = Literal["score", "resign", "cycle", "time", "illegal", "refused", "failure", "max_moves"]
+"""How a game ended: by score or resignation; without result by a long cycle, which is a draw; lost by running out of
+time, by an illegal or unreadable move, by refusing a legal move of the opponent, or by an engine that died, hung or
+answered `?` to genmove; or stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Statistics of finished games: wins by colour, winrate and Elo difference with their intervals, times, faults.
 
-All results are the first engine's.  A draw counts as half a win; void games are left out.
+All results are the first engine's.  A draw counts as half a win, and so does a game without result, as in
+KataGo's gatekeeper; games that were stopped are void and left out.
 """
 
 import math

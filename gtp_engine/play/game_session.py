@@ -3,7 +3,7 @@
     PLAYING    moves in turn; two passes lead to SCORING, or to FINISHED where the rules count every stone
     PLACING    the person, as Black, places free handicap stones
     SCORING    the engine proposes dead stones, the person disputes them chain by chain and then accepts the score
-    FINISHED   by score, resignation or time; `resume` and `undo` lead back
+    FINISHED   by score, resignation, time or a long cycle (no result); `resume` and `undo` lead back
 
 Moves of both sides obey all rules, superko included.
 """
@@ -29,8 +29,8 @@ from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import format_sgf, parse_sgf
-from gtp_engine.sgf.values import parse_result
+from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf
+from gtp_engine.sgf.values import VOID, parse_result
 
 _NOTHING: Final = SessionExtras()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
@@ -115,8 +115,8 @@ class GameSession:
 
         The clocks are full, and no stone is dead, unless `extras` says otherwise.  Without `human` the person has
         the colour that the record does not give to the engine, or else the side to move.  A record with a result is
-        finished, unless it is "?" or "Void"; `resume` plays on.  Raises SgfError, and ModelError if the network does
-        not play such a board (nothing changes then).
+        finished, unless it is "?", or "Void" before the rules end the game; `resume` plays on.  Raises SgfError, and
+        ModelError if the network does not play such a board (nothing changes then).
         """
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
@@ -129,7 +129,7 @@ class GameSession:
             session.placed = placed
             return session
         session = GameSession(engine, settings, clock, extras)
-        session.finish(parse_result(record.result or "") or "")
+        session.finish(_result_of(record, engine.game))
         return session
 
     # --- state ---
@@ -164,7 +164,7 @@ class GameSession:
 
     @property
     def result(self) -> str:
-        """The result as SGF writes it, "B+3.5", "W+R" or "0" (see `sgf.values.parse_result`); "" before the end."""
+        """The result as SGF writes it: "B+3.5", "W+R", "0", "Void" (see `sgf.values`); "" before the end."""
         return self._result
 
     @property
@@ -405,7 +405,9 @@ class GameSession:
         self._found = None
         self.clock.end_move()
         self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
-        if self._has_two_passes(since=self._resumed_at):
+        if self.game.has_no_result:
+            self.finish(VOID)
+        elif self._has_two_passes(since=self._resumed_at):
             self._is_scoring, self.dead = True, frozenset()
             if counts_all_stones(self.game):
                 self.accept_score()
@@ -443,6 +445,13 @@ class GameSession:
             Phase.FINISHED: f"the game has ended: {self._result}",
         }
         raise GameStateError(now[self.phase])
+
+
+def _result_of(record: SgfRecord, game: Game) -> str:
+    """Return the result with which a record ends its game, "" for none; `game` is at the end of the record."""
+    if record.result == VOID and game.has_no_result:
+        return VOID
+    return parse_result(record.result or "") or ""
 
 
 def _request(report: Callable[[SearchReport], None] | None, interval: float) -> Request:

@@ -8,19 +8,15 @@ Under simple ko positions may recur.  Where one occurs for the third time withou
 ko, the game has no result, as in KataGo (`makeBoardMoveAssumeLegal` in its game/boardhistory.cpp).
 """
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import POSITIONAL_SUPERKO
 from gtp_engine.go.board import Board, hash_after
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, OCCURRENCES_WITHOUT_RESULT, WHITE
 
 Keys = NDArray[np.uint64]
-
-_OCCURRENCES_WITHOUT_RESULT: Final = 3
 
 
 @kernel
@@ -77,4 +73,4 @@ def has_no_result(history: Keys, path_keys: Keys, first: int, depth: int) -> boo
     if first == 0 and is_known(history, key):
         for known in history:
             count += wide(known == key)
-    return count >= _OCCURRENCES_WITHOUT_RESULT
+    return count >= OCCURRENCES_WITHOUT_RESULT

@@ -30,6 +30,9 @@ _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE)
 _REASONS: Final = ("R", "T", "F")
 """First letters of what decides a game but points: resignation, time, forfeit."""
 
+VOID: Final = "Void"
+"""RE of a game without result, such as one that ended in a long cycle."""
+
 _HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
 """Substrings of AP in files of programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
 _SMALLEST_HUNDREDTHS: Final = 50.0

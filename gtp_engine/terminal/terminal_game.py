@@ -18,6 +18,7 @@ from gtp_engine.play.time_text import format_time_left
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
+from gtp_engine.sgf.values import VOID
 from gtp_engine.terminal.displays import Display
 from gtp_engine.terminal.interruption import cancelled_by_interrupt
 from gtp_engine.terminal.saving import record_path, save, sgf_path, unused_path
@@ -408,6 +409,8 @@ def _in_words(score: Score) -> str:
 
 def _result_in_words(result: str, human: int) -> str:
     """Return a result of SGF as a sentence."""
+    if result == VOID:
+        return "The game has no result: the position has occurred for the third time."
     if result[:2] not in ("B+", "W+"):
         return f"The game is a draw ({result})."
     winner = BLACK if result[0] == "B" else WHITE

@@ -5,6 +5,7 @@ import random
 import pytest
 import reference
 from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vertex
+from superko_games import LAP, triple_ko
 
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move
@@ -78,22 +79,8 @@ def test_sending_two_and_returning_one():
 @pytest.mark.parametrize(("ko", "reason"), [(Ko.SIMPLE, None), (Ko.POSITIONAL, "superko"), (Ko.SITUATIONAL, "superko")])
 def test_triple_ko(ko: Ko, reason: str | None):
     """Three kos taken in turn: the sixth move would bring the start back."""
-    game = game_from(
-        """
-        . X O .
-        X O . O
-        . X O .
-        . X O .
-        X . X O
-        . X O .
-        . X O .
-        X O . O
-        . X O .""",
-        Rules(ko=ko),
-    )
-    start = game.hash
-    for text in ("C8", "B5", "C2", "B8", "C5"):
-        game.play(text)
+    game = triple_ko(Rules(ko=ko).to_json(), moves=5)
+    start = triple_ko("chinese").hash
     assert game.illegal_reason(vertex(game, "B2")) == reason
     assert game.play("B2", allow_superko=True) == Move(WHITE, vertex(game, "B2"))
     assert game.hash == start
@@ -171,3 +158,36 @@ def test_the_pass_that_takes_the_button_ends_the_history() -> None:
     game.undo()
     game.play("pass")
     assert game.illegal_reason(vertex(game, "B3"), WHITE) is None
+
+
+class TestLongCycles:
+    def test_the_third_occurrence_has_no_result(self):
+        game = triple_ko("japanese", moves=11)
+        assert not game.has_no_result
+        game.play(LAP[-1])
+        assert game.has_no_result
+        assert game.copy().has_no_result
+        assert not game.is_over
+        game.undo()
+        assert not game.has_no_result
+
+    def test_play_may_go_on_and_leave_the_cycle(self):
+        game = triple_ko("chinese", moves=12)
+        game.play("J9")
+        assert not game.has_no_result
+
+    def test_a_pass_begins_the_count_again(self):
+        game = triple_ko("chinese", moves=6)
+        game.play("pass")
+        game.play("pass")
+        for text in LAP:
+            game.play(text)
+        assert not game.has_no_result
+        for text in LAP:
+            game.play(text)
+        assert game.has_no_result
+
+    def test_superko_has_no_cycles(self):
+        game = triple_ko("chinese", moves=12)
+        game.rules = Rules.parse("tromp-taylor")
+        assert not game.has_no_result

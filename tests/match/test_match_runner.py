@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from busy_machine import bound
 from match_helpers import engine, play, sent, settings
+from superko_games import LAP, triple_ko
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
@@ -19,7 +20,8 @@ from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 from gtp_engine.match.sprt import run_sprt
-from gtp_engine.sgf import parse_sgf, record_to_game
+from gtp_engine.match.statistics import summarize
+from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
@@ -200,6 +202,37 @@ class TestClocks:
 def test_a_game_without_end_is_void(tmp_path: Path) -> None:
     (game,) = play(tmp_path, "--black 'C3 A1'", "--white 'E5 A5'", max_moves=3)
     assert (game.result, game.winner, game.reason, game.moves) == ("Void", "none", "max_moves", 3)
+
+
+class TestLongCycles:
+    """Games that begin with three kos, which both engines take in turn."""
+
+    BLACK, WHITE = (" ".join(4 * LAP[first::2]) for first in (0, 1))
+
+    def play(self, folder: Path, moves: int = 0, **values: Any) -> list[GameRecord]:
+        openings = folder / "openings"
+        openings.mkdir()
+        (openings / "triple-ko.sgf").write_text(format_sgf(triple_ko("chinese", moves)))
+        moves_of_both = f"--black '{self.BLACK}' --white '{self.WHITE}'"
+        match = {"board_size": 9, "games": 2, "openings": str(openings), **values}
+        return play(folder / "match", moves_of_both, moves_of_both, **match)
+
+    def test_under_simple_ko_they_have_no_result_and_are_drawn(self, tmp_path: Path) -> None:
+        games = self.play(tmp_path, rules="japanese")
+        assert [(game.result, game.winner, game.reason, game.moves) for game in games] == 2 * [
+            ("Void", "draw", "cycle", 12)
+        ]
+        assert "RE[Void]" in (tmp_path / "match" / "games" / "0001.sgf").read_text()
+        summary = summarize(games)
+        assert (summary.games, summary.void, summary.rate) == (2, 0, 0.5)
+
+    def test_under_superko_the_repetition_is_illegal(self, tmp_path: Path) -> None:
+        (game,) = self.play(tmp_path, rules="aga", games=1)
+        assert (game.winner, game.reason, game.moves) == ("first", "illegal", 5)
+
+    def test_an_opening_without_result_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(MatchError, match=r"triple-ko\.sgf has no result: expected a game that goes on"):
+            self.play(tmp_path, moves=12)
 
 
 def test_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
 from puct_support import ShapedEvaluator
-from superko_games import game_with_superko
+from superko_games import game_with_superko, triple_ko
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
@@ -37,6 +37,7 @@ from gtp_engine.play import (
     state_of,
 )
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.sgf import format_sgf
 
 
 class Time:
@@ -127,6 +128,21 @@ class TestMoves:
         engine.play_sequence(game.moves)
         with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
             session.play(banned[0])
+
+
+class TestLongCycles:
+    def test_a_triple_ko_ends_without_result(self, engine: Engine) -> None:
+        session = GameSession.load(engine, format_sgf(triple_ko("chinese", 11)), human=WHITE)
+        assert session.phase is Phase.PLAYING
+        session.play("b2")
+        assert (session.phase, session.result) == (Phase.FINISHED, "Void")
+        loaded = GameSession.load(engine, session.to_sgf(), human=WHITE)
+        assert (loaded.phase, loaded.result) == (Phase.FINISHED, "Void")
+        loaded.resume()
+        assert (loaded.phase, loaded.is_engine_turn) == (Phase.PLAYING, True)
+        assert GameSession.load(engine, loaded.to_sgf(), human=WHITE).phase is Phase.PLAYING
+        loaded.undo()
+        assert loaded.phase is Phase.PLAYING
 
 
 class TestCancelling:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
+from superko_games import triple_ko
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
@@ -13,7 +14,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.errors import SgfError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.play import GameSettings
-from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.displays import Tick
 from gtp_engine.terminal.screen import Screen
 from gtp_engine.terminal.terminal_game import TerminalGame
@@ -156,6 +157,12 @@ def test_time_runs_out(engine: Engine) -> None:
     script = play(engine, time=TimeSettings.absolute(1e-5))
     assert script.messages[-1] == "Tengen wins on time (W+T)."
     assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
+
+
+def test_a_long_cycle_has_no_result(engine: Engine, folder: Path) -> None:
+    (folder / "cycle.sgf").write_text(format_sgf(triple_ko("chinese", 11)))
+    script = play(engine, "load cycle", "b2")
+    assert script.messages[2] == "The game has no result: the position has occurred for the third time."
 
 
 def test_ctrl_c_while_typing_says_how_to_end(engine: Engine) -> None:

@@ -27,6 +27,7 @@ from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
+from gtp_engine.sgf.values import VOID
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
 from gtp_engine.training.alphago.stage_settings import RecordSettings
 from gtp_engine.training.core.stopping import never
@@ -92,7 +93,7 @@ def result_of(played: PlayedGame, balance: float = 0.0) -> str:
         return str(played.game.score())
     if played.plan.stops_when_decided and balance:
         return "B+R" if balance > 0 else "W+R"
-    return "Void"
+    return VOID
 
 
 def _games(player: RowsEvaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:

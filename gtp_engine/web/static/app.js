@@ -253,6 +253,7 @@ function gameText() {
 }
 
 function resultText(result) {
+  if (result === "Void") return "The game has no result: the position has occurred for the third time.";
   const [winner, margin] = result.split("+");
   if (margin === undefined) return "The game is a draw.";
   const reasons = { "": "", R: " by resignation", T: " on time", F: " by forfeit" };
