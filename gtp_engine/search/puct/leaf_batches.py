@@ -5,17 +5,12 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.positions import new_positions, view_board
-from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.rules import Rules, Tax
-from gtp_engine.go.scoring import score_area
+from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.search.puct.evaluation_thread import Job
 from gtp_engine.search.puct.leaf_rollouts import new_results
-from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL, new_leaves, new_path_work
+from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.means import new_means_work
-from gtp_engine.search.puct.tree import UNEXPANDABLE, Tree, set_human_priors
-from gtp_engine.search.puct.utility import Params
+from gtp_engine.search.puct.tree import Tree, set_human_priors
 from gtp_engine.search.rng import new_states
 
 _ROWS_PER_PLAYOUT: Final = 2
@@ -60,22 +55,6 @@ class Batch:
         for row in np.flatnonzero(self.leaves.kind[: self.rows] == EVALUATE).tolist():
             node = int(self.leaves.path[row, self.leaves.depth[row]])
             set_human_priors(tree, node, self.by_people.policy[self.leaves.slot[row]])
-
-    def subtract_tax(self, tree: Tree, params: Params, rules: Rules) -> None:
-        """Where the game is over, subtract the points in seki and for groups that the rules do not count.
-
-        The kernels count plain area.  Counting by the rules takes milliseconds, so it is done only once for each node.
-        """
-        if rules.tax is Tax.NONE:
-            return
-        for row in np.flatnonzero(self.leaves.kind[: self.rows] == TERMINAL).tolist():
-            node = self.leaves.path[row, self.leaves.depth[row]]
-            if tree.state[node] == UNEXPANDABLE:
-                continue
-            board = view_board(self.positions, int(self.leaves.slot[row]))
-            points = score_area(board.color, int(board.info[STRIDE]), rules)
-            margin = points[BLACK] - points[WHITE]
-            self.leaves.margin[row] = margin - params.komi + self.leaves.button[row]
 
 
 class Buffers:

@@ -25,6 +25,7 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.tax import TaxWork, new_tax_work
 from gtp_engine.search.superko import position_key, would_repeat
 
 MAX_DEPTH: Final = 500
@@ -84,6 +85,7 @@ class PathWork(NamedTuple):
     first_key: IntArray  # [1] the first that counts: after the pass which takes the button, under simple ko any pass
     occupied: NDArray[np.uint8]  # [n] as in Root, with the path
     queue: IntArray  # [n]
+    tax: TaxWork
 
 
 def new_leaves(rows: int, width: int, height: int) -> Leaves:
@@ -113,6 +115,7 @@ def new_path_work(width: int, height: int) -> PathWork:
         first_key=np.zeros(1, dtype=np.int32),
         occupied=np.zeros(n, dtype=np.uint8),
         queue=np.zeros(n, dtype=np.int32),
+        tax=new_tax_work(width, height),
     )
 
 

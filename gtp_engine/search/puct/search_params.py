@@ -5,7 +5,7 @@ from math import sqrt
 from typing import Final
 
 from gtp_engine.config import Config, HumanConfig, PuctConfig
-from gtp_engine.evaluation.from_game import SUPERKO
+from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.limits import Limits
@@ -56,6 +56,7 @@ def params_of(
         komi=game.area_komi,
         counts_area=game.rules.scoring is Scoring.AREA,
         ending_passes=_FRIENDLY_PASSES if game.rules.friendly_pass_ok else _PASSES,
+        tax=TAX[game.rules.tax],
         superko=SUPERKO[game.rules.ko],
         suicide=game.rules.suicide,
     )

@@ -256,7 +256,6 @@ class SearchRun:
         if batch.playouts == 0:
             abandon(self._tree.store.tree, batch.leaves, batch.rows)
             return False
-        batch.subtract_tax(self._tree.store.tree, self._params, self._position.game.rules)
         batch.job = None
         if batch.evaluations > 0:
             options = EvaluationOptions(optimism=self._config.policy_optimism)

@@ -22,10 +22,11 @@ from math import cos, log, pi, pow, sqrt
 from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import SIMPLE_KO, Positions, board_of, mix
+from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX, SIMPLE_KO, Positions, board_of, mix
 from gtp_engine.go.area import area_margin
-from gtp_engine.go.board import IntArray
+from gtp_engine.go.board import STRIDE, IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.tax import tax_balance
 from gtp_engine.search.puct.human_exploration import (
     USUAL,
     WITHOUT_WEIGHT,
@@ -301,10 +302,12 @@ def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
 
 @spliced_kernel
 def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
-    """Write the result of a row in which the game is over, by area."""
+    """Write the result of a row in which the game is over, by area less the tax."""
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
-    margin = area_margin(board, work.queue, leaves.owner[row])
-    leaves.margin[row] = margin - params.komi + leaves.button[row]
+    margin = area_margin(board, work.queue, leaves.owner[row]) - params.komi + leaves.button[row]
+    if params.tax != NO_TAX:
+        margin -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, work.tax)
+    leaves.margin[row] = margin
 
 
 @spliced_kernel

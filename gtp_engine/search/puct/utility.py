@@ -62,6 +62,7 @@ class Params(NamedTuple):
     counts_area: bool  # whether passes end the game inside the search, which counts area then
     ending_passes: int  # how many passes in a row
     more_passing_hacks: bool
+    tax: int  # as in Conditions
     superko: int  # as in Conditions
     suicide: bool  # as in Conditions
 
