@@ -17,7 +17,7 @@ def parse(text: str) -> SgfRecord:
     return parse_sgf(text.encode())
 
 
-def load(text: str, move_number: int | None = None) -> tuple[Game, int]:
+def load(text: str, move_number: int | None = None) -> Game:
     return record_to_game(parse(text), move_number=move_number)
 
 

@@ -51,12 +51,12 @@ def solve_command(
     from gtp_engine.streams import write_log
 
     data = read_record(record, game)
-    position, color = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
+    position = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
     warm_up(config, evaluator, (position.width, position.height), write_log)
-    solution = solver.solve(position, color if first is None else parse_color(first), points)
+    solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
     click.echo(solution.to_text())
     if target is not None:
         write_result(target, f"{solution.to_sgf()}\n".encode())

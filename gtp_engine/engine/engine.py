@@ -338,18 +338,17 @@ class Engine:
 
     # --- records ---
 
-    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> int:
-        """Replace the game by a record, up to the position before that move; return the colour to move.
+    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> None:
+        """Replace the game by a record, up to the position before that move.
 
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
         record = parse_sgf(data.encode() if isinstance(data, str) else data)
         # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
         komi = self.komi if self._komi_is_given or record.rules is None else None
-        game, color = record_to_game(record, move_number=move_number, rules=self.rules, komi=komi)
+        game = record_to_game(record, move_number=move_number, rules=self.rules, komi=komi)
         self._start(game)
         self._komi_is_given |= record.komi is not None
-        return color
 
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""

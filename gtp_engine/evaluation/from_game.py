@@ -77,7 +77,7 @@ def write_game(
     for point in board_points(game.width, game.height):
         if game.board.color[point] == EMPTY and game.illegal_reason(point, color) in ("ko", "superko"):
             positions.forbidden[row, point] = 1
-    is_open = passes == 0 or color != game.to_play
+    is_open = passes == 0 or color == game.moves[-1].color
     pass_ends = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
     if pass_goes_on and pass_ends == ENDS and game.rules.scoring is Scoring.AREA:
         positions.points[row], positions.colors[row] = NULL_POINT, 0

@@ -1,10 +1,10 @@
 """A game of Go: a board with its rules, history, superko, passes, handicap, end and score.
 
 Not here: search, evaluation, protocols.  Moves may come in any order of colours, because game records and front ends
-contain such games; the side to play follows from the last move.
+contain such games; the side to play follows from the last move, unless it has been set after that.
 
-The state of a game is its set-up and its list of moves.  Everything else is derived from these by playing the moves in
-order, and `undo` replays the remaining moves through the same code.
+The state of a game is its set-up, its list of moves, and the side to play if that was set.  Everything else is derived
+from these by playing the moves in order, and `undo` replays the remaining moves through the same code.
 """
 
 import math
@@ -68,6 +68,7 @@ class Game:
         self._komi = self._rules.default_komi() if komi is None else _checked_komi(komi)
         self._setup_stones: tuple[Move, ...] = ()
         self._first_player = BLACK
+        self._next_player: int | None = None
         self._moves: list[Move] = []
         self._board = boards.new_board(self.width, self.height)
         self._keys = _empty_history()
@@ -86,7 +87,9 @@ class Game:
         is_button_new = rules.has_button != self._rules.has_button
         self._rules = rules
         if is_button_new:
+            next_player = self._next_player
             self._replay(self._moves)
+            self._next_player = next_player
 
     @property
     def komi(self) -> float:
@@ -114,8 +117,21 @@ class Game:
 
     @property
     def to_play(self) -> int:
-        """The colour whose turn it is: the opponent of the last move, or of the handicap."""
+        """The colour whose turn it is: the opponent of the last move, or of the handicap.
+
+        Setting it gives the turn to that colour until a move is played or taken back.
+        """
+        if self._next_player is not None:
+            return self._next_player
         return opponent(self._moves[-1].color) if self._moves else self._first_player
+
+    @to_play.setter
+    def to_play(self, color: int) -> None:
+        if self._moves:
+            self._next_player = color
+        else:
+            self._first_player = color
+            self._restart(self._board)
 
     @property
     def first_player(self) -> int:
@@ -338,6 +354,7 @@ class Game:
         other = Game(self.width, self.height, self._rules, self._komi)
         other._setup_stones = self._setup_stones
         other._first_player = self._first_player
+        other._next_player = self._next_player
         other._moves = list(self._moves)
         other._board = boards.clone(self._board)
         other._keys = {ko: set(keys) for ko, keys in self._keys.items()}
@@ -364,6 +381,7 @@ class Game:
     def _restart(self, board: Board) -> None:
         """Start the game at `board`, the set-up: no moves, and a history that starts with this position."""
         self._moves = []
+        self._next_player = None
         self._board = board
         self._keys = _empty_history()
         self._keys_since_pass = []
@@ -395,6 +413,7 @@ class Game:
 
     def _apply(self, move: Move) -> None:
         """Change board and history by a move already in the list of moves."""
+        self._next_player = None
         if move.point == PASS:
             boards.clear_ko(self._board)
             self._keys_since_pass = []

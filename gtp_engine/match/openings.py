@@ -89,7 +89,7 @@ def _openings_from_folder(folder: Path, settings: MatchSettings) -> list[Opening
 
 def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
     try:
-        game, _ = record_to_game(parse_sgf(read_sgf_file(str(path))))
+        game = record_to_game(parse_sgf(read_sgf_file(str(path))))
         size = settings.board_size
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")

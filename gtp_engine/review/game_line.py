@@ -131,15 +131,16 @@ def notes_on_changes(positions: Sequence[Position]) -> tuple[str, ...]:
 
 def _game_before(record: SgfRecord, number: int, rules: Rules, komi: float | None) -> tuple[Game, int]:
     """Return the game after `number` moves and the colour to play."""
-    return record_to_game(record, move_number=number + 1, rules=rules, komi=komi)
+    game = record_to_game(record, move_number=number + 1, rules=rules, komi=komi)
+    return game, game.to_play
 
 
 def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple[Game, int]]:
     """Return the same for all positions of a record whose stones are set up before the first move."""
-    last, color = record_to_game(record, rules=rules, komi=komi)  # reports an illegal move with its number
+    last = record_to_game(record, rules=rules, komi=komi)  # reports an illegal move with its number
     game, _ = _game_before(record, 0, rules, komi)
     games = []
     for move in record.moves:
         games.append((game.copy(), move.color))
         game.play(move, allow_superko=True)
-    return [*games, (last, color)]
+    return [*games, (last, last.to_play)]

@@ -16,12 +16,12 @@ def record_to_game(
     move_number: int | None = None,
     rules: Rules | None = None,
     komi: float | None = None,
-) -> tuple[Game, int]:
-    """Return the game with its moves played, and the colour to move next.
+) -> Game:
+    """Return the game with its moves played.
 
     With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` defines it, and the colour
-    is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have none, and
-    default to those of `Game`.
+    to play is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have
+    none, and default to those of `Game`.
 
     Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
     position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
@@ -37,14 +37,14 @@ def record_to_game(
     setups: dict[int, list[LaterSetup]] = defaultdict(list)
     for setup in record.later_setups:
         setups[setup.move_index].append(setup)
-    color = record.first_player
     for index in range(count + 1):
         for setup in setups.get(index, ()):
-            color = _change_position(game, setup)
+            _change_position(game, setup)
         if index < count:
             _play(game, record.moves[index], index + 1)
-            color = game.to_play
-    return game, record.moves[count].color if count < len(record.moves) else color
+    if count < len(record.moves):
+        game.to_play = record.moves[count].color
+    return game
 
 
 def _play(game: Game, move: Move, number: int) -> None:
@@ -54,8 +54,8 @@ def _play(game: Game, move: Move, number: int) -> None:
         raise SgfError(f"move {number} ({format_color(move.color)}): {error}") from None
 
 
-def _change_position(game: Game, setup: LaterSetup) -> int:
-    """Change stones and side to play in the middle of a game; return the colour to play.
+def _change_position(game: Game, setup: LaterSetup) -> None:
+    """Change stones and side to play in the middle of a game.
 
     If a record only sets the side to play, the game continues, since each move has its own colour.
     """
@@ -66,7 +66,8 @@ def _change_position(game: Game, setup: LaterSetup) -> int:
         colors.update(dict.fromkeys(setup.emptied, EMPTY))
         stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
         _set_up(game, stones, player, where=f"after move {setup.move_index}")
-    return player
+    else:
+        game.to_play = player
 
 
 def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, where: str) -> None:

@@ -19,15 +19,18 @@ _COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
 def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:
     """Return the game as an SGF record (FF[4], UTF-8): lines of about 79 characters, none of them empty.
 
-    It contains size, rules, komi, set-up and handicap stones, all moves, and the first player if that is not the usual
-    one; `parse_sgf` and `record_to_game` turn it into an equal game.  Names, `result` ("B+3.5", "W+R", "0") and `date`
-    (ISO) are left out if empty; line breaks and control characters in them become blanks.
+    It contains size, rules, komi, set-up and handicap stones, all moves, and the first player and the one to play at
+    the end if these are not the usual ones; `parse_sgf` and `record_to_game` turn it into an equal game.  Names,
+    `result` ("B+3.5", "W+R", "0") and `date` (ISO) are left out if empty; line breaks and control characters in them
+    become blanks.
     """
     nodes = [_root(game)]
     for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
         if text:
             nodes[0][name] = [_simple_text(text)]
     nodes += [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
+    if game.moves and game.to_play == game.moves[-1].color:
+        nodes.append({"PL": [_COLOR_LETTERS[game.to_play].encode()]})
     tree = sgf_grammar.Coarse_game_tree()
     tree.sequence = nodes
     text = sgf_grammar.serialise_game_tree(tree, wrap=_LINE_LENGTH).decode("utf-8")

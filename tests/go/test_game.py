@@ -207,6 +207,24 @@ def test_handicap_stones_are_blacks_and_white_moves():
     assert game.captures == {BLACK: 0, WHITE: 0}
 
 
+def test_the_turn_can_be_given_to_either_side_until_the_next_move():
+    game = Game(5)
+    game.play("C3")
+    game.to_play = BLACK
+    assert (game.to_play, game.copy().to_play, game.first_player) == (BLACK, BLACK, BLACK)
+    game.rules = Rules.parse("aga-button")
+    assert game.to_play == BLACK
+    game.play("D3")
+    assert [move.color for move in game.moves] == [BLACK, BLACK]
+    assert game.to_play == WHITE
+    game.to_play = BLACK
+    game.undo()
+    assert game.to_play == WHITE
+    game.undo()
+    game.to_play = WHITE
+    assert (game.to_play, game.first_player) == (WHITE, WHITE)
+
+
 def test_copies_are_equal_and_independent():
     rng = random.Random(3)
     for ko in Ko:

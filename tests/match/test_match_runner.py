@@ -240,7 +240,7 @@ def test_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:
     text = (tmp_path / "games" / "0002.sgf").read_text()
     for part in ("PB[Beta 1.0]", "PW[Alpha 1.0]", "RE[W+0.5]", "KM[0.5]", "SZ[5]"):
         assert part in text
-    game, _ = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
+    game = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
     assert [move.point == PASS for move in game.moves] == [False, True, True]
 
 

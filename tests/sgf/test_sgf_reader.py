@@ -111,7 +111,7 @@ def test_handicap_stones() -> None:
     record = parse("(;HA[2]AB[dp][pd];W[dd])")
     assert (record.handicap, record.first_player) == (2, WHITE)
     assert record.setup_stones == (Move(BLACK, at("D4")), Move(BLACK, at("Q16")))
-    game, _ = record_to_game(record)
+    game = record_to_game(record)
     assert (game.handicap, len(game.moves)) == (2, 1)
 
 
@@ -145,7 +145,7 @@ def test_handicap_without_stones_is_the_fixed_one_when_white_moves_first() -> No
 def test_handicap_without_stones_may_be_blacks_first_moves() -> None:
     record = parse("(;HA[3];B[dp];B[pd];B[dd];W[pp])")
     assert (record.handicap, record.setup_stones, len(record.moves), record.notes) == (3, (), 4, ())
-    assert record_to_game(record)[0].handicap == 3
+    assert record_to_game(record).handicap == 3
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
     record = parse(text)
     assert (record.handicap, record.setup_stones) == (0, ())
     assert any("was ignored" in note for note in record.notes)
-    assert record_to_game(record)[0].moves == record.moves
+    assert record_to_game(record).moves == record.moves
 
 
 @pytest.mark.parametrize("handicap", ["0", "1"])
@@ -167,8 +167,8 @@ def test_a_position_with_both_colours_is_not_a_handicap() -> None:
     record = parse_sgf((DATA / "gnugo-position-9x9.sgf").read_bytes())
     assert (record.handicap, record.first_player, record.komi) == (0, WHITE, -2.5)
     assert record.notes == ("handicap 3 does not fit the 40 stones set up; the stones count",)
-    game, to_play = record_to_game(record)
-    assert to_play == WHITE
+    game = record_to_game(record)
+    assert game.to_play == WHITE
     assert position(game) == grid("""
         . . . . . . . . .
         . . . . . X O X .
@@ -209,27 +209,27 @@ def test_setup_before_the_first_move_adds_up() -> None:
 def test_setup_in_the_middle_starts_the_game_afresh() -> None:
     text = "(;SZ[3];B[aa];W[bb];AB[cc]AE[aa]PL[B];B[ca])"
     assert parse(text).later_setups == (LaterSetup(2, (Move(BLACK, at("C1", 3)),), (at("A3", 3),), BLACK),)
-    game, to_play = load(text)
+    game = load(text)
     assert position(game) == grid(". . X\n. O .\n. . X")
     assert game.moves == (Move(BLACK, at("C3", 3)),)
-    assert to_play == WHITE
+    assert game.to_play == WHITE
 
 
 def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
     text = "(;SZ[3];B[aa];AW[cc];W[bb])"
-    assert position(load(text, 2)[0]) == grid("X . .\n. . .\n. . O")
-    assert position(load(text, 1)[0]) == grid(". . .\n. . .\n. . .")
+    assert position(load(text, 2)) == grid("X . .\n. . .\n. . O")
+    assert position(load(text, 1)) == grid(". . .\n. . .\n. . .")
 
 
 def test_setup_in_the_middle_may_only_change_the_player() -> None:
-    game, to_play = load("(;SZ[3];B[aa];W[bb];PL[W])")
-    assert (len(game.moves), to_play) == (2, WHITE)
+    game = load("(;SZ[3];B[aa];W[bb];PL[W])")
+    assert (len(game.moves), game.to_play) == (2, WHITE)
 
 
 def test_a_move_in_the_root_comes_after_its_stones() -> None:
-    game, to_play = load("(;SZ[3]B[bb]AW[aa])")
+    game = load("(;SZ[3]B[bb]AW[aa])")
     assert position(game) == grid("O . .\n. X .\n. . .")
-    assert to_play == WHITE
+    assert game.to_play == WHITE
 
 
 @pytest.mark.parametrize(

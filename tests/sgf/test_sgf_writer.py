@@ -33,10 +33,10 @@ def test_position_before_move_n() -> None:
         (5, 4, WHITE),
         (9, 4, WHITE),
     ]:
-        game, color = load(text, number)
-        assert (len(game.moves), color) == (count, to_play)
+        game = load(text, number)
+        assert (len(game.moves), game.to_play) == (count, to_play)
         assert (game.komi, game.rules) == (1.0, PRESETS["tromp-taylor"])
-    assert load(text)[0].moves == parse(text).moves
+    assert load(text).moves == parse(text).moves
 
 
 @pytest.mark.parametrize("number", [0, -1])
@@ -46,11 +46,11 @@ def test_wrong_move_numbers(number: int) -> None:
 
 
 def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
-    game, _ = record_to_game(parse("(;B[aa])"), rules=PRESETS["aga"], komi=3.75)
+    game = record_to_game(parse("(;B[aa])"), rules=PRESETS["aga"], komi=3.75)
     assert (game.rules, game.komi) == (PRESETS["aga"], 3.75)
-    game, _ = record_to_game(parse("(;KM[0]RU[Japanese])"), rules=PRESETS["aga"], komi=3.75)
+    game = record_to_game(parse("(;KM[0]RU[Japanese])"), rules=PRESETS["aga"], komi=3.75)
     assert (game.rules, game.komi) == (PRESETS["japanese"], 0.0)
-    assert record_to_game(parse("(;RU[Japanese])"))[0].komi == 6.5
+    assert record_to_game(parse("(;RU[Japanese])")).komi == 6.5
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_illegal_records_name_the_move(text: str, message: str) -> None:
 
 
 def test_moves_after_the_position_asked_for_may_be_illegal() -> None:
-    assert len(load("(;SZ[3];B[bb];W[bb])", 2)[0].moves) == 1
+    assert len(load("(;SZ[3];B[bb];W[bb])", 2).moves) == 1
 
 
 def test_repetitions_are_played() -> None:
     ko = "(;SZ[5]RU[Tromp-Taylor]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[];B[];W[bb])"
-    game, to_play = load(ko)
-    assert position(game) == position(load(ko, 1)[0])
-    assert to_play == BLACK
+    game = load(ko)
+    assert position(game) == position(load(ko, 1))
+    assert game.to_play == BLACK
 
 
 def test_a_written_record_byte_for_byte() -> None:
@@ -157,6 +157,8 @@ def games(draw: st.DrawFn, max_size: int = MAX_SIZE, *, square: bool = False, ma
         color = draw(st.sampled_from((None, None, None, BLACK, WHITE)))
         if game.illegal_reason(point, color) in (None, "superko"):
             game.play(point, color, allow_superko=True)
+    if draw(st.booleans()):
+        game.to_play = draw(st.sampled_from((BLACK, WHITE)))
     return game
 
 
@@ -184,9 +186,8 @@ def test_write_and_read_are_inverse(game: Game) -> None:
     assert all(line.strip() for line in text.split("\n"))
     record = parse_sgf(text.encode())
     assert record.notes == ()
-    again, to_play = record_to_game(record)
+    again = record_to_game(record)
     assert facts(again) == facts(game)
-    assert to_play == game.to_play
     assert format_sgf(again) == text
 
 
@@ -194,9 +195,9 @@ def test_write_and_read_are_inverse(game: Game) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_every_position_of_a_record_comes_back(game: Game, data: st.DataObject) -> None:
     number = data.draw(st.integers(1, len(game.moves) + 1))
-    part, to_play = record_to_game(parse_sgf(format_sgf(game).encode()), move_number=number)
+    part = record_to_game(parse_sgf(format_sgf(game).encode()), move_number=number)
     assert part.moves == game.moves[: number - 1]
-    assert to_play == (game.moves[number - 1].color if number <= len(game.moves) else game.to_play)
+    assert part.to_play == (game.moves[number - 1].color if number <= len(game.moves) else game.to_play)
     game.undo(len(game.moves) - number + 1)
     assert position(part) == position(game)
     assert part.ko_point == game.ko_point

@@ -33,7 +33,7 @@ def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
     for number, path in enumerate(paths):
         try:
             record = parse_sgf(read_sgf_file(str(path)))
-            game, _ = record_to_game(record)
+            game = record_to_game(record)
         except SgfError as error:
             log(f"{path}: {error}")
             continue
