@@ -24,7 +24,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
-from gtp_engine.play.game_settings import GameSettings, settings_of
+from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, settings_of
 from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
@@ -65,7 +65,7 @@ class GameSession:
         extras: SessionExtras = _NOTHING,
     ) -> None:
         self.engine: Final = engine
-        self.settings: Final = settings
+        self.settings = settings
         self.clock: Final = clock or GameClock(settings.time)
         self.dead: frozenset[int] = extras.dead
         """The stones that count as dead while the game is scored."""
@@ -393,6 +393,7 @@ class GameSession:
     def _after_choice(self, choice: Choice) -> None:
         """Follow a choice of the engine's that has been played."""
         color = self.settings.engine
+        self.settings = replace(self.settings, engine_name=ENGINE_NAME)
         if self.check_time():
             return
         if choice.resign:

@@ -44,6 +44,8 @@ class GameSettings:
     """The clock of both players."""
     human_name: str = HUMAN_NAME
     """The person's name in records."""
+    engine_name: str = ENGINE_NAME
+    """The engine's name in records; in a game that continues a record, that of its player until the engine moves."""
 
     def __post_init__(self) -> None:
         """Check the colour and the clock."""
@@ -67,7 +69,7 @@ class GameSettings:
 
     def names(self) -> dict[int, str]:
         """Return the players' names by colour."""
-        return {self.human: self.human_name, self.engine: ENGINE_NAME}
+        return {self.human: self.human_name, self.engine: self.engine_name}
 
     def first_komi(self) -> float:
         """Return the komi of the game; raises RulesError."""
@@ -89,7 +91,8 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
     """
     if human is None:
         human = {record.black_name: WHITE, record.white_name: BLACK}.get(ENGINE_NAME, game.to_play)
-    name = record.black_name if human == BLACK else record.white_name
+    names = {BLACK: record.black_name, WHITE: record.white_name}
+    name = names[human]
     return GameSettings(
         human=human,
         width=game.width,
@@ -99,4 +102,5 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
         handicap=game.handicap,
         time=time or TimeSettings.none(),
         human_name=name if name and name != ENGINE_NAME else HUMAN_NAME,
+        engine_name=names[opponent(human)] or ENGINE_NAME,
     )

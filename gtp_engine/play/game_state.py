@@ -34,6 +34,8 @@ class GameState:
     to_play: str
     human: str
     """The person's colour."""
+    names: dict[str, str]
+    """The players' names by colour, as in records; see `GameSettings`."""
     is_engine_turn: bool
     level: str
     """The engine's level, as the option play.level."""
@@ -71,6 +73,7 @@ def state_of(session: GameSession) -> GameState:
         rows=_rows(session),
         to_play=format_color(game.to_play),
         human=format_color(session.settings.human),
+        names={format_color(color): name for color, name in session.settings.names().items()},
         is_engine_turn=session.is_engine_turn,
         level=session.level,
         moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),

@@ -115,9 +115,9 @@ class TerminalGame:
     def _facts(self) -> tuple[str, ...]:
         """Return the lines beside the board: players, captures, clocks, rules, the last move."""
         session, game = self._session, self._session.game
-        names, lines = session.settings.names(), []
+        lines = []
         for color, stone in ((BLACK, "X"), (WHITE, "O")):
-            player = "you" if color == session.settings.human else f"{names[color]}, {_strength(session.level)}"
+            player = "you" if color == session.settings.human else f"{ENGINE_NAME}, {_strength(session.level)}"
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]

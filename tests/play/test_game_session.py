@@ -443,6 +443,16 @@ class TestRecords:
         assert (loaded.settings.human, loaded.settings.human_name) == (WHITE, "B")
         assert GameSession.load(engine, "(;SZ[7];B[dd])", human=BLACK).is_engine_turn
 
+    def test_a_record_keeps_its_names_until_the_engine_moves(self, engine: Engine) -> None:
+        loaded = GameSession.load(engine, "(;SZ[7]PB[Lee]PW[Cho];B[dd];W[cc])")
+        assert state_of(loaded).names == {"black": "Lee", "white": "Cho"}
+        again = GameSession.load(engine, loaded.to_sgf())
+        assert state_of(again).names == {"black": "Lee", "white": "Cho"}
+        again.play("a1")
+        again.engine_move()
+        assert state_of(again).names == {"black": "Lee", "white": "Tengen"}
+        assert "PW[Tengen]" in again.to_sgf()
+
     def test_a_bad_record_changes_nothing(self, engine: Engine) -> None:
         session = start(engine)
         session.play("d4")

@@ -13,7 +13,7 @@ from web.browser import browser
 
 PICTURE: Final = Path(__file__).parent.parent.parent / "docs" / "pictures" / "web.png"
 
-RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[You]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
+RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[Human]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
 """The beginning of a game, with the person to move."""
 
 VISITS: Final = 2000

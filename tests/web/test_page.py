@@ -11,11 +11,13 @@ import pytest
 from aiohttp.test_utils import TestServer
 from busy_machine import bound
 from puct_support import AreaEvaluator
+from superko_games import triple_ko
 from web.browser import PROGRAM, Browser, Page, browser
 
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
 from gtp_engine.review import effort
+from gtp_engine.sgf import format_sgf
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
 from gtp_engine.web.engine_host import EngineHost
@@ -206,6 +208,23 @@ def test_a_page_whose_connection_comes_back(tmp_path: Path) -> None:
             text = await page.text("#error")
             assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
             assert "connection" not in await page.text("#status")
+
+    in_browser(test, tmp_path)
+
+
+def test_a_record_with_names_that_goes_round_three_kos(tmp_path: Path) -> None:
+    record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho")
+
+    async def test(chromium: Browser) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/")
+            await page.until("document.querySelector('#setup').open")
+            await page.evaluate("document.querySelector('#setup').close()")
+            await page.open_record(record)
+            await page.until("location.hash.startsWith('#game=')")
+            assert [await page.text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
+            await click_point(page, "B2")
+            await page.until("document.querySelector('#status').innerText.includes('no result')")
 
     in_browser(test, tmp_path)
 

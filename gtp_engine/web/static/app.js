@@ -215,10 +215,16 @@ function drawPlayers() {
     const box = element(color);
     const isEngine = color !== game.human;
     box.classList.toggle("turn", game.phase === "playing" && game.to_play === color);
-    box.querySelector(".name").textContent = isEngine ? `Tengen${game.level && game.level !== "max" ? ` (${game.level})` : ""}` : "You";
+    box.querySelector(".name").textContent = playerText(game.names[color], isEngine);
     box.querySelector(".captures").textContent = `${game.captures[color]} captured`;
   }
   drawClocks();
+}
+
+/** Return what is shown of a player; the name may be that of a record which the game continues. */
+function playerText(name, isEngine) {
+  if (!isEngine) return name === "Human" ? "You" : `${name} (you)`;
+  return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${game.level})` : name;
 }
 
 function drawButtons(isMyTurn) {
