@@ -27,13 +27,14 @@ SMALL_BOARD: Final = 7
 class Opening:
     """Stones to set up and moves to play before the engines take over; `name` is written to the game's record.
 
-    `first_player` moves first after the set-up.
+    `first_player` moves first after the set-up, and `to_play` (None: the opponent of the last move) after the moves.
     """
 
     name: str = ""
     setup: tuple[Move, ...] = ()
     first_player: int = BLACK
     moves: tuple[Move, ...] = ()
+    to_play: int | None = None
 
 
 def load_openings(settings: MatchSettings) -> list[Opening]:
@@ -57,6 +58,8 @@ def new_game(settings: MatchSettings, opening: Opening) -> Game:
         game.set_up(opening.setup, opening.first_player)
     for move in opening.moves:
         game.play(move)
+    if opening.to_play is not None:
+        game.to_play = opening.to_play
     return game
 
 
@@ -93,7 +96,7 @@ def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
         size = settings.board_size
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
-        opening = Opening(path.name, setup=game.setup_stones, first_player=game.first_player, moves=game.moves)
+        opening = Opening(path.name, game.setup_stones, game.first_player, game.moves, game.to_play)
         played = new_game(settings, opening)  # under the match's own rules
     except (SgfError, IllegalMoveError) as error:
         raise MatchError(f"cannot use the opening {path}: {error}") from error

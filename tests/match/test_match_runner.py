@@ -343,6 +343,12 @@ class TestOpenings:
         with pytest.raises(MatchError, match=message):
             load_openings(settings(openings=str(tmp_path)))
 
+    def test_a_record_may_set_the_side_to_move_at_its_end(self, tmp_path: Path) -> None:
+        (tmp_path / "white again.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[dd];PL[W])")
+        match = settings(openings=str(tmp_path))
+        (opening,) = load_openings(match)
+        assert new_game(match, opening).to_play == WHITE
+
     def test_an_empty_folder_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(MatchError, match=r"holds no \.sgf file"):
             load_openings(settings(openings=str(tmp_path)))
