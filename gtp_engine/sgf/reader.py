@@ -72,6 +72,9 @@ _CODECS: Final = {
 Python's own list also contains codecs that are not text encodings or not supersets of ASCII.
 """
 
+_OTHER_NAMES: Final = {"windows-31j": "cp932"}
+"""Registered names of encodings that Python does not know; it knows those with "x-" without that prefix."""
+
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _Node = dict[str, list[bytes]]
@@ -127,9 +130,9 @@ def encoding_of(data: bytes) -> str:
         return "utf-16-be"
     data = sections_of(data)[0]
     charset = _CHARSET.search(data)
-    name = "" if charset is None else charset[1].decode("ascii")
+    name = "" if charset is None else charset[1].decode("ascii").lower().removeprefix("x-")
     try:
-        canonical = codecs.lookup(name).name
+        canonical = codecs.lookup(_OTHER_NAMES.get(name, name)).name
     except LookupError:
         canonical = ""
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8":

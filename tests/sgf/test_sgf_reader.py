@@ -97,6 +97,7 @@ def test_encodings(name: str, black: str, white: str) -> None:
         *(("UTF-8", "utf-8"), ("utf8", "utf-8"), ("", "utf-8"), ("nonsense", "utf-8"), ("GBK", "utf-8")),
         *(("zip", "utf-8"), ("../x", "utf-8"), ("GBK", "gbk"), ("EUC-JP", "euc-jp")),
         *(("ISO-8859-1", "latin-1"), ("latin1", "latin-1")),
+        *(("x-sjis", "cp932"), ("Windows-31J", "cp932"), ("x-euc-jp", "euc-jp")),
     ],
 )
 def test_charsets_right_and_wrong_keep_the_moves(charset: str, encoding: str) -> None:
