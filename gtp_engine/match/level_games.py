@@ -2,7 +2,8 @@
 
 Both sides choose their moves as `engine.level_play` does (`level.drawing`, and for more than one visit a search with a
 new tree), but the network decides when a game ends: a side passes where a pass is its best move, neither resigns, a
-game that has been decided for a while stops, and the winner is the side that the network expects to win.
+game that has been decided for a while stops, and the winner is the side that the network expects to win.  A long cycle
+is a draw.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -212,7 +213,7 @@ class LevelGames:
         balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))
         seat.decided_moves = seat.decided_moves + 1 if balance >= _DECIDED else 0
         area = self._size**2
-        if game.is_over or len(game.moves) >= _LONGEST * area:
+        if game.is_over or game.has_no_result or len(game.moves) >= _LONGEST * area:
             return True
         searches = all(settings.visits > 1 for settings in seat.settings.values())
         first = _DECIDED_FROM_IF_STRONG if searches else _DECIDED_FROM
@@ -221,5 +222,6 @@ class LevelGames:
 
 def _outcome(seat: _Seat) -> Outcome:
     """Return the outcome of a game that has ended."""
-    points = 0.5 if seat.lead_black == 0.0 else float(seat.lead_black > 0.0)
+    is_draw = seat.game.has_no_result or seat.lead_black == 0.0
+    points = 0.5 if is_draw else float(seat.lead_black > 0.0)
     return Outcome(seat.pairing, points, seat.lead_black, len(seat.game.moves), seat.game)

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
+from superko_games import LAP, triple_ko
 
 from gtp_engine.config.level import LEVELS
-from gtp_engine.level.skills import TOP_SKILL
+from gtp_engine.level.skills import TOP_SKILL, settings_of
 from gtp_engine.level.table import read_table, write_board
 from gtp_engine.match.level_calibration import (
     COARSE_SKILLS,
@@ -26,6 +27,7 @@ from gtp_engine.match.level_calibration import (
     read_games,
     skills_of_levels,
 )
+from gtp_engine.match.level_games import LevelGames, Pairing, _outcome, _Seat
 from gtp_engine.match.settings import MatchError
 
 
@@ -184,3 +186,17 @@ def test_the_table_keeps_the_other_boards(tmp_path: Path):
 
 def test_coarse_skills_reach_from_end_to_end():
     assert (COARSE_SKILLS[0], COARSE_SKILLS[-1]) == (KNOTS[0], KNOTS[-1])
+
+
+def test_a_game_without_result_ends_in_a_draw():
+    games = LevelGames(FakeEvaluator(), 9, batch=1, seed=1)
+    game = triple_ko("chinese", moves=11)
+    seat = _Seat(
+        Pairing(0.0, 0.0, 0), game, np.random.default_rng(1), {color: settings_of(0.0, 9, 9) for color in (1, 2)}
+    )
+    assert not games._has_ended(0, seat)
+    game.play(LAP[-1])
+    assert games._has_ended(0, seat)
+    seat.lead_black = 5.0
+    assert _outcome(seat).black_points == 0.5
+    games.close()
