@@ -2,7 +2,7 @@
 
 import difflib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,9 +41,20 @@ def read_settings(path: Path) -> str | None:
         raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
 
 
-def whole_file(path: Path, text: str) -> Change:
-    """Return the change of a file that is written as a whole; raises ConfigError as `read_settings` does."""
-    return Change(path, read_settings(path), text + "\n")
+def file_with_command(path: Path, new: str, merged: Callable[[str], str]) -> Change:
+    """Return the change of a file that the user completes: `new` where there is none or an empty one.
+
+    Else `merged` returns its text with our command and everything else as it is.  Raises ConfigError as `read_settings`
+    and `merged` do.
+    """
+    old = read_settings(path)
+    return Change(path, old, merged(old) if old and not old.isspace() else f"{new}\n")
+
+
+def no_place(path: Path, has: str) -> ConfigError:
+    """Return the error of a file without one place for our command; `has` is what it has instead."""
+    advice = "enter by hand what --print shows, or have another file written: --file FILE"
+    return ConfigError(problem(f"{shown_path(path)} has {has}", expected="one engine's command", advice=advice))
 
 
 def difference(changes: Iterable[Change]) -> str:

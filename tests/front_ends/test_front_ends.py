@@ -186,6 +186,13 @@ class TestGoGui:
         assert path.read_text() == f"{self.PREFIX}size={size}\n"
 
 
+FILLED_IN = {
+    "ogs": ("gtp2ogs.json5", 'apikey: "FILL ME IN"', 'apikey: "k3y"'),
+    "kgs": ("kgs.properties", "password=FILL ME IN", "password=s3cret\nrules.time=5:00"),
+    "cgos": ("cgos.cfg", "ServerPassword = FILL_ME_IN", "ServerPassword = s3cret"),
+}
+
+
 class TestServers:
     def test_ogs_names_every_word_of_the_command(self, tmp_path: Path) -> None:
         set_up("ogs", tmp_path)
@@ -215,6 +222,65 @@ class TestServers:
     )
     def test_properties_are_escaped(self, program: str, line: str) -> None:
         assert line in FRONT_ENDS["kgs"].printed(EngineCommand(program))
+
+    @pytest.mark.parametrize("name", FILLED_IN)
+    def test_a_second_time_keeps_what_the_user_filled_in(self, tmp_path: Path, name: str) -> None:
+        """It proposed the file without the key or password."""
+        file, before, after = FILLED_IN[name]
+        set_up(name, tmp_path, SIMPLE)
+        completed = write(tmp_path / file, (tmp_path / file).read_text().replace(before, after)).read_text()
+        assert after in completed
+        assert not FRONT_ENDS[name].changes(SIMPLE, place(tmp_path))[0].is_needed
+        set_up(name, tmp_path, EngineCommand("/opt/gtp-engine", ("--level", "3d"), platform="linux"))
+        assert (tmp_path / file).read_text() == completed.replace("5k", "3d")
+
+    @pytest.mark.parametrize(
+        ("name", "file", "old", "new"),
+        [
+            (
+                "ogs",
+                "gtp2ogs.json5",
+                "{ // command: ['x']\n 'apikey': 'it\\'s', ending_bot: {command: []}, bot: /* 1 */ {command:['b']}}",
+                "{ // command: ['x']\n 'apikey': 'it\\'s', ending_bot: {command: []}, bot: /* 1 */ {command:[\n"
+                '            "/opt/gtp-engine",\n            "--level",\n            "5k"\n        ]}}',
+            ),
+            (
+                "kgs",
+                "kgs.properties",
+                "#engine=1\r\nname: x\r\nengine : /old \\\r\n  --mode gtp\r\nenginex=2\r\n",
+                "#engine=1\r\nname: x\r\nengine : /opt/gtp-engine --level 5k\r\nenginex=2\r\n",
+            ),
+            ("kgs", "kgs.properties", "name=x\n", "name=x\n\nengine=/opt/gtp-engine --level 5k\n"),
+            ("kgs", "kgs.properties", "\n", FRONT_ENDS["kgs"].printed(SIMPLE) + "\n"),
+            (
+                "cgos",
+                "cgos.cfg",
+                "GTPEngine:\n#CommandLine=a\n CommandLine=b\n\nGTPEngine:\n CommandLine = /opt/gtp-engine\r\n x = 1",
+                "GTPEngine:\n#CommandLine=a\n CommandLine=b\n\nGTPEngine:\n"
+                " CommandLine = /opt/gtp-engine --level 5k\r\n x = 1",
+            ),
+        ],
+    )
+    def test_only_the_command_of_a_file_changes(self, tmp_path: Path, name: str, file: str, old: str, new: str) -> None:
+        (tmp_path / file).write_bytes(old.encode())
+        set_up(name, tmp_path, SIMPLE)
+        assert (tmp_path / file).read_bytes().decode() == new
+
+    @pytest.mark.parametrize(
+        ("name", "file", "text", "has"),
+        [
+            ("ogs", "gtp2ogs.json5", '{apikey: "k3y", bot: {manager: "pool"}, command: []}', "no list bot.command"),
+            ("cgos", "cgos.cfg", "Common:\n  CommandLine = x\n", "0 lines CommandLine in sections GTPEngine"),
+            ("cgos", "cgos.cfg", "GTPEngine:\nCommandLine = a\n" * 2, "2 lines CommandLine in sections GTPEngine"),
+        ],
+    )
+    def test_a_file_without_a_place_for_the_command_is_left_alone(
+        self, tmp_path: Path, name: str, file: str, text: str, has: str
+    ) -> None:
+        path = write(tmp_path / file, text)
+        with pytest.raises(ConfigError, match=rf"{file}' has {has}: expected one engine's command; enter by hand"):
+            set_up(name, tmp_path, SIMPLE)
+        assert path.read_text() == text
 
     def test_rules_and_chat_come_with_the_server(self) -> None:
         assert FRONT_ENDS["ogs"].engine_options == {"game.rules": "chinese-ogs", "gtp.ogs_chat": "true"}
