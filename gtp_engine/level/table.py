@@ -1,6 +1,7 @@
 """Which skill each rank has with a network, by board size: measured by matches and kept in a file beside the network.
 
-`NET.levels.json` belongs to `NET.onnx`; for a folder with networks it is named after the network's own name:
+`NET.levels.json` belongs to `NET.onnx` and to its 8-bit copy; for a folder with networks it is named after the
+network's own name:
 
     {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
 
@@ -19,6 +20,7 @@ from typing import Any, Final
 from gtp_engine.config.level import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.nn.shipped import shipped_folder
 
 FORMAT: Final = 1
@@ -60,7 +62,9 @@ class LevelTable:
 
 def table_path(network: Path, name: str) -> Path:
     """Return where the table of a network lies, given the network's file or folder and its own name."""
-    return network / f"{name}{_ENDING}" if network.is_dir() else network.with_name(f"{network.stem}{_ENDING}")
+    if network.is_dir():
+        return network / f"{name}{_ENDING}"
+    return network.with_name(f"{original_path(network).stem}{_ENDING}")
 
 
 def read_table(network: Path, name: str) -> LevelTable:

@@ -69,9 +69,14 @@ def quantized_path(original: Path) -> Path:
     return original.with_name(f"{original.stem}{_SUFFIX}{original.suffix}")
 
 
+def original_path(path: Path) -> Path:
+    """Return where the file lies that `path` is the copy of, by its name; that of an original is the path itself."""
+    return path.with_name(path.stem.removesuffix(_SUFFIX) + path.suffix)
+
+
 def is_quantized_copy(path: Path) -> bool:
     """Return whether the network file that `path` is a copy of, by its name, lies beside it."""
-    return path.stem.endswith(_SUFFIX) and path.with_name(path.stem.removesuffix(_SUFFIX) + path.suffix).exists()
+    return path.stem.endswith(_SUFFIX) and original_path(path).exists()
 
 
 def is_made_from(copy: Path, original: Path) -> bool:

@@ -34,6 +34,12 @@ def test_the_table_lies_beside_the_network(tmp_path: Path):
     assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
 
 
+def test_the_8_bit_copy_named_directly_has_the_same_table(tmp_path: Path):
+    assert table_path(tmp_path / "x-int8.onnx", "net") == tmp_path / "x.levels.json"
+    write(tmp_path / "x.levels.json")
+    assert read_table(tmp_path / "x-int8.onnx", "net").is_calibrated
+
+
 def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
     table = read_table(tmp_path / "x.onnx", "net")
     assert not table.is_calibrated
