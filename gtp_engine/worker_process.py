@@ -1,10 +1,12 @@
-"""Processes that work for this one, each at the other end of a pipe.
+"""Processes that work for this one: workers, each at the other end of a pipe, and programs that the user names.
 
-They are spawned, because a fork would inherit the threads of numba and of the network's runtime.  A pipe that ends
+Workers are spawned, because a fork would inherit the threads of numba and of the network's runtime.  A pipe that ends
 shows that its worker has ended.
 """
 
 import multiprocessing
+import os
+import shlex
 import signal
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -13,6 +15,17 @@ from typing import Any, Final, NamedTuple
 
 _END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
+
+
+def split_command(command: str) -> list[str] | str:
+    """Return a command line as `subprocess` runs it without a shell; raises ValueError for an empty or unclosed one.
+
+    On Windows, where each program splits its own command line, it stays one text.
+    """
+    arguments = command.strip() if os.name == "nt" else shlex.split(command)
+    if not arguments:
+        raise ValueError("no command")
+    return arguments
 
 
 class WorkerProcess(NamedTuple):

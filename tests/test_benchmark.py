@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from nn import tiny_networks
 
-from gtp_engine import benchmark
+from gtp_engine import benchmark, worker_process
 from gtp_engine.benchmark import BenchmarkError, format_report, katago_speed, network_speed, run_benchmark
 from gtp_engine.benchmark.katago_speed import measure_katago
 from gtp_engine.benchmark.startup import seconds_to_answer
@@ -153,7 +153,7 @@ def test_on_windows_the_command_keeps_its_backslashes(monkeypatch: pytest.Monkey
         commands.append(command)
         return SimpleNamespace(stdout=KATAGO_OUTPUT, returncode=0)
 
-    monkeypatch.setattr(katago_speed, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr(worker_process, "os", SimpleNamespace(name="nt"))
     monkeypatch.setattr(katago_speed.subprocess, "run", run)
     measure_katago(r"katago.exe benchmark -model C:\nets\a.bin.gz")
     assert commands == [r"katago.exe benchmark -model C:\nets\a.bin.gz"]

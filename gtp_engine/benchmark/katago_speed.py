@@ -5,14 +5,13 @@ number of threads, and writes a line for each (`PlayUtils::BenchmarkResults::toS
 The number of threads with the most visits per second counts.
 """
 
-import os
 import re
-import shlex
 import subprocess
 from typing import Any, Final
 
 from gtp_engine.benchmark.benchmark_error import BenchmarkError
 from gtp_engine.errors import problem, shown
+from gtp_engine.worker_process import split_command
 
 _RESULT: Final = re.compile(
     r"numSearchThreads = +(?P<threads>\d+):.*\bvisits/s = (?P<visits>[\d.]+) nnEvals/s = (?P<evaluations>[\d.]+)"
@@ -47,11 +46,8 @@ def measure_katago(command: str) -> dict[str, Any]:
 def _run(command: str) -> tuple[str, int]:
     """Return what a command writes to stdout and stderr, and its exit code; raises BenchmarkError."""
     try:
-        arguments = command.strip() if os.name == "nt" else shlex.split(command)
-        if not arguments:
-            raise ValueError("no command")
         finished = subprocess.run(
-            arguments,
+            split_command(command),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -15,7 +15,6 @@ import contextlib
 import os
 import queue
 import re
-import shlex
 import signal
 import subprocess
 import threading
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH, TengenError, shown
+from gtp_engine.worker_process import split_command
 
 QUIT_SECONDS: Final = 5.0
 """Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
@@ -98,10 +98,7 @@ class GtpClient:
     def _start(self) -> "subprocess.Popen[bytes]":
         program = self.command
         try:
-            # On Windows each program splits its own command line.
-            arguments = self.command.strip() if os.name == "nt" else shlex.split(self.command)
-            if not arguments:
-                raise ValueError("empty")
+            arguments = split_command(self.command)
             program = arguments if isinstance(arguments, str) else arguments[0]
             # A session of its own: Ctrl-C in the terminal reaches only the match, which then ends the engines;
             # otherwise every interruption would look like a crash of an engine.
