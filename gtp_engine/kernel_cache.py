@@ -22,6 +22,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -192,7 +193,7 @@ def is_cache_filled(searches: str = NETWORK) -> bool:
 
 def mark_cache_filled(searches: str) -> None:
     """Record that every kernel for ROLLOUTS or NETWORK searches has been compiled, unless some code was not written."""
-    if not _unsaved:
+    if not _unsaved.is_set():
         with contextlib.suppress(OSError):  # the next start loads all and tries again
             (cache_directory() / f"complete-{_file_tag(searches)}").touch()
 
@@ -213,19 +214,19 @@ def record_compiled(searches: str, name: str) -> None:
         file.write(name + "\n")
 
 
-_unsaved: Final[list[OSError]] = []
-"""Why code of this process could not be written."""
+_unsaved: Final = threading.Event()
+"""Set once code of this process could not be written."""
 
 
 def note_unsaved(error: OSError) -> None:
     """Remember that compiled code could not be written, and tell the user the first time."""
-    if not _unsaved:
+    if not _unsaved.is_set():
         print(
             f"Tengen: compiled code cannot be written to {cache_directory()} ({error.strerror}), so every start "
             "compiles it again. Make room, or set TENGEN_CACHE_DIR to a folder on another disk.",
             file=sys.stderr,
         )
-    _unsaved.append(error)
+    _unsaved.set()
 
 
 @contextlib.contextmanager
