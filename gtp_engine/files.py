@@ -80,6 +80,16 @@ def _unfinished_path(target: Path) -> Path:
     return target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
 
 
+def check_writable(path: Path) -> None:
+    """Raise OSError if `replacing` or appending could not write a file, before work is done for it; leaves no trace."""
+    unfinished = _unfinished_path(path)
+    unfinished.touch()
+    unfinished.unlink()
+    if path.exists():
+        with path.open("ab"):
+            pass
+
+
 def complete_lines(path: Path) -> list[str]:
     """Return the lines of a file that grows line by line, none if it does not exist; cuts off a last line without end.
 

@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine import benchmark, worker_process
-from gtp_engine.benchmark import BenchmarkError, format_report, katago_speed, network_speed, run_benchmark
+from gtp_engine.benchmark import BenchmarkError, format_report, katago_speed, network_speed, run_benchmark, speed_report
 from gtp_engine.benchmark.katago_speed import measure_katago
 from gtp_engine.benchmark.startup import seconds_to_answer
 from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
+from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores
 
 REPORT = {
@@ -130,6 +131,24 @@ def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
 def test_a_katago_that_cannot_be_run_is_reported(command: str, message: str) -> None:
     with pytest.raises(BenchmarkError, match=re.escape(message)):
         measure_katago(command)
+
+
+@pytest.mark.parametrize(
+    ("model", "katago", "message"),
+    [
+        (None, "no-such-katago benchmark", "cannot run 'no-such-katago benchmark'"),
+        ("no-such-network.onnx", "katago benchmark", "network 'no-such-network.onnx' does not exist"),
+    ],
+)
+def test_a_wrong_command_or_network_is_found_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, model: str | None, katago: str, message: str
+) -> None:
+    """A missing program was found only after minutes of measuring."""
+    for measure in ("measure_network", "measure_rollouts", "measure_playouts", "measure_startup"):
+        monkeypatch.setattr(speed_report, measure, lambda *_: pytest.fail("measured"))
+    network = NetworkConfig(model=model)
+    with pytest.raises(TengenError, match=message):
+        run_benchmark(seconds=0.05, repeats=1, progress=lambda line: None, network=network, katago=katago)
 
 
 def test_a_katago_that_fails_is_reported(tmp_path: Path) -> None:

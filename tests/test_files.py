@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.errors import TengenError
-from gtp_engine.files import complete_lines, data_folder, expanded, replacing
+from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, replacing
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -39,6 +39,18 @@ def test_of_two_writers_at_once_each_writes_a_whole_file(tmp_path: Path) -> None
         assert target.read_text() == "second"
     assert target.read_text() == "first, and longer"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
+    target = tmp_path / "games.jsonl"
+    check_writable(target)
+    assert list(tmp_path.iterdir()) == []
+    target.write_text("old")
+    check_writable(target)
+    assert (target.read_text(), list(tmp_path.iterdir())) == ("old", [target])
+    for place in (tmp_path, tmp_path / "missing" / "x", target / "x"):
+        with pytest.raises(OSError):
+            check_writable(place)
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from gtp_engine.benchmark.startup import measure_startup
 from gtp_engine.benchmark.without_network import measure_playouts, measure_rollouts
 from gtp_engine.config import NetworkConfig
 from gtp_engine.machine import describe_machine
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_files import find_networks
 
 Report = dict[str, Any]
 
@@ -36,17 +38,19 @@ def run_benchmark(
     """Return all measurements, each of about `seconds`; `progress` is called with a line before each kind.
 
     With `network`, the speed of that network is measured too, and with `katago`, a `katago benchmark` command, KataGo's
-    right after it.
+    right before it: what is wrong with the command shows at once, not after minutes of measuring.
 
     Raises BenchmarkError when a started engine does not answer or KataGo fails, ModelError when there is no such
     network.
     """
     asked_for: Report = {}
     if network is not None:
-        asked_for["network"] = measure_network(network, seconds, repeats, progress)
+        find_networks(model_path(network.model))
     if katago is not None:
         progress("KataGo …")
         asked_for["katago"] = measure_katago(katago)
+    if network is not None:
+        asked_for["network"] = measure_network(network, seconds, repeats, progress)
     progress("Rollouts on one core …")
     rollouts = measure_rollouts(seconds, repeats)
     progress("Search on all cores …")

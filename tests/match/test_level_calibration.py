@@ -1,14 +1,19 @@
 """Fitting levels to games, and the games themselves."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator
+from nn import tiny_networks
 from superko_games import LAP, triple_ko
 
+from gtp_engine import files
+from gtp_engine.cli import cli
 from gtp_engine.config.level import LEVELS
 from gtp_engine.level.skills import TOP_SKILL, settings_of
 from gtp_engine.level.table import read_table, write_board
@@ -200,3 +205,30 @@ def test_a_game_without_result_ends_in_a_draw():
     seat.lead_black = 5.0
     assert _outcome(seat).black_points == 0.5
     games.close()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (".jsonl", r"cannot write '.*g\.jsonl': No such file or directory; name another file with --games-file"),
+        (
+            ".json",
+            r"cannot write '.*x\.levels\.json': No such file or directory; copy the network to a folder of yours",
+        ),
+    ],
+)
+def test_places_that_cannot_be_written_are_found_before_a_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: str, message: str
+) -> None:
+    """They were found after the first games, with a traceback, or after all of them."""
+
+    def unfinished(target: Path) -> Path:
+        return target.parent / ("missing/part" if target.suffix == bad else "part")
+
+    monkeypatch.setattr(files, "_unfinished_path", unfinished)
+    monkeypatch.setattr(Measurement, "play", lambda *_, **__: pytest.fail("a game"))
+    model = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9")
+    arguments = ["--model", str(model), "--sizes", "9", "--games-file", str(tmp_path / "g.jsonl")]
+    result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
+    assert result.exit_code == 2
+    assert re.search(message, result.stderr)
