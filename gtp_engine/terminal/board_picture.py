@@ -43,39 +43,51 @@ _GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
 
 
 def colored_board(
-    view: BoardView, cursor: int = NULL_POINT, most_lines: int = MAX_SIZE, colors: BoardColors = MANY_COLORS
+    view: BoardView,
+    cursor: int = NULL_POINT,
+    most_columns: int = MAX_SIZE,
+    most_rows: int = MAX_SIZE,
+    colors: BoardColors = MANY_COLORS,
 ) -> Text:
     """Return the board with coordinates; the last move and the point `cursor` have a background of their own.
 
-    Of a board with more than `most_lines` lines, those around the cursor are shown, or else around the last move.
+    Of a larger board than `most_columns` x `most_rows`, the part around the cursor is shown, or else around the last
+    move.
     """
-    letters = "   " + " ".join(COLUMN_LETTERS[: view.width])
+    columns, rows = _shown_part(view, cursor, most_columns, most_rows)
+    letters = "   " + " ".join(COLUMN_LETTERS[x] for x in columns)
     board = Text(f"{letters}\n", no_wrap=True)
-    for y in _shown_lines(view, cursor, most_lines):
+    for y in rows:
         number = view.height - y
         board.append(f"{number:2d} ")
-        for style, cells in groupby(_row(view, y, cursor, colors), key=itemgetter(1)):
+        for style, cells in groupby(_row(view, columns, y, cursor, colors), key=itemgetter(1)):
             board.append("".join(character for character, _ in cells), style)
         board.append(f" {number}\n")
     board.append(letters)
     return board
 
 
-def _shown_lines(view: BoardView, cursor: int, most: int) -> range:
-    """Return the numbers of the lines to show, the top one is 0."""
-    count, middle = min(most, view.height), view.height // 2
+def _shown_part(view: BoardView, cursor: int, most_columns: int, most_rows: int) -> tuple[range, range]:
+    """Return the columns and the rows to show, from the left and from the top."""
+    middle = (view.width // 2, view.height // 2)
     for point in (view.last_move, cursor):
-        _, y = point_to_xy(point, width=view.width)
-        middle = y if 0 <= y < view.height else middle
-    first = min(max(0, middle - count // 2), view.height - count)
+        x, y = point_to_xy(point, width=view.width)
+        middle = (x, y) if 0 <= x < view.width and 0 <= y < view.height else middle
+    return _around(middle[0], most_columns, view.width), _around(middle[1], most_rows, view.height)
+
+
+def _around(middle: int, most: int, size: int) -> range:
+    """Return at most `most` numbers below `size`, at least one, with `middle` in their middle where possible."""
+    count = min(max(1, most), size)
+    first = min(max(0, middle - count // 2), size - count)
     return range(first, first + count)
 
 
-def _row(view: BoardView, y: int, cursor: int, colors: BoardColors) -> Iterator[tuple[str, str]]:
+def _row(view: BoardView, columns: range, y: int, cursor: int, colors: BoardColors) -> Iterator[tuple[str, str]]:
     """Yield the characters of a row with their styles."""
     stars = star_points(view.width, view.height)
-    for x in range(view.width):
-        if x:
+    for x in columns:
+        if x != columns[0]:
             yield "─", f"{colors.lines} on {colors.wood}"
         point = xy_to_point(x, y, width=view.width)
         grid = "╋" if point in stars else _GRID[_place(y, view.height)][_place(x, view.width)]

@@ -34,8 +34,9 @@ _FACTS_WIDTH: Final = 30
 _LEAST_ROWS: Final = 24
 """Rows of a terminal for a live screen: those that a board of 19 lines needs with message and prompt beside it."""
 
-_OTHER_ROWS: Final = 3
-"""Rows beside the lines of the board: its letters above and below, and the prompt."""
+_LETTER_ROWS: Final = 2
+_NUMBER_COLUMNS: Final = 5
+"""Rows and columns that the coordinates of a board take, the missing half of its last column included."""
 
 _LEAST_LINES: Final = 9
 """Lines of the board that are shown at least; where the facts below leave room for fewer, they are left out."""
@@ -103,21 +104,21 @@ def picture_of(
     A live screen cannot be larger than the terminal, so where the board has no room, a part of it is shown.
     """
     facts, message = Text("\n".join(screen.facts)), Text(screen.message)
+    line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
     is_beside = 2 * screen.board.width + 9 + _FACTS_WIDTH <= width
     below = [] if is_beside else [facts, message]
     lines = MAX_SIZE
     if height is not None:
-        lines = height - _OTHER_ROWS - _rows(below, width)
+        lines = height - _LETTER_ROWS - _rows([*below, line], width)
         if below and lines < min(_LEAST_LINES, screen.board.height):
             below = [message]
-            lines = max(1, height - _OTHER_ROWS - _rows(below, width))
-    board = colored_board(screen.board, cursor, lines, colors)
+            lines = height - _LETTER_ROWS - _rows([*below, line], width)
+    board = colored_board(screen.board, cursor, (width - _NUMBER_COLUMNS) // 2, lines, colors)
     table = Table.grid(padding=(0, 3))
     if is_beside:
         table.add_row(board, Group(Text(""), facts, Text(""), message))
     else:
         table.add_row(board)
-    line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
     return Group(table, *below, line)
 
 

@@ -7,7 +7,8 @@ from typing import Final
 POINT: Final = "point"
 """The command of a line that is only a vertex."""
 
-_VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2})")
+_VERTEX: Final = re.compile(r"(?i:(?P<column>[a-hj-z])\s*(?P<row>\d{1,2}))")
+"""A vertex, perhaps with a blank in it: P 16 must not pass, nor Q 16 quit."""
 
 COMMANDS: Final = {
     "pass": "",
@@ -57,8 +58,8 @@ def parse_typed(line: str) -> TypedCommand:
     word, argument = first.lower(), rest.strip()
     if not word:
         return TypedCommand("")
-    if _VERTEX.fullmatch(word):
-        return TypedCommand(POINT, word.upper())
+    if vertex := _VERTEX.fullmatch(line.strip()):
+        return TypedCommand(POINT, f"{vertex['column']}{vertex['row']}".upper())
     if word in _SHORT:
         return TypedCommand(_SHORT[word], argument)
     full = [name for name in _NAMES if name.startswith(word)]

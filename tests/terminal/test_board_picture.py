@@ -125,8 +125,26 @@ def test_a_screen_is_not_higher_than_the_terminal(message: str, width: int, vert
     assert lines[-1].startswith("your move>")
 
 
+@pytest.mark.parametrize("typed", ["", "save /home/" + "folder/" * 20 + "game.sgf"])
+@pytest.mark.parametrize(("size", "width"), [(25, 80), (19, 76), (19, 40), (9, 30)])
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_long_line_and_a_narrow_terminal_leave_the_screen_whole(
+    typed: str, size: int, width: int, at_end: bool
+) -> None:
+    """A typed line of several rows pushed the board out of the screen, and the right side of a board was cut off."""
+    board = BoardView(size, size, np.zeros((size + 1) * (size + 2) + 1, dtype=np.int32))
+    corner = parse_vertex(f"{'ABCDEFGHJKLMNOPQRSTUVWXYZ'[size - 1]}1" if at_end else "A1", width=size, height=size)
+    screen = Screen(board, ("Black: you",) * 7, "Tengen plays F4.", "your move>")
+    output = io.StringIO()
+    Console(file=output, width=width, height=24).print(picture_of(screen, corner, typed, width=width, height=24))
+    lines = output.getvalue().splitlines()
+    assert len(lines) <= 24
+    assert any(line.lstrip().startswith("1 ") and ("┘ 1" in line if at_end else "1 └" in line) for line in lines)
+    assert "…" not in output.getvalue()
+
+
 def test_lines_around_the_last_move_are_shown_without_a_cursor() -> None:
-    assert colored_board(view(), most_lines=3).plain.splitlines()[1:-1] == [
+    assert colored_board(view(), most_rows=3).plain.splitlines()[1:-1] == [
         " 5 ├─┼─●─●─╋─┼─┤ 5",
         " 4 ├─┼─┼─●─┼─●─┤ 4",
         " 3 ├─┼─╋─┼─╋─┼─┤ 3",

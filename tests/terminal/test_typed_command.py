@@ -10,6 +10,8 @@ from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, pa
     [
         ("d4", TypedCommand(POINT, "D4")),
         (" Q16 ", TypedCommand(POINT, "Q16")),
+        ("Q 16", TypedCommand(POINT, "Q16")),
+        ("p  3", TypedCommand(POINT, "P3")),
         ("", TypedCommand("")),
         ("pass", TypedCommand("pass")),
         ("p", TypedCommand("pass")),
