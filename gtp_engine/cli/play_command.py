@@ -1,5 +1,6 @@
 """The command `gtp-engine play`: a game in the terminal."""
 
+import contextlib
 import random
 import sys
 from collections.abc import Mapping
@@ -116,5 +117,6 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
         finally:
             engine.close()
     if farewell:
-        click.echo(farewell)
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            click.echo(farewell)
     return 0

@@ -1,8 +1,9 @@
 """Shows screens and reads commands: a live screen with a cursor, or line by line where there is no such terminal."""
 
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol, TextIO
 
 from rich.console import Console, Group
@@ -69,10 +70,18 @@ def open_display(stdin: TextIO, stdout: TextIO) -> Iterator[Display]:
     """Yield the best display for these streams: in colours and with a cursor only on a terminal that has both."""
     console = Console(file=stdout, highlight=False)
     if not (stdin.isatty() and stdout.isatty() and can_draw(console) and console.height >= _LEAST_ROWS):
+        if isinstance(stdin, io.TextIOWrapper):
+            stdin.reconfigure(errors="replace")  # a line in another encoding is a mistake, not the end of the game
         yield PlainDisplay(stdin, stdout)
         return
-    with open_keys() as keys, Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
-        yield LiveDisplay(live, keys)
+    live = Live(console=console, auto_refresh=False, vertical_overflow="visible")
+    with open_keys() as keys:
+        live.start()
+        try:
+            yield LiveDisplay(live, keys)
+        finally:
+            with suppress(OSError):  # a terminal that has gone needs no last line
+                live.stop()
 
 
 def can_draw(console: Console) -> bool:

@@ -3,12 +3,16 @@
 A key is a printable character or one of the names below.
 """
 
+import contextlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
+
+from gtp_engine.terminal.interruption import handling
 
 UP: Final = "<up>"
 DOWN: Final = "<down>"
@@ -41,7 +45,10 @@ class KeyReader(Protocol):
 
 @contextmanager
 def open_keys() -> Iterator[KeyReader]:
-    """Yield a reader of the keys of stdin, which must be a terminal; its settings are restored afterwards."""
+    """Yield a reader of the keys of stdin, which must be a terminal; its settings are restored afterwards.
+
+    They are set again when the program goes on after Ctrl-Z: the shell has changed them.
+    """
     if sys.platform == "win32":
         yield _WindowsKeys()
         return
@@ -50,11 +57,18 @@ def open_keys() -> Iterator[KeyReader]:
 
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
+
+    def go_on() -> None:
+        with contextlib.suppress(termios.error):  # the signal also comes when the terminal has gone
+            tty.setcbreak(descriptor)
+
     tty.setcbreak(descriptor)
     try:
-        yield UnixKeys(descriptor)
+        with handling([signal.SIGCONT], go_on):
+            yield UnixKeys(descriptor)
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 class UnixKeys:

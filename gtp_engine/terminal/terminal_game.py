@@ -8,7 +8,7 @@ from typing import Final
 
 from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.engine import Engine
-from gtp_engine.errors import GameStateError, InvalidSizeError, TengenError, problem, shown
+from gtp_engine.errors import GameStateError, InvalidSizeError, TengenError, counted, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
@@ -20,7 +20,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.values import VOID
 from gtp_engine.terminal.displays import Display
-from gtp_engine.terminal.interruption import cancelled_by_interrupt
+from gtp_engine.terminal.interruption import cancelled_by_interrupt, outliving_terminal
 from gtp_engine.terminal.saving import record_path, save, sgf_path, unused_path
 from gtp_engine.terminal.screen import BoardView, Ints, Screen
 from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
@@ -81,7 +81,12 @@ class TerminalGame:
         self._begin_scoring()
 
     def run(self) -> str:
-        """Play until the person quits or the input ends; return a last line for them, "" for none."""
+        """Play until the person quits or the terminal ends; return a last line for them, "" for none."""
+        with outliving_terminal():
+            self._play_to_end()
+        return self._farewell
+
+    def _play_to_end(self) -> None:
         while not self._is_over:
             try:
                 if self._session.is_engine_turn and not self._is_stopped:
@@ -92,7 +97,8 @@ class TerminalGame:
                 self._message = "Type quit, or press Ctrl-D, to end."
             except TengenError as error:
                 self._message = f"{_sentence(str(error))}"
-        return self._farewell
+            except OSError:  # the terminal, or the program that read the output, has gone
+                self._end_of_input()
 
     # --- the screen ---
 
@@ -277,8 +283,8 @@ class TerminalGame:
         if not name:
             self._message = "load needs the name of a file."
         elif self._may_leave_game():
-            self._is_stopped = False
             self.load(name)
+            self._is_stopped = False
 
     def _new(self, words: str) -> None:
         settings = _changed(self._session.settings, words.split())
@@ -325,7 +331,7 @@ class TerminalGame:
         self._message = self._scoring_message()
 
     def _scoring_message(self) -> str:
-        dead = f"{len(self._session.dead)} dead stones" if self._session.dead else "no dead stones"
+        dead = counted(len(self._session.dead), "dead stone") if self._session.dead else "no dead stones"
         return f"{_in_words(self._session.score())}, {dead}. accept ends; a point changes its stones; resume plays on."
 
     def _accept(self, _: str) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 
 from gtp_engine.terminal import key_reader
-from gtp_engine.terminal.displays import LiveDisplay, PlainDisplay, can_draw
+from gtp_engine.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
 from gtp_engine.terminal.screen import BoardView, Screen
 
 SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
@@ -61,6 +61,13 @@ def test_the_cursor_begins_in_the_middle_and_stays_on_the_board() -> None:
 def test_a_second_without_a_key_updates_the_clocks_and_may_end_the_turn() -> None:
     assert read("d", None, "4", key_reader.ENTER) == "d4"
     assert read("d", None, tick=None) == ""
+
+
+def test_a_line_in_another_encoding_is_read_all_the_same() -> None:
+    """It ended the game with a traceback."""
+    lines = io.TextIOWrapper(io.BytesIO(b"save J\xf6rg\nd4\n"), encoding="utf-8")
+    with open_display(lines, io.StringIO()) as display:
+        assert [display.read(SCREEN, lambda: SCREEN) for _ in range(2)] == ["save J\ufffdrg", "d4"]
 
 
 def test_plain_lines() -> None:

@@ -1,14 +1,17 @@
 """Keys from the bytes of a terminal."""
 
 import os
+import signal
+import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import BinaryIO
 
 import pytest
 
 pytest.importorskip("termios", reason="keys of Unix terminals")
 
-from gtp_engine.terminal.key_reader import BACKSPACE, DOWN, END, ENTER, LEFT, OTHER, RIGHT, UP, UnixKeys
+from gtp_engine.terminal.key_reader import BACKSPACE, DOWN, END, ENTER, LEFT, OTHER, RIGHT, UP, UnixKeys, open_keys
 
 
 @pytest.fixture
@@ -41,3 +44,21 @@ def test_a_terminal_that_has_gone_is_the_end(pipe: tuple[UnixKeys, BinaryIO]) ->
     reader, terminal = pipe
     terminal.close()
     assert reader.read(1) == END
+
+
+def test_keys_are_single_again_after_ctrl_z(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell sets the terminal to whole lines; after fg, arrows were printed instead of moving the cursor."""
+    import termios
+
+    master, slave = os.openpty()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(fileno=lambda: slave))
+    before = termios.tcgetattr(slave)
+    assert before[3] & termios.ICANON
+    with open_keys():
+        assert not termios.tcgetattr(slave)[3] & termios.ICANON
+        termios.tcsetattr(slave, termios.TCSANOW, before)
+        signal.raise_signal(signal.SIGCONT)
+        assert not termios.tcgetattr(slave)[3] & termios.ICANON
+    assert termios.tcgetattr(slave)[3] & termios.ICANON
+    os.close(master)
+    os.close(slave)

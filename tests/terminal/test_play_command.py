@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -62,6 +63,16 @@ class Terminal:
             self.process.kill()
             os.close(self._master)
 
+    def hang_up(self) -> int:
+        """Close the window, as the system does it, and return the exit status."""
+        os.close(self._master)
+        for number in (signal.SIGHUP, signal.SIGCONT):
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(bound(30))
+        finally:
+            self.process.kill()
+
 
 @pytest.mark.parametrize(("option", "value"), [("--size", "9"), ("--handicap", "2"), ("--free-handicap", None)])
 def test_what_a_record_decides_is_refused_with_load(option: str, value: str | None) -> None:
@@ -97,6 +108,18 @@ def test_a_game_on_a_terminal(tmp_path: Path) -> None:
     assert terminal.close() == 0
     (saved,) = tmp_path.glob("*.sgf")
     assert "B[cc]" in saved.read_text() and "RE[W+R]" in saved.read_text()
+
+
+def test_a_game_is_saved_when_its_window_is_closed(tmp_path: Path) -> None:
+    """It was lost."""
+    compile_once(ROLLOUTS)
+    terminal = Terminal(tmp_path)
+    terminal.wait_for("your move (black)>")
+    terminal.type("c3\r")
+    terminal.wait_for("Tengen plays")
+    assert terminal.hang_up() == 0
+    (saved,) = tmp_path.glob("*.sgf")
+    assert "B[cc]" in saved.read_text()
 
 
 def test_a_game_in_a_pipe(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_the_end_with_a_dispute(engine: Engine) -> None:
     assert game.run() == ""
     proposed, alive, empty, dead, ended = script.screens[1:6]
     assert [len(screen.board.dead) for screen in (proposed, alive, dead)] == [1, 0, 1]
-    assert proposed.message.startswith("Black by 0.5 points, 1 dead stone.") or "1 dead" in proposed.message
+    assert ", 1 dead stone. accept ends" in proposed.message
     assert proposed.message == dead.message != alive.message
     assert empty.message == "There is no stone on B7."
     assert ended.message.endswith(f"({game_result(proposed)}).")
@@ -191,6 +191,13 @@ def test_ctrl_c_stops_the_search_and_asks(engine: Engine) -> None:
     assert script.messages[2].startswith("Tengen plays ")
 
 
+def test_a_search_stays_stopped_when_a_file_cannot_be_loaded(engine: Engine) -> None:
+    engine.configure({"search.visits": 0, "time.time_per_move": 60})
+    script = InterruptedScript("load no-such-file", "quit", "no")
+    TerminalGame(engine, GameSettings(width=7, human=WHITE), script).run()
+    assert script.screens[1].prompt == "go, now, undo or quit>"
+
+
 class TestFiles:
     def test_save_and_load(self, engine: Engine, folder: Path) -> None:
         script = play(engine, "d4", "save game", "undo", "load game")
@@ -226,6 +233,11 @@ class TestFiles:
         assert str(saved) in farewell
         assert TerminalGame(engine, GameSettings(width=7), Script()).run() == "", "nothing was played"
         assert len(list(folder.iterdir())) == 1
+
+    def test_a_terminal_that_has_gone_saves(self, engine: Engine, folder: Path) -> None:
+        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4", BrokenPipeError)).run()
+        (saved,) = folder.glob("tengen-*.sgf")
+        assert str(saved) in farewell
 
     def test_a_file_that_cannot_be_written(self, engine: Engine, folder: Path) -> None:
         script = play(engine, "d4", "save no/such/folder/x")
