@@ -8,10 +8,13 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options, parameter_name, value_text
 from gtp_engine.cli.parameters import FILE
 from gtp_engine.config import Config
+from gtp_engine.files import expanded
 
 _NAMES: Final = ("sabaki", "gogui", "katrain", "lizzie", "ogs", "kgs", "cgos")
-_PATHS: Final = ("network.model", "network.human_model", "gtp.log")
-"""Options whose value is a file: programs start the engine in other folders, so it is given in full."""
+_NETWORKS: Final = ("network.model", "network.human_model")
+_LOG: Final = "gtp.log"
+"""Options whose value is a file, that of a network perhaps a name: programs start the engine in other folders, so a
+path is given in full."""
 
 
 class SetupCommand(ConfigCommand):
@@ -86,10 +89,11 @@ def _engine_arguments(config_file: str | None, values: dict[str, str]) -> tuple[
         if option.kind is bool:
             arguments.append(option.flag if value == "true" else f"--no-{option.flag[2:]}")
         else:
-            arguments += [option.flag, _full_path(value) if key in _PATHS and Path(value).exists() else value]
+            is_path = key == _LOG or (key in _NETWORKS and expanded(value).exists())
+            arguments += [option.flag, _full_path(value) if is_path else value]
     return tuple(arguments)
 
 
 def _full_path(text: str) -> str:
     """Return a path in full, with slashes, which Windows takes too and no program reads as escapes."""
-    return Path(text).absolute().as_posix()
+    return expanded(text).absolute().as_posix()

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from gtp_engine.files import expanded
+
 
 class Transcript:
     """Appends the lines of a session to a file, each with the time; does nothing if `path` is None.
@@ -18,7 +20,7 @@ class Transcript:
         self._file: TextIO | None = None
         if path is not None:
             try:
-                self._file = open(path, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+                self._file = expanded(path).open("a", encoding="utf-8", errors="backslashreplace")
             except OSError as error:
                 self._report(error)
 

@@ -1,6 +1,7 @@
 """The command `gtp-engine setup`: asking, dry runs, the engine's options."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_the_engines_options_become_arguments(settings: Path) -> None:
     words = engines(settings)[0]["args"].split()
     assert sorted(words) == sorted(["--model", model, "--rules", "japanese", "--level", "5k", "--no-resign"])
     assert words[words.index("--model") + 1] == model
+
+
+def test_the_log_is_given_in_full_although_it_does_not_exist_yet(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program, which starts the engine in another folder, wrote it there or nowhere."""
+    home = settings.parent / "home"
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(home))
+    sabaki(settings, "--yes", "--log", "tengen.log", "--model", "best")
+    assert engines(settings)[0]["args"] == f"--model best --log {(settings.parent / 'tengen.log').as_posix()}"
+    sabaki(settings, "--yes", "--log", "~/tengen.log")
+    assert engines(settings)[0]["args"] == f"--log {(home / 'tengen.log').as_posix()}"
 
 
 def test_a_wrong_option_is_reported_now(settings: Path) -> None:

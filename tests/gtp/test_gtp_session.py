@@ -310,6 +310,13 @@ def test_the_transcript_records_both_directions(tmp_path: Path) -> None:
     assert lines == ["< 1 name", "> =1 Tengen", r"< \udcff\udcfe", "> ? unknown command"]
 
 
+def test_a_log_in_the_home_folder_needs_no_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs pass ~ on as it is; there was no folder of that name."""
+    monkeypatch.setattr(Path, "expanduser", lambda path: tmp_path / path.name)
+    Transcript("~/log.txt", print).close()
+    assert (tmp_path / "log.txt").exists()
+
+
 def test_a_log_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
     log: list[str] = []
     transcript = Transcript(str(tmp_path / "missing" / "log.txt"), log.append)
