@@ -63,11 +63,14 @@ def play_command(
     from gtp_engine.go.coords import parse_color
     from gtp_engine.play import GameSettings
     from gtp_engine.play.time_text import parse_time
+    from gtp_engine.sgf import read_sgf_file
+    from gtp_engine.terminal.saving import record_path
 
     config = build_config(config_file, flags)
     if record is not None:
         board = flags["game__board_size"]
         _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
+        read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
     if color is not None:
         color = random.choice(("black", "white")) if color.lower() == _DRAWN else color
     settings = GameSettings(
