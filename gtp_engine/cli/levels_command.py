@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
+from gtp_engine.cli.result_file import check_result
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import check_writable
 
 _HELP = """Measure the levels of a network (--level 20k … 9d), by games between them in this process.
 
@@ -107,13 +106,13 @@ def calibrate_levels_command(
     if keep and (refit or below_top or spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
     network = NetworkConfig(model=model, network_threads=threads)
-    _check_writable(games_file, "name another file with --games-file")
+    check_result(games_file, "name another file with --games-file")
     for size in _sides(sizes):
         evaluator = load_evaluator(network, log=log, board=(size, size), batch=batch)
         check_level(Config().with_values({"play.level": "1d"}), evaluator)
         measurement = Measurement(evaluator, size, games_file, batch=batch, log=log)
         path = table_path(model_path(model), evaluator.info.name)
-        _check_writable(path, "copy the network to a folder of yours, and name it there with --model")
+        check_result(path, "copy the network to a folder of yours, and name it there with --model")
         if keep:
             skills = read_skills(path, size)
         else:
@@ -125,15 +124,6 @@ def calibrate_levels_command(
         write_board(path, evaluator.info.name, size, board)
         evaluator.close()
         click.echo(f"{size}x{size}: written to {path}")
-
-
-def _check_writable(path: Path, advice: str) -> None:
-    """Raise ConfigError if a file cannot be written: that would show only after the first games, or after all."""
-    try:
-        check_writable(path)
-    except OSError as error:
-        given = f"cannot write {shown_path(path)}: {error.strerror or error}"
-        raise ConfigError(problem(given, advice=advice)) from error
 
 
 def _sides(text: str) -> list[int]:

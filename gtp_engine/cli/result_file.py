@@ -1,9 +1,20 @@
 """Files that commands write beside what they print."""
 
 from pathlib import Path
+from typing import Final
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import check_writable, replacing
+
+_ADVICE: Final = "name a file elsewhere"
+
+
+def check_result(path: Path, advice: str = _ADVICE) -> None:
+    """Raise ConfigError if a file could not be written, before minutes of work for it."""
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise _cannot_write(path, error, advice) from error
 
 
 def write_result(path: Path, content: bytes) -> None:
@@ -12,7 +23,8 @@ def write_result(path: Path, content: bytes) -> None:
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(
-            problem(f"cannot write {shown_path(path)}: {reason}", advice="name a file elsewhere")
-        ) from error
+        raise _cannot_write(path, error, _ADVICE) from error
+
+
+def _cannot_write(path: Path, error: OSError, advice: str) -> ConfigError:
+    return ConfigError(problem(f"cannot write {shown_path(path)}: {error.strerror or error}", advice=advice))

@@ -14,7 +14,7 @@ from gtp_engine.cli.config_options import build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.record_file import RecordCommand, game_option
-from gtp_engine.cli.result_file import write_result
+from gtp_engine.cli.result_file import check_result, write_result
 
 if TYPE_CHECKING:
     from gtp_engine.review.review_files import FileReviewer, Outcome, Source
@@ -95,6 +95,8 @@ def review_command(
 ) -> None:
     """Review the games and exit."""
     config = build_config(config_file, flags)
+    if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
+        check_result(table)
     from gtp_engine.engine.starting_board import first_board, playable_board
     from gtp_engine.engine.warm_up import warm_up
     from gtp_engine.go.rules import Rules
