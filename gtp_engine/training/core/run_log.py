@@ -6,6 +6,7 @@
 """
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -37,7 +38,7 @@ class RunLog:
             with replacing(self._path) as unfinished:
                 unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
             self._file = self._path.open("a", encoding="utf-8")
-        self._tensorboard = _tensorboard(folder, after) if tensorboard else None
+        self._tensorboard = _tensorboard(folder, lines) if tensorboard else None
 
     def write(self, line: dict[str, Any]) -> None:
         """Write a line at once."""
@@ -86,9 +87,11 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line.replace(_OLD_NAME, _NAME)) for line in whole.splitlines()]
 
 
-def _tensorboard(folder: Path, after: int) -> Any:
+def _tensorboard(folder: Path, lines: Sequence[dict[str, Any]]) -> Any:
+    """Return what writes for TensorBoard, which goes on after the last of `lines` and hides what came later."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise ConfigError(problem("TensorBoard is missing", advice='pip install "gtp-engine[train]"')) from error
-    return SummaryWriter(str(folder / "tensorboard"), purge_step=after or None)
+    first = lines[-1]["samples"] + 1 if lines else None
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=first)

@@ -175,6 +175,24 @@ def test_tensorboard_gets_the_figures(tmp_path: Path) -> None:
     assert b"policy/train" in file.read_bytes() and b"policy_kl/5x5" in file.read_bytes()
 
 
+def test_tensorboard_keeps_what_came_before_a_resumption(tmp_path: Path) -> None:
+    """Its curves are over samples; only those after the checkpoint, which the run repeats, are dropped."""
+    events = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="TensorBoard is missing"
+    )
+
+    def write(after: int, *steps: int) -> None:
+        with RunLog(tmp_path, after=after, tensorboard=True) as log:
+            for step in steps:
+                log.stepped(Progress(0.5, step, 256 * step, 1.0, 1e-3, 1.0, {"loss": 2.0}, 100.0))
+
+    write(0, 1, 2, 3, 4)
+    write(3, 4, 5)
+    found = events.EventAccumulator(str(tmp_path / "tensorboard"))
+    found.Reload()
+    assert [event.step for event in found.Scalars("loss/train")] == [256, 512, 768, 1024, 1280]
+
+
 def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> None:
     """A run that began with it would otherwise have two curves of its winrate."""
     figures = ['{"win rate": 0.25, "loss": 1.0}', '{"against the first network": {"win rate": 0.5}}']
