@@ -197,6 +197,7 @@ def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Pa
     if not has_checkpoint(out):
         return RolloutTrainer(train, test, settings, common_diamonds(train, settings.least_count))
     checkpoint = read_checkpoint(out)
+    checkpoint.check_kind(KIND)
     check_same(checkpoint.settings, _settings(settings, train))
     trainer = RolloutTrainer(train, test, settings, checkpoint.state["diamonds"].numpy())
     trainer.weights = checkpoint.weights["weights"].numpy()

@@ -70,7 +70,8 @@ def train(
 ) -> bool:
     """Train `net` until the end, or until the run is stopped; return whether it is done.
 
-    `facts` are recorded with the settings; a run resumes with the same ones only.  Raises ConfigError for others.
+    `facts` are recorded with the settings; a run resumes with the same ones only.  Raises ConfigError for
+    others, and ModelError where a run of another kind is in the folder.
     """
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     settings = {**facts, "learning": learning.to_json()}
@@ -86,8 +87,9 @@ def train(
     )
     if has_checkpoint(run.out):
         checkpoint = read_checkpoint(run.out)
-        check_same(checkpoint.settings["learning"], settings["learning"], free=LIMITS)
+        checkpoint.check_kind(net.KIND)
         check_same(checkpoint.settings, settings, free=("learning",))
+        check_same(checkpoint.settings["learning"], settings["learning"], free=LIMITS)
         loop.resume(checkpoint)
     parameters = sum(each.numel() for each in net.parameters())
     run.bar.log(f"{parameters:,} parameters, {machine.title}; {stream.positions:,} positions to train on")

@@ -55,6 +55,14 @@ class Checkpoint:
     samples: int
     seconds: float
 
+    def check_kind(self, kind: str) -> None:
+        """Raise ModelError unless this is a checkpoint of `kind`."""
+        if self.kind != kind:
+            advice = "name another folder"
+            raise ModelError(
+                problem(f"a checkpoint of a {self.kind} network", expected=f"one of {kind}", advice=advice)
+            )
+
 
 def has_checkpoint(folder: Path) -> bool:
     """Return whether `folder` holds a run."""

@@ -12,7 +12,7 @@ from gtp_engine.training.core.reporting import run_and_report
 from gtp_engine.training.distillation.batches import count_positions
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError
-from gtp_engine.training.distillation.start import module_of_checkpoint, module_of_file, untrained_module
+from gtp_engine.training.distillation.start import KIND, module_of_checkpoint, module_of_file, untrained_module
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.distillation.validation import Agreement, HeldOut, ValidationSet
@@ -41,7 +41,8 @@ def run_training(
 
 
 def config_of(checkpoint: Checkpoint) -> TrainConfig:
-    """Return the run that a checkpoint is of."""
+    """Return the run that a checkpoint is of; raises ModelError for one of another kind."""
+    checkpoint.check_kind(KIND)
     return TrainConfig.from_json(checkpoint.settings["config"])
 
 

@@ -86,8 +86,7 @@ def untrained_module(shape: Shape, *, name: str, seed: int, outputs: Outputs = P
 
 def module_of_checkpoint(checkpoint: Checkpoint) -> NetworkModule:
     """Return the network with averaged weights, on the CPU and in evaluation; raises ModelError for another kind."""
-    if checkpoint.kind != KIND:
-        raise ModelError(problem(f"a checkpoint of a {checkpoint.kind} network", expected=f"one of {KIND}"))
+    checkpoint.check_kind(KIND)
     module = NetworkModule(empty_network(checkpoint.network["architecture"]))
     module.load_state_dict(checkpoint.weights)
     module.count_statistics(checkpoint.network["counts_statistics"])

@@ -11,7 +11,7 @@ import pytest
 from training.alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.alphago.examples import ExampleStream, examples_of
 from gtp_engine.training.alphago.game_positions import GameStore, PositionRefs
@@ -20,7 +20,7 @@ from gtp_engine.training.alphago.stage_run import StageRun
 from gtp_engine.training.alphago.stage_settings import PolicyLearning, PolicySettings
 from gtp_engine.training.alphago.supervised import accuracy, run_supervised
 from gtp_engine.training.alphago.trained_net import read_policy
-from gtp_engine.training.core.checkpoint import read_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.command_chain import ENGINE
 from gtp_engine.training.core.run_log import read_log
 from gtp_engine.training.core.stopping import never
@@ -65,6 +65,17 @@ def test_a_stopped_run_resumes_exactly(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError, match=r"the run there has batch 32, not 16: expected the settings"):
         run(parted, batch=16)
+
+
+def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Of the same kind, such as one of reinforcement, or of another: both were a KeyError."""
+    for kind, error, message in (
+        ("policy", ConfigError, "the run there has stage None, not supervised policy"),
+        ("value", ModelError, "a checkpoint of a value network: expected one of policy; name another folder"),
+    ):
+        write_checkpoint(tmp_path, Checkpoint(kind, {}, {"iterations": 1}, {}, {}, 1, 1, 1.0))
+        with pytest.raises(error, match=message):
+            run(tmp_path)
 
 
 def test_accuracies_count_what_was_played() -> None:

@@ -244,6 +244,15 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     assert table[0].startswith("| board | positions |") and table[2].startswith("| 5×5 | ") and len(table) == 3
 
 
+@pytest.mark.parametrize("command", ["resume", "export"])
+def test_a_run_of_another_kind_is_refused(tmp_path: Path, command: str) -> None:
+    """Resuming the run of a stage of AlphaGo's was a KeyError."""
+    write_checkpoint(tmp_path, Checkpoint("policy", {}, {"stage": "supervised policy"}, {}, {}, 1, 1, 1.0))
+    found = CliRunner().invoke(cli, ["train", command, str(tmp_path)])
+    message = "Error: a checkpoint of a policy network: expected one of distillation; name another folder\n"
+    assert (found.exit_code, found.stderr) == (2, message)
+
+
 def test_errors_are_one_line(tmp_path: Path) -> None:
     found = run("export", tmp_path)
     assert found.returncode == 2 and len(found.stderr.splitlines()) == 1
