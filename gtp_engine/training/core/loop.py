@@ -91,6 +91,7 @@ class TrainingLoop(Generic[Module, Positions]):
         self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
         self._facts: Final[dict[str, Any]] = {"kind": kind, "network": network, "settings": settings}
         self._place = task.stream.state()
+        self._means = _Means(task.names)
         self.steps = self.samples = 0
         self.seconds = 0.0
 
@@ -131,44 +132,42 @@ class TrainingLoop(Generic[Module, Positions]):
         """Train until the budget is used up, or `is_stopped`; return whether it is used up.
 
         A checkpoint is written every few minutes, at the end, and before an error ends the run.  Raises TrainingError
-        when the loss is NaN or infinite; the last checkpoint is then what is left.
+        when loss or gradient is NaN or infinite; the last checkpoint, from before, is then what is left.
         """
         try:
             self._train(tuple(observers), is_stopped)
         except TrainingError:  # the weights are of no use
             raise
         except BaseException:
-            if self.steps:
+            if self.steps and all(map(math.isfinite, self._means.signs)):
                 self.save()
             raise
-        self.save()
+        self._save_if_finite()
         return self.fraction >= 1
 
     def _train(self, observers: tuple[Observer, ...], is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
         saved, threads = time.monotonic(), threads_on(self.machine)
         self.machine.use_threads(threads)
-        means = _Means(self._task.names)
+        self._means = _Means(self._task.names)
         with (
             ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as gradients,
             Prefetch(self._task.stream) as stream,
         ):
             while self.fraction < 1 and not is_stopped():
                 started, due = time.monotonic(), self._validations_due()
-                self._step(gradients, stream, means)
+                self._step(gradients, stream)
                 self.seconds += time.monotonic() - started
                 validates = self._validations_due() > due
                 if validates or self.steps % self._learning.log_steps == 0 or self.fraction >= 1:
-                    progress = self._report(means, observers)
+                    progress = self._report(observers)
                     if validates:
                         self._validate(progress, observers)
                 if time.monotonic() - saved > 60 * self._learning.checkpoint_minutes:
-                    self.save()
+                    self._save_if_finite()
                     saved = time.monotonic()
 
-    def _step(
-        self, gradients: ParallelGradients[Module, Positions], stream: Prefetch[Positions], means: "_Means"
-    ) -> None:
+    def _step(self, gradients: ParallelGradients[Module, Positions], stream: Prefetch[Positions]) -> None:
         """Do one step of the optimizer."""
         batch, place = next(stream)
         gradients.count_statistics(self._task.counts_statistics(self.fraction))
@@ -179,18 +178,28 @@ class TrainingLoop(Generic[Module, Positions]):
         self.samples += len(batch.planes)
         self._place = place
         self.average.add(self.module, self.steps)
-        means.add(torch.cat([gradient.reshape(1), figures]), len(batch.planes))
+        self._means.add(torch.cat([gradient.reshape(1), figures]), len(batch.planes))
 
     def _validations_due(self) -> int:
         """Return how many validations there should have been by now; the last is at the very end."""
         return math.floor(self.fraction * self._learning.validations)
 
-    def _report(self, means: "_Means", observers: tuple[Observer, ...]) -> Progress:
+    def _save_if_finite(self) -> None:
+        """Write the checkpoint; raises TrainingError if the steps since the last report were of no use."""
+        self._check(*self._means.signs)
+        self.save()
+
+    def _check(self, gradient: float, loss: float) -> None:
+        """Raise TrainingError if a mean of either is NaN or infinite."""
+        for name, value in (("loss", loss), ("gradient", gradient)):
+            if not math.isfinite(value):
+                advice = "resume from the last checkpoint, or begin again with a lower learning rate"
+                raise TrainingError(problem(f"the {name} after {self.steps} steps is {value}", advice=advice))
+
+    def _report(self, observers: tuple[Observer, ...]) -> Progress:
         """Report the steps since the last report."""
-        gradient, figures, speed = means.take()
-        if not math.isfinite(figures["loss"]):
-            advice = "resume from the last checkpoint, or begin again with a lower learning rate"
-            raise TrainingError(problem(f"the loss after {self.steps} steps is {figures['loss']}", advice=advice))
+        gradient, figures, speed = self._means.take()
+        self._check(gradient, figures["loss"])
         progress = Progress(
             fraction=self.fraction,
             steps=self.steps,
@@ -228,6 +237,14 @@ class _Means:
         figures = figures.detach().double() * samples
         self._sums = figures if self._sums is None else self._sums + figures
         self._samples += samples
+
+    @property
+    def signs(self) -> tuple[float, float]:
+        """Means that show whether the weights are of use: the gradient's norm and the loss; 0 without a step."""
+        if self._sums is None:
+            return 0.0, 0.0
+        gradient, loss = (self._sums[:2] / self._samples).tolist()
+        return gradient, loss
 
     def take(self) -> tuple[float, Figures, float]:
         """Return the gradient's norm, the figures and the samples in a second, and begin anew."""

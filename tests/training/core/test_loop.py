@@ -301,6 +301,30 @@ def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("ending", ["time for a checkpoint", "stopped", "error"])
+def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """It was replaced by one whose weights are NaN, from which no run can go on."""
+    config = tiny_config(tmp_path, log_steps=100, validations=0, checkpoint_minutes=0.0 if ending[0] == "t" else 10.0)
+    loop = new_loop(config)
+    loop.run(is_stopped=lambda: loop.steps == 3)
+    before = (tmp_path / "run" / FILE_NAME).read_bytes()
+    with torch.no_grad():
+        next(loop.module.parameters()).fill_(float("nan"))
+    step = TrainingLoop._step
+
+    def failing_step(*arguments: Any) -> None:
+        if ending == "error" and loop.steps == 5:
+            raise OSError("the disk is gone")
+        step(*arguments)
+
+    monkeypatch.setattr(TrainingLoop, "_step", failing_step)
+    with pytest.raises(OSError if ending == "error" else TrainingError):
+        loop.run(is_stopped=lambda: loop.steps == 6)
+    assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
+
+
 def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=32)
     for path in (config.data / "held-out").iterdir():
