@@ -14,8 +14,10 @@ KOMI: Final = 7.5
 """Default points for White; a half point rules out draws, so that every game has a winner to learn from."""
 TEST_SHARE: Final = 0.05
 """Default share of the games that is held out for testing."""
-AREA_RULES: Final = tuple(name for name, rules in PRESETS.items() if rules.scoring is Scoring.AREA)
-"""Rule sets under which the area on the board is the result."""
+AREA_RULES: Final = tuple(
+    name for name, rules in PRESETS.items() if rules.scoring is Scoring.AREA and not rules.has_button
+)
+"""Rule sets under which the area on the board is the result; a game with a button could not be learned from."""
 
 LIMITS: Final = ("samples", "minutes", "threads", "validations", "checkpoint_minutes", "device")
 """Fields of `Learning` in which a resumed run may differ from its beginning."""

@@ -98,6 +98,7 @@ def run_value(
         run.out / GAMES,
         settings.games,
         lambda rng: value_games(players[0], players[1], board, game, rng),
+        terms=game,
         seed=learning.seed,
         bar=run.bar,
         is_stopped=run.is_stopped,

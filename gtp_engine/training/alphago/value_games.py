@@ -9,7 +9,7 @@ Games are stored in shards (`experience`) named by seed and number; a folder wit
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -17,15 +17,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import counted
+from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.experience import Collector, Episode, read_episodes, write_episodes
 from gtp_engine.training.alphago.policy_rows import SwitchedRows, UniformRows
-from gtp_engine.training.alphago.stage_settings import GameSettings
+from gtp_engine.training.alphago.stage_settings import AREA_RULES, GameSettings
 from gtp_engine.training.alphago.torch_games import plan_of
 
 SHARD_GAMES: Final = 512
@@ -99,6 +100,7 @@ def fill_folder(
     games: int,
     play: Callable[[np.random.Generator], Iterator[Episode]],
     *,
+    terms: GameSettings,
     seed: int,
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
@@ -106,9 +108,11 @@ def fill_folder(
     """Return the first `games` games of a folder, after playing those that it lacks; fewer if `is_stopped`.
 
     `play` yields games from a random generator, whose seed is the first from `seed` on above those in the folder.
+    Raises ConfigError if those have other rules or another komi than `terms`: the network knows neither.
     """
     folder.mkdir(parents=True, exist_ok=True)
     episodes = read_folder(folder)
+    _check_terms(episodes, terms, folder)
     first = max([seed, *(int(found[1]) + 1 for found in _shards(folder))])
     played, numbers = play(np.random.default_rng(first)), count()
     shard: list[Episode] = []
@@ -122,6 +126,21 @@ def fill_folder(
     if shard:
         write_episodes(folder / f"{first}-{next(numbers):05}.npz", shard)
     return read_folder(folder)[:games]
+
+
+def _check_terms(episodes: Sequence[Episode], terms: GameSettings, folder: Path) -> None:
+    """Raise ConfigError if games have other rules, or another komi, than `terms`."""
+    wanted = PRESETS[terms.rules]
+    for game in (episode.game for episode in episodes):
+        if game.rules != wanted or game.komi != terms.komi:
+            names = [name for name in AREA_RULES if PRESETS[name] == game.rules] or ["other"]
+            raise ConfigError(
+                problem(
+                    f"the games in {shown_path(folder)} have {names[0]} rules and komi {game.komi:g}",
+                    expected=f"{terms.rules} rules and komi {terms.komi:g}",
+                    advice="give the settings that they were played with, or another folder",
+                )
+            )
 
 
 def read_folder(folder: Path) -> list[Episode]:

@@ -14,6 +14,7 @@ from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
 from gtp_engine.config.network import NetworkConfig
+from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.from_game import conditions_of, write_game
@@ -116,12 +117,13 @@ def test_samples_have_the_perspective_of_the_side_to_move() -> None:
 def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
     player = favourite(5, "favourite")
 
-    def fill(games: int, stop: bool = False) -> int:
+    def fill(games: int, stop: bool = False, terms: GameSettings = GAME) -> int:
         with ProgressBar() as bar:
             found = fill_folder(
                 tmp_path,
                 games,
                 lambda rng: value_games(player, player, (4, 4), GAME, rng),
+                terms=terms,
                 seed=1,
                 bar=bar,
                 is_stopped=lambda: stop,
@@ -132,6 +134,16 @@ def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1-00000.npz", "2-00000.npz"]
     names = [episode.game.name for episode in read_folder(tmp_path)]
     assert len(set(names)) == 9 and names[5] == "2-00000-0"
+    for changes, wanted in (({"komi": 7.5}, "chinese rules and komi 7.5"), ({"rules": "nz"}, "nz rules and komi 0.5")):
+        message = f"have chinese rules and komi 0.5: expected {wanted}; give the settings that they were played with"
+        with pytest.raises(ConfigError, match=message):
+            fill(9, terms=replace(GAME, **changes))
+
+
+def test_rules_whose_games_cannot_be_learned_from_are_no_choice() -> None:
+    """Of a game with a button, which the value network found out after all of them had been played."""
+    with pytest.raises(ConfigError, match=r"games\.rules"):
+        GameSettings(rules="aga-button")
 
 
 def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path: Path) -> None:
