@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.network_files import is_katago_file
@@ -51,6 +52,7 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
     """
     if config.init is not None:
         module = module_of_file(config.init)
+        module.follow_rules()
         for output in _drop_unlabelled(module, facts):
             log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
         return module
@@ -100,12 +102,19 @@ def module_of_file(path: Path) -> NetworkModule:
     if path.suffix == ".onnx":
         return NetworkModule(read_onnx(path))
     if is_katago_file(path):
-        return NetworkModule(load_network(path))
+        return NetworkModule(_without_profile(load_network(path), path))
     raise ModelError(
         problem(
             f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
         )
     )
+
+
+def _without_profile(network: Network, path: Path) -> Network:
+    """Return a network; raises ModelError if it imitates people, whose profile is no input of a module."""
+    if network.trunk.from_profile is not None:
+        raise ModelError(problem(f"network {shown(path.name)} imitates people", expected="one without their profile"))
+    return network
 
 
 def size_of_file(path: Path) -> str:

@@ -83,6 +83,10 @@ class NetworkModule(nn.Module):
         self.value.keep_misc(PLAIN.misc)
         self._network = replace(self._network, version=PLAIN.version)
 
+    def follow_rules(self) -> None:
+        """Have the areas of the inputs follow the rules from now on, as those of all data do (`labels.Labeller`)."""
+        self._network = replace(self._network, suicide_area=False)
+
     def describe(self) -> Network:
         """Return the network with the current weights."""
         return replace(

@@ -8,7 +8,7 @@ import pytest
 from nn.katago_files import NetworkFile
 from shared_files import shared_file
 from training.needs_torch import torch
-from training.toy import run, tiny_module
+from training.toy import run, tiny_config, tiny_module
 
 from gtp_engine.config.network import NetworkConfig
 from gtp_engine.errors import ModelError
@@ -27,7 +27,7 @@ from gtp_engine.training.distillation.export import check_file, export_network, 
 from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.losses import predictions_of
 from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
-from gtp_engine.training.distillation.start import module_of_file
+from gtp_engine.training.distillation.start import facts_of, first_module, module_of_file
 from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.architecture import PROPERTY
 from gtp_engine.training.nets.network_module import NetworkModule
@@ -174,6 +174,23 @@ def test_what_training_can_begin_with(tmp_path: Path) -> None:
         module_of_file(tmp_path / "net.txt2")
     with pytest.raises(ModelError, match="cannot be read"):
         module_of_file(tmp_path / "net.onnx")
+
+
+def test_networks_that_imitate_people_are_refused(tmp_path: Path) -> None:
+    """A module has no place for their profile, and left it out."""
+    path = tmp_path / "human.bin.gz"
+    path.write_bytes(NetworkFile(15, human=1).bytes(gzipped=True))
+    with pytest.raises(ModelError, match=r"network 'human.bin.gz' imitates people: expected one without"):
+        module_of_file(path)
+
+
+def test_areas_of_the_inputs_follow_the_rules_in_training(tmp_path: Path) -> None:
+    """Shards are encoded so; a network that began as one of KataGo's with other inputs said that it still has them."""
+    init = tmp_path / "first.bin.gz"
+    init.write_bytes(NetworkFile(17, suicide_area=1).bytes(gzipped=True))
+    config = tiny_config(tmp_path, init=init)
+    module = first_module(config, facts_of(config.data / "train"), print)
+    assert module_of_file(init).network.suicide_area and not module.describe().suicide_area
 
 
 def test_random_positions_have_the_requested_number() -> None:
