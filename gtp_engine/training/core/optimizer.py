@@ -25,6 +25,9 @@ _BETAS: Final = (0.9, 0.99)
 _RMS_OF_ADAM: Final = 0.2
 """Root mean square of Adam's steps, which "match_rms_adamw" of torch.optim.Muon gives to those of Muon."""
 
+_WEIGHT_DIMENSIONS: Final = (2, 4)
+"""Of matrices and filters; the frequencies of a transformer's rotation have 3, and are no linear map."""
+
 _MEAN_GRADIENT: Final = "momentum_buffer"
 """The name that torch.optim.Muon has for it."""
 
@@ -32,13 +35,14 @@ _MEAN_GRADIENT: Final = "momentum_buffer"
 class Optimizer:
     """Steps of a module's weights along the gradients in its parameters; `kind` is one of `learning.OPTIMIZERS`.
 
-    `weight_decay` applies to filters and matrices, not to scales and biases.  The module must be on its device already.
+    `weight_decay` applies to filters and matrices, not to scales, biases and frequencies.  The module must be on its
+    device already.
     """
 
     def __init__(self, module: nn.Module, kind: str, weight_decay: float) -> None:
         parameters = list(module.parameters())
-        weights = [parameter for parameter in parameters if parameter.ndim > 1]
-        others = [parameter for parameter in parameters if parameter.ndim <= 1]
+        weights = [parameter for parameter in parameters if parameter.ndim in _WEIGHT_DIMENSIONS]
+        others = [parameter for parameter in parameters if parameter.ndim not in _WEIGHT_DIMENSIONS]
         self._matrices: list[tuple[nn.Parameter, nn.Parameter]] = []
         groups: list[dict[str, Any]] = [{"params": others, "weight_decay": 0.0}]
         self._parts: list[torch.optim.Optimizer] = []
