@@ -238,6 +238,9 @@ def shard_length(path: Path) -> int:
     try:
         with zipfile.ZipFile(path) as archive, archive.open("game.npy") as file:
             np.lib.format.read_magic(file)
-            return int(np.lib.format.read_array_header_1_0(file)[0][0])
+            count = int(np.lib.format.read_array_header_1_0(file)[0][0])
     except (OSError, *ZIP_DAMAGE) as error:
         raise ShardError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error
+    if count == 0:
+        raise ShardError(problem(f"shard {shown(path.name)} has no positions", advice="delete it"))
+    return count

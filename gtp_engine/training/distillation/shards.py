@@ -185,6 +185,9 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
         if isinstance(error, ShardError):
             raise
         raise _damaged(path, str(error)) from error
+    if _NAME.fullmatch(path.name) and parse_name(path)[:2] != (meta.width, meta.height):
+        given = f"shard {shown(path.name)} has positions on {meta.width}x{meta.height}"
+        raise ShardError(problem(given, expected="those on the board of its name", advice="delete it"))
     _check(path, samples, meta)
     return samples, meta
 

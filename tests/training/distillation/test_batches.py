@@ -195,6 +195,13 @@ def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, 
             read(path)
 
 
+def test_a_shard_without_positions_is_named(tmp_path: Path) -> None:
+    """A folder with nothing else was a division by zero."""
+    numbered(tmp_path, 5, 5, 0)
+    with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
+        stream(tmp_path)
+
+
 def test_a_folder_without_shards(tmp_path: Path) -> None:
     (tmp_path / "train").mkdir()
     with pytest.raises(ShardError, match="no shards in"):

@@ -126,6 +126,13 @@ def test_a_changed_byte_is_damage(path: Path) -> None:
         read_shard(path)
 
 
+def test_a_shard_of_another_board_than_its_name_is_refused(path: Path) -> None:
+    """Training took its board from the name, and reshaped what cannot be."""
+    other = path.rename(path.with_name("4x5-3-00000.npz"))
+    with pytest.raises(ShardError, match=r"'4x5-3-00000.npz' has positions on 5x4: expected those on the board of its"):
+        read_shard(other)
+
+
 def test_text_is_not_a_shard(path: Path) -> None:
     path.write_text("hello")
     with pytest.raises(ShardError, match="is damaged"):
