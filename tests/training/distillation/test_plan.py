@@ -31,7 +31,7 @@ from gtp_engine.training.distillation.plan.run_part import _Part, run_part
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.plan.speeds import TrainingSpeed, choose_training, main_boards
 from gtp_engine.training.distillation.plan.state import NetworkState, PlanState, read_state
-from gtp_engine.training.distillation.shards import bytes_of, is_of_player, read_shard, shard_paths
+from gtp_engine.training.distillation.shards import ShardError, bytes_of, is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
@@ -325,12 +325,27 @@ def test_games_end_where_there_is_no_room_for_more(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(f"{module}.TorchModel", lambda path, device: None)
     monkeypatch.setattr(f"{module}.generate", generate)
+    monkeypatch.setattr(f"{module}.open_folder", lambda *_: None)
     size = bytes_of({(5, 5): 100})
     assert generated(2 * size, 1 << 40) == [] and answers.pop() == [False, False, False]
     assert "because they fill the device's memory" in generated(size / 0.8, 1 << 40)[0]
     assert answers.pop() == [False, False, True]
     assert "50 positions, fewer than planned, because they fill the disk" in generated(2 * size, 1 << 20)[0]
     assert answers.pop() == [False, True, True]
+
+
+def test_a_damaged_shard_of_an_earlier_part_does_not_end_the_games(tmp_path: Path) -> None:
+    """It was taken for the end of the games, which the parts after it did not go on with once it was deleted."""
+    teacher = tmp_path / "teacher.onnx"
+    export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
+    data = write_data(tmp_path / "plan" / "data", (5, 5))
+    path = shard_paths(data / "train")[0]
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    path.write_bytes(content)
+    with Log() as log, pytest.raises(ShardError, match=r"'5x5-1-00000.npz' is damaged .*; delete it"):
+        run_part(MINIATURE, tmp_path / "plan", teacher, None, log, never)
+    assert not read_state(tmp_path / "plan", MINIATURE).generated
 
 
 def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(

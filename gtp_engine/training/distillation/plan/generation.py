@@ -32,9 +32,20 @@ class Generated(NamedTuple):
     positions_per_second: float
 
 
+def open_folder(settings: PlanSettings, folder: Path, teacher: TorchModel) -> DataFolder:
+    """Return the folder that positions go to, uncompressed; raises ShardError where it cannot be read or written."""
+    info = teacher.info
+    return DataFolder(
+        folder,
+        TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
+        least_seed=settings.seed,
+        settings=FolderSettings(held_out=settings.held_out, compressed=False),
+    )
+
+
 def generate(
     settings: PlanSettings,
-    folder: Path,
+    data: DataFolder,
     teacher: TorchModel,
     player: TorchModel | None,
     *,
@@ -42,18 +53,11 @@ def generate(
     meanwhile: Callable[[], None],
     bar: ProgressBar,
 ) -> Generated:
-    """Generate positions into `folder` until `is_enough`, which is asked every second about those of each board.
+    """Generate positions into `data` until `is_enough`, which is asked every second about those of each board.
 
-    `meanwhile` is called once, while the first worker compiles the kernels.  Shards are not compressed.  Raises
-    WorkerError; the positions so far are then in the folder.
+    `meanwhile` is called once, while the first worker compiles the kernels.  Raises WorkerError, and ShardError where a
+    shard cannot be written; the positions so far are then in the folder.
     """
-    info = teacher.info
-    data = DataFolder(
-        folder,
-        TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
-        least_seed=settings.seed,
-        settings=FolderSettings(held_out=settings.held_out, compressed=False),
-    )
     server = EvaluationServer([teacher] if player is None else [teacher, player])
     count = settings.workers or _WORKERS_OF_A_CORE * available_cores()
     workers = [_makers(server, settings, has_player=player is not None) for _ in range(count)]
@@ -62,7 +66,7 @@ def generate(
         shares,
         data.seed,
         settings.games,
-        planner=planner_for(knows_advantage=info.advantages),
+        planner=planner_for(knows_advantage=teacher.info.advantages),
         player_share=settings.player_share,
     )
 

@@ -19,7 +19,7 @@ from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.distillation.batches import Board, count_positions
 from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.plan.clock import PlanClock, most_samples
-from gtp_engine.training.distillation.plan.generation import generate
+from gtp_engine.training.distillation.plan.generation import generate, open_folder
 from gtp_engine.training.distillation.plan.learning import train
 from gtp_engine.training.distillation.plan.results import write_results
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
@@ -185,10 +185,11 @@ class _Part:
             state.generated = self._has_enough(positions.total()) or self._is_full(positions, memory)
             return state.generated or self._is_over
 
+        data = open_folder(settings, self._folder / _DATA, models[0])  # nothing has been reached if that fails
         try:
             found = generate(
                 settings,
-                self._folder / _DATA,
+                data,
                 models[0],
                 models[1] if player is not None else None,
                 is_enough=is_enough,
