@@ -37,7 +37,7 @@ from gtp_engine.training.core.curves import figure_panels
 from gtp_engine.training.core.data_parallel import threads_on
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.gradients import ParallelGradients
-from gtp_engine.training.core.learning import check_same
+from gtp_engine.training.core.learning import check_same, longest_gradient
 from gtp_engine.training.core.observers import Figures, format_figures
 from gtp_engine.training.core.reporting import Curves
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
@@ -150,7 +150,7 @@ class Reinforcement:
                     summed.add_(parameter.grad, alpha=share)
         for summed, parameter in zip(sums, parameters, strict=True):
             parameter.grad = summed
-        torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip)
+        torch.nn.utils.clip_grad_norm_(parameters, longest_gradient(self.settings.clip))
         self._optimizer.step()
         loss, entropy = means.tolist()
         return loss, entropy

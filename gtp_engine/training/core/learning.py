@@ -32,7 +32,7 @@ class Learning(Section, name="learning"):
     final_rate: float = option(0.01, "Share of the learning rate that is left at the end.", low=0, high=1)
     warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", low=0, high=0.99)
     weight_decay: float = option(0.02, "Weight decay of filters and matrices, times the learning rate.", low=0)
-    clip: float = option(1.0, "Largest norm of the gradient; a longer one is scaled down to it.", low=0)
+    clip: float = option(1.0, "Largest norm of the gradient; a longer one is scaled down to it. 0: no limit.", low=0)
     average_steps: int = option(500, "Steps that the average of the weights covers, which is exported.", low=1)
     seed: int = option(1, "Seed of the weights and of the order of positions.", low=0)
     precision: str = option("auto", "Number format of convolutions and products.", choices=PRECISIONS)
@@ -81,6 +81,11 @@ def check_same(before: dict[str, Any], now: dict[str, Any], *, free: tuple[str, 
                     advice="give these, or another folder",
                 )
             )
+
+
+def longest_gradient(clip: float) -> float:
+    """Return the norm to which longer gradients are scaled down, for an option `clip`."""
+    return clip or math.inf
 
 
 def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float) -> float:

@@ -23,7 +23,7 @@ from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
 from gtp_engine.training.core.data_parallel import threads_on
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.core.gradients import ParallelGradients, Splittable
-from gtp_engine.training.core.learning import Learning
+from gtp_engine.training.core.learning import Learning, longest_gradient
 from gtp_engine.training.core.observers import Figures, Observer, Progress, Validation
 from gtp_engine.training.core.optimizer import Optimizer
 from gtp_engine.training.core.prefetch import Prefetch, Stream
@@ -172,7 +172,7 @@ class TrainingLoop(Generic[Module, Positions]):
         batch, place = next(stream)
         gradients.count_statistics(self._task.counts_statistics(self.fraction))
         figures = gradients.write(batch)
-        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip)
+        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), longest_gradient(self._learning.clip))
         self._optimizer.step(self._learning.rate(self.fraction))
         self.steps += 1
         self.samples += len(batch.planes)

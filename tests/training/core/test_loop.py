@@ -119,6 +119,13 @@ def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
     assert sorted(path.name for path in config.out.iterdir()) == [FILE_NAME]
 
 
+def test_gradients_may_have_any_length(tmp_path: Path) -> None:
+    """With 0 for no limit, as elsewhere: it scaled all of them to nothing, and a run learned nothing."""
+    runs = [train(tiny_config(tmp_path / str(clip), samples=3 * 16, clip=clip))[0] for clip in (0.0, 1e30)]
+    first, second = (run.module.state_dict() for run in runs)
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
 def test_the_learning_rate_rises_and_falls() -> None:
     learning = Learning(samples=1, warm_up=0.1, final_rate=0.05, learning_rate=1.0)
     rates = [learning.rate(i / 100) for i in range(101)]
