@@ -96,6 +96,7 @@ class FolderSettings:
 class DataFolder:
     """Takes blocks and writes shards; `close` writes what is left.
 
+    `teachers` are the networks that labelled the shards found at the beginning, names by hash.
     `seed` is the first unused one from `least_seed` on.  `kept` counts the positions of each board, those found at the
     beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be read or
     written.
@@ -105,6 +106,7 @@ class DataFolder:
         self, folder: Path, teacher: TeacherInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
     ) -> None:
         self.kept: Final[Counter[Board]] = Counter()
+        self.teachers: Final[dict[str, str]] = {}
         self.duplicates = 0
         self._folder: Final = folder
         self._teacher: Final = teacher
@@ -149,6 +151,7 @@ class DataFolder:
                 samples, meta = read_shard(path)
                 self._seen.add(input_keys(samples))
                 self.kept[meta.width, meta.height] += samples.count
+                self.teachers[meta.teacher_sha256] = meta.teacher
                 seeds.append(parse_name(path).seed)
         return max(seeds)
 

@@ -283,6 +283,25 @@ def test_a_plan_goes_on_with_its_own_settings(tmp_path: Path) -> None:
         read_state(tmp_path, MINIATURE)
 
 
+def test_a_plan_goes_on_with_its_teacher_and_its_first_network(tmp_path: Path) -> None:
+    """Labels of two teachers were mixed, and a network began anew where --init was forgotten, without a word."""
+    teacher = tmp_path / "teacher.onnx"
+    export_network(tiny_module(), teacher, name="second", origin="", terms="")
+    write_data(tmp_path / "data", (5, 5))
+    with Log() as log, pytest.raises(ConfigError, match="teacher second: expected counter of stones, by which"):
+        run_part(MINIATURE, tmp_path, teacher, None, log, never)
+    for begun, now, message in (
+        (teacher, None, "no --init: expected the file that the plan began with; give the same command"),
+        (None, teacher, r"--init '.*teacher.onnx': expected none, as the plan began without"),
+        (teacher, tmp_path / "plan.json", r"--init '.*plan.json': expected the file that"),
+    ):
+        state = PlanState({})
+        state.check_init(begun)
+        state.check_init(begun)
+        with pytest.raises(ConfigError, match=message):
+            state.check_init(now)
+
+
 def test_batches_are_halved_until_memory_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
     def speed(shape: Shape, *_: object, batch: int, compiled: bool, seconds: float) -> float:
         if compiled:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.varied_plans import planner_for
@@ -33,14 +34,27 @@ class Generated(NamedTuple):
 
 
 def open_folder(settings: PlanSettings, folder: Path, teacher: TorchModel) -> DataFolder:
-    """Return the folder that positions go to, uncompressed; raises ShardError where it cannot be read or written."""
+    """Return the folder that positions go to, uncompressed.
+
+    Raises ShardError where it cannot be read or written, and ConfigError if another teacher labelled its positions.
+    """
     info = teacher.info
-    return DataFolder(
+    data = DataFolder(
         folder,
         TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
         least_seed=settings.seed,
         settings=FolderSettings(held_out=settings.held_out, compressed=False),
     )
+    others = [name for digest, name in data.teachers.items() if digest != info.source_sha256]
+    if others:
+        raise ConfigError(
+            problem(
+                f"teacher {info.name}",
+                expected=f"{others[0]}, by which the positions in {shown_path(folder)} were labelled",
+                advice="give that file, or another folder",
+            )
+        )
+    return data
 
 
 def generate(

@@ -117,6 +117,7 @@ class _Part:
                     expected=f"one of the planned sizes, {settings.networks}",
                 )
             )
+        state.check_init(init)
         self._only_trains = state.generated  # until training begins, whose time is then that of a start
 
     @property

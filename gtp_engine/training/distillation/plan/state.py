@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import replacing, sha256_of
 from gtp_engine.training.core.learning import check_same
 from gtp_engine.training.core.writing import writing
 from gtp_engine.training.distillation.plan.settings import PlanSettings
@@ -50,10 +50,24 @@ class PlanState:
     networks: dict[str, NetworkState] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What did not go as planned."""
+    init: str | None = None
+    """Hash of the file that a network begins with, "" without one; None until a part has begun."""
 
     def network(self, title: str) -> NetworkState:
         """Return the state of a network by its size."""
         return self.networks.setdefault(title, NetworkState())
+
+    def check_init(self, init: Path | None) -> None:
+        """Record the file that a network begins with; raises ConfigError if an earlier part had another one, or none.
+
+        A network that is still to begin would silently begin otherwise.
+        """
+        digest = "" if init is None else sha256_of(init)
+        if self.init not in (None, digest):
+            given = "no --init" if init is None else f"--init {shown_path(init)}"
+            expected = "the file that the plan began with" if self.init else "none, as the plan began without"
+            raise ConfigError(problem(given, expected=expected, advice="give the same command, or another folder"))
+        self.init = digest
 
     def write(self, folder: Path) -> None:
         """Write the state, replacing an older one; raises ConfigError if that is impossible."""
