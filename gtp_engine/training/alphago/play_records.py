@@ -28,18 +28,24 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, 
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf
 from gtp_engine.sgf.values import VOID
+from gtp_engine.training.alphago.game_records import RecordsError
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
 from gtp_engine.training.alphago.stage_settings import RecordSettings
 from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.writing import writing
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
 
 
 class RecordFolder:
-    """A growing folder of records; `seed` is the first seed from `least_seed` on that is above those of its records."""
+    """A growing folder of records; `seed` is the first seed from `least_seed` on that is above those of its records.
+
+    Raises RecordsError where nothing can be written.
+    """
 
     def __init__(self, path: Path, *, least_seed: int = 1) -> None:
-        path.mkdir(parents=True, exist_ok=True)
+        with writing(path, RecordsError, "records to"):
+            path.mkdir(parents=True, exist_ok=True)
         names = [found for entry in path.iterdir() if (found := _NAME.fullmatch(entry.name))]
         self.count = len(names)
         self.seed: Final = max([least_seed, *(int(name[1]) + 1 for name in names)])
@@ -49,7 +55,7 @@ class RecordFolder:
         """Write a game that `player` played against itself; the file gets its name once it is complete."""
         path = self._path / f"{self.seed}-{played.number:06}.sgf"
         text = format_sgf(played.game, black_name=player, white_name=player, result=result)
-        with replacing(path) as unfinished:
+        with writing(path, RecordsError, "record"), replacing(path) as unfinished:
             unfinished.write_text(text + "\n", encoding="utf-8")
         self.count += 1
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.errors import counted
+from gtp_engine.errors import ModelError, counted
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
@@ -47,6 +47,7 @@ from gtp_engine.training.core.observers import Figures, format_figures
 from gtp_engine.training.core.reporting import Curves
 from gtp_engine.training.core.run_log import FILE_NAME as LOG
 from gtp_engine.training.core.run_log import RunLog, read_log
+from gtp_engine.training.core.writing import writing
 
 KIND: Final = "rollout policy"
 """The kind of its checkpoints."""
@@ -146,7 +147,8 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
     policy = replace(trainer.policy(), name=run.name or NAME, origin=origin, license=run.terms)
-    write_linear_policy(run.out / FILE_NAME, policy)
+    with writing(run.out / FILE_NAME, ModelError, "rollout policy"):
+        write_linear_policy(run.out / FILE_NAME, policy)
     run.bar.log(f"Written: {run.out / FILE_NAME}")
     return run.out / FILE_NAME
 

@@ -4,10 +4,12 @@ import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gtp_engine.errors import ConfigError
 from gtp_engine.machine import available_cores
 from gtp_engine.streams import write_log
 from gtp_engine.training.alphago.round_robin import MatchTerms, match_steps, players_of, report_of
-from gtp_engine.training.core.command_chain import ENGINE, Step, carry_out_all
+from gtp_engine.training.core.command_chain import ENGINE, Step, carry_out_all, make_folder
+from gtp_engine.training.core.writing import writing
 
 NETWORK: Final = "network"
 TABLE: Final = "table.md"
@@ -63,23 +65,26 @@ MINI: Final = Plan(
 def run_chain(plan: Plan, folder: Path, teacher: Path, terms: str = "") -> int:
     """Train the networks, play the matches and write the table; return the exit status of a command that fails, or 0.
 
-    Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.
+    Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.  Raises
+    ConfigError where files cannot be written.
     """
     gnugo = shutil.which("gnugo")
     if gnugo is None:
         write_log("GNU Go is not on the PATH; the table will not include it.")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if status := carry_out_all(training_steps(plan, folder, teacher, terms)):
         return status
     network, matches = folder / NETWORK, folder / "matches"
-    network.mkdir(exist_ok=True)
-    for product in _PRODUCTS:
-        shutil.copy2(folder / product, network)
+    with writing(network, ConfigError, "networks to"):
+        network.mkdir(exist_ok=True)
+        for product in _PRODUCTS:
+            shutil.copy2(folder / product, network)
     players = players_of(network, plan.seconds, gnugo)
     match_terms = MatchTerms(plan.size, plan.games, plan.seconds)
     if status := carry_out_all(match_steps(players, match_terms, matches, parallel=available_cores())):
         return status
-    (folder / TABLE).write_text(report_of(players, match_terms, matches) + "\n", encoding="utf-8")
+    with writing(folder / TABLE, ConfigError, "table"):
+        (folder / TABLE).write_text(report_of(players, match_terms, matches) + "\n", encoding="utf-8")
     return 0
 
 

@@ -25,9 +25,11 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.alphago.experience import Collector, Episode, read_episodes, write_episodes
+from gtp_engine.training.alphago.game_records import RecordsError
 from gtp_engine.training.alphago.policy_rows import SwitchedRows, UniformRows
 from gtp_engine.training.alphago.stage_settings import AREA_RULES, GameSettings
 from gtp_engine.training.alphago.torch_games import plan_of
+from gtp_engine.training.core.writing import writing
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""
@@ -110,7 +112,8 @@ def fill_folder(
     `play` yields games from a random generator, whose seed is the first from `seed` on above those in the folder.
     Raises ConfigError if those have other rules or another komi than `terms`: the network knows neither.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder, RecordsError, "games to"):
+        folder.mkdir(parents=True, exist_ok=True)
     episodes = read_folder(folder)
     _check_terms(episodes, terms, folder)
     first = max([seed, *(int(found[1]) + 1 for found in _shards(folder))])

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
 
+from gtp_engine.errors import ConfigError
 from gtp_engine.streams import write_log
+from gtp_engine.training.core.writing import writing
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
@@ -42,6 +44,12 @@ class Step(NamedTuple):
 def engine_command(*arguments: object) -> str:
     """Return the command line of the engine with these arguments, as text for a match."""
     return shlex.join([*ENGINE, *map(str, arguments)])
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder of a chain if need be; raises ConfigError if that is impossible."""
+    with writing(folder, ConfigError, "a chain to"):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def carry_out(step: Step, number: str) -> int:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from selfplay.test_policy_games import ScriptedRows
 
@@ -12,7 +13,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame
-from gtp_engine.training.alphago.game_records import read_games
+from gtp_engine.training.alphago.game_records import RecordsError, read_games
 from gtp_engine.training.alphago.play_records import (
     RecordFolder,
     load_player,
@@ -53,6 +54,17 @@ def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> Non
 
 def test_a_run_can_be_stopped(tmp_path: Path) -> None:
     assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
+
+
+def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ended in a traceback."""
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordsError, match=r"cannot write records to '.*file': File exists; make room there, or name"):
+        RecordFolder(tmp_path / "file")
+    (tmp_path / "records").mkdir()
+    fill_disk_of(tmp_path / "records" / "game.part", monkeypatch)
+    with pytest.raises(RecordsError, match=r"cannot write record '.*\.sgf': No space left on device"):
+        play(tmp_path / "records")
 
 
 def test_decided_games_end_by_resignation_if_requested(tmp_path: Path) -> None:

@@ -188,6 +188,15 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(tmp_path: Path, monkeyp
     assert target is not None and target.exists() and not (tmp_path / "curves.png").exists()
 
 
+def test_a_policy_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """It ended in a traceback; the checkpoint is there, and the same command writes it later."""
+    (tmp_path / FILE_NAME).mkdir()
+    message = r"cannot write rollout policy '.*\.npz': Is a directory; make room there, or name another folder"
+    with ProgressBar() as bar, pytest.raises(ModelError, match=message):
+        run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
+    assert (tmp_path / CHECKPOINT).exists()
+
+
 def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
     games = planted_games()[:60]
     with ProgressBar() as bar:

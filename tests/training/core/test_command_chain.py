@@ -11,12 +11,23 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound
+from click.testing import CliRunner
 
+from gtp_engine.cli import cli
 from gtp_engine.training.core.command_chain import Step, carry_out_all, engine_command
 
 
 def writes(path: Path, text: str) -> tuple[object, ...]:
     return sys.executable, "-c", f"open({str(path)!r}, 'a').write({text!r})"
+
+
+@pytest.mark.parametrize("group", ["train", "alphago"])
+def test_a_chain_whose_folder_cannot_be_made_says_so(tmp_path: Path, group: str) -> None:
+    pytest.importorskip("torch", reason="training needs PyTorch")
+    (tmp_path / "file").touch()
+    found = CliRunner().invoke(cli, [group, "chain", str(tmp_path / "file" / "chain")])
+    assert found.exit_code == 2 and found.stderr.splitlines()[-1].startswith("Error: cannot write a chain to '")
+    assert found.stderr.endswith("file/chain': Not a directory; make room there, or name another folder\n")
 
 
 def test_commands_run_in_order_and_products_are_built_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
