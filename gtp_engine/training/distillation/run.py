@@ -54,14 +54,20 @@ def export_run(
     `name` is by default the run's.
     """
     checkpoint = read_checkpoint(folder)
-    module = module_of_checkpoint(checkpoint)
-    name = name or config_of(checkpoint).name or module.network.name
+    module, config = module_of_checkpoint(checkpoint), config_of(checkpoint)
+    name = name or config.name or module.network.name
     target = target or folder / f"{name}.onnx"
-    teacher = checkpoint.settings["teacher"]
-    origin = origin or f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}"
+    origin = origin or _origin(checkpoint, config)
     advantages = bool(checkpoint.settings.get("advantages"))
     export_network(module, target, name=name, origin=origin, terms=terms, advantages=advantages)
     return target
+
+
+def _origin(checkpoint: Checkpoint, config: TrainConfig) -> str:
+    """Return where the weights of a run are from, the network included that it began with, whose terms may bind it."""
+    began = "" if config.init is None else f", beginning with {config.init.name}"
+    teacher = checkpoint.settings["teacher"]
+    return f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}{began}"
 
 
 def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[ValidationSet, Agreement]:

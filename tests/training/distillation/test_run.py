@@ -26,6 +26,7 @@ from gtp_engine.training.core.observers import Progress
 from gtp_engine.training.core.run_log import RunLog, read_log
 from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.plan.learning import _continued
 from gtp_engine.training.distillation.run import export_run, run_training
 from gtp_engine.training.distillation.shards import read_shard, shard_paths, write_shard
 from gtp_engine.training.distillation.start import KIND, facts_of, first_module, module_of_file
@@ -242,6 +243,21 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     assert found.stdout == f"Written: {tmp_path / 'net.onnx'}\n" and (tmp_path / "net.onnx").exists(), found.stderr
     table = run("validate", tmp_path / "net.onnx", data).stdout.splitlines()
     assert table[0].startswith("| board | positions |") and table[2].startswith("| 5×5 | ") and len(table) == 3
+
+
+def test_a_network_names_the_one_that_it_began_with(tmp_path: Path) -> None:
+    """Its terms may bind what was trained on from it; a plan forgot it besides in the part after."""
+    init = tmp_path / "first.onnx"
+    export_network(tiny_module(), init, name="first", origin="", terms="")
+    config = tiny_config(tmp_path, name="second", samples=16, init=init)
+    with ProgressBar() as bar:
+        run_training(config, bar, never)
+    origin = read_info(config.out / "second.onnx").origin
+    assert (
+        origin
+        == "trained by Tengen on 16 samples of positions labelled by counter of stones, beginning with first.onnx"
+    )
+    assert _continued(replace(config, init=None), read_checkpoint(config.out)).init == init
 
 
 @pytest.mark.parametrize("command", ["resume", "export"])

@@ -111,9 +111,9 @@ def _config(
 
 
 def _continued(config: TrainConfig, checkpoint: Checkpoint) -> TrainConfig:
-    """Return the run of a checkpoint with the length and the batches of `config`."""
+    """Return the run of a checkpoint, and what it began with, with the length and the batches of `config`."""
     before = config_of(checkpoint)
     if before.shape != config.shape:
         raise TrainingError(problem(f"a checkpoint of {before.shape.title}", expected=config.shape.title))
     minutes = checkpoint.seconds / 60 + config.learning.minutes
-    return replace(config, learning=replace(config.learning, minutes=minutes))
+    return replace(config, init=before.init, learning=replace(config.learning, minutes=minutes))
