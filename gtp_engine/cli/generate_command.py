@@ -2,14 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import INTERRUPTED
-from gtp_engine.cli.settings_options import settings_of, settings_options
-from gtp_engine.training.distillation.generate_settings import GenerateSettings
+from gtp_engine.cli.settings_options import refuse_unused, settings_of, settings_options
+from gtp_engine.training.distillation.generate_settings import OF_PLAYER, GenerateSettings
+
+_OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "player", *OF_PLAYER)
+"""Settings of games that are played."""
 
 _HELP = """Generate labelled positions for training, as shards in FOLDER.
 
@@ -40,8 +43,10 @@ The format of a shard is described in gtp_engine/training/distillation/shards.py
 def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any) -> None:
     """Generate the data and print what was done."""
     settings = settings_of(GenerateSettings, flags)
-    if records is not None and settings.player is not None:
-        raise click.UsageError("--player plays games, and --sgf takes those of the records: give one of the two.")
+    if records is not None:
+        refuse_unused(settings, _OF_GAMES, "with --sgf, which labels recorded games")
+    elif settings.player is None:
+        refuse_unused(settings, OF_PLAYER, "without --player")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.stopping import stop_on_signals
     from gtp_engine.training.distillation.generate import generate

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import click
+
 from gtp_engine.cli.config_options import ConfigOption, add_parameter, parameter_name, value_text
 from gtp_engine.config.option import Section, section_options
 
@@ -48,6 +50,16 @@ def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, 
         if value is not None:
             given[option.name] = option.parse(value_text(value))
     return given
+
+
+def refuse_unused(settings: Section, names: Sequence[str], why: str) -> None:
+    """Raise UsageError if a field in `names` has another value than its default; `why` says what it has no effect for.
+
+    For flags that mean nothing beside others, which the caller looks at.
+    """
+    for option in section_options(type(settings)):
+        if option.name in names and getattr(settings, option.name) != option.default:
+            raise click.UsageError(f"{option.flag} has no effect {why}: leave it out.")
 
 
 def settings_of(settings: type[S], flags: dict[str, Any]) -> S:

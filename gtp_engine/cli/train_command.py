@@ -10,9 +10,10 @@ import click
 
 from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.settings_options import given_settings, settings_of, settings_options
+from gtp_engine.cli.settings_options import given_settings, refuse_unused, settings_of, settings_options
 from gtp_engine.errors import counted
 from gtp_engine.training.core.requirements import check_torch
+from gtp_engine.training.distillation.generate_settings import OF_PLAYER
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.shape import Shape
@@ -169,6 +170,8 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
     began = time.monotonic()
     check_torch()
     settings = settings_of(PlanSettings, flags | ({"plan__device": "cuda"} if gpu else {}))
+    if player is None:
+        refuse_unused(settings, OF_PLAYER, "without --player")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.stopping import stop_on_signals
     from gtp_engine.training.distillation.plan.run_part import run_part

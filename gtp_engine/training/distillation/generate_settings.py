@@ -7,6 +7,8 @@ from gtp_engine.config.option import Section, option
 
 MOST_WORKERS: Final = 4096
 MOST_SEEDS: Final = 1 << 18
+OF_PLAYER: Final = ("player_share", "visits")
+"""Settings that mean nothing without a player."""
 _LEAST_MINUTES: Final = 1e-6
 
 
