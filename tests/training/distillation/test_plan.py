@@ -228,6 +228,36 @@ def test_nothing_begins_in_a_part_that_it_would_not_end_in(tmp_path: Path, monke
     assert begin.trained == ["b1c6"] * 3
 
 
+def test_a_part_that_is_interrupted_measures_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling the teacher and trying batches of every network took minutes after Ctrl-C."""
+    module, measured = "gtp_engine.training.distillation.plan.run_part", []
+
+    def generate(*_: object, is_enough: Callable[..., bool], meanwhile: Callable[[], None], **__: object) -> Generated:
+        meanwhile()
+        assert is_enough(Counter({(5, 5): 100}))
+        return Generated(100, 1.0)
+
+    def choose(shape: Shape, *_: object, **__: object) -> TrainingSpeed:
+        measured.append(shape.title)
+        return TrainingSpeed(16, False, 100.0)
+
+    for name, function in (
+        ("TorchModel", lambda path, device: None),
+        ("open_folder", lambda *_: None),
+        ("generate", generate),
+        ("compile_teacher", lambda *_, **__: measured.append("teacher")),
+        ("choose_training", choose),
+    ):
+        monkeypatch.setattr(f"{module}.{name}", function)
+    for count, expected in enumerate(([], ["teacher"], ["teacher", "b1c6"])):
+        measured.clear()
+        state = read_state(tmp_path, MINIATURE)
+        with Log() as log:
+            part = _Part(MINIATURE, tmp_path, state, clock(100.0), log, lambda count=count: len(measured) == count)
+            part._generate(tmp_path, None)
+        assert measured == expected and not state.generated
+
+
 def test_a_part_that_is_over_does_not_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = Beginning(tmp_path, monkeypatch, choosing=400.0)
     begin(200.0)

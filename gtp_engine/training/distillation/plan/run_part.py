@@ -215,6 +215,8 @@ class _Part:
     def _has_enough(self, positions: int, *, repeats: float = 1.0) -> bool:
         """Return whether that is enough for training, which may see each `repeats` times as often as planned."""
         runs = [(planned.samples, self._state.network(planned.shape.title).speed) for planned in self._networks]
+        if not all(speed for _, speed in runs):  # the part was over before they were measured
+            return False
         samples = most_samples(runs, self._clock.training_left(self._startup))
         return positions > 0 and positions * repeats * self._settings.epochs >= samples
 
@@ -231,7 +233,12 @@ class _Part:
         return False
 
     def _measure(self, teacher: TorchModel) -> None:
-        """Measure what the time is divided by; compiling the teacher is worth its time before any games are played."""
+        """Measure what the time is divided by; compiling the teacher is worth its time before any games are played.
+
+        What a part that is over has not measured, the next one does.
+        """
+        if self._is_over:
+            return
         compile_teacher(
             teacher,
             self._shares,
@@ -241,7 +248,7 @@ class _Part:
             log=self._log,
         )
         for planned in self._networks:
-            if not self._state.network(planned.shape.title).speed:
+            if not self._state.network(planned.shape.title).speed and not self._is_over:
                 self._choose_training(planned, compiled="off")
 
     @property
