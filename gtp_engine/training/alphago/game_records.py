@@ -8,7 +8,6 @@ the passes that end a game are left out.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -20,11 +19,10 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.training.alphago.stage_settings import TEST_SHARE
-from gtp_engine.training.core.held_out import is_held_out
+from gtp_engine.training.core.held_out import is_held_out, number_of
 from gtp_engine.training.core.sgf_folder import Log, sgf_games
 
 _RESULT: Final = re.compile(r"\s*([BW])\+", re.IGNORECASE)
-_HASH_BYTES: Final = 8
 
 Item = TypeVar("Item")
 
@@ -94,8 +92,7 @@ def winner_of(result: str) -> int:
 
 def is_test(name: str, share: float = TEST_SHARE) -> bool:
     """Return whether the game of this name is held out for testing: about `share` of all, the same in every run."""
-    number = int.from_bytes(blake2b(name.encode(), digest_size=_HASH_BYTES).digest(), "little", signed=True)
-    return bool(is_held_out(np.array([number], dtype=np.int64), share)[0])
+    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
 
 
 def split_games(

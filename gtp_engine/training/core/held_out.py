@@ -1,14 +1,22 @@
 """Which games are held out of training, by a hash of their numbers: independent of their order and of each other."""
 
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+_HASH_BYTES: Final = 8
+
 _MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 """Multipliers of splitmix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
 2014; variant 13 of Stafford)."""
+
+
+def number_of(name: str) -> int:
+    """Return a number, int64, for the game of this name: the same in every run, and hardly ever that of another one."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=_HASH_BYTES).digest(), "little", signed=True)
 
 
 def is_held_out(games: NDArray[np.int64], share: float) -> NDArray[np.bool_]:

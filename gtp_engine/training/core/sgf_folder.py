@@ -14,8 +14,6 @@ Log = Callable[[str], None]
 class SgfGame(NamedTuple):
     """A game of a folder."""
 
-    number: int
-    """The index of its file among all files of the folder."""
     name: str
     """The path of its file below the folder, with slashes."""
     game: Game
@@ -30,7 +28,7 @@ def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
     """
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".sgf")
     usable = 0
-    for number, path in enumerate(paths):
+    for path in paths:
         try:
             record = parse_sgf(read_sgf_file(str(path)))
             game = record_to_game(record)
@@ -38,7 +36,7 @@ def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
             log(f"{path}: {error}")
             continue
         usable += 1
-        yield SgfGame(number, path.relative_to(folder).as_posix(), game, record.result or "")
+        yield SgfGame(path.relative_to(folder).as_posix(), game, record.result or "")
     if not usable:
         found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
         raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))

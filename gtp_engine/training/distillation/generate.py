@@ -167,7 +167,7 @@ def _blocks(
 ) -> Iterator[Iterator[Block | None]]:
     """Yield the blocks of the records, of a Ray cluster, or of processes on this machine."""
     if records is not None:
-        yield blocks_of_records(teacher(), records, batch=settings.batch, seed=seed, log=log)
+        yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
         return
     temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
     planner = planner_for(knows_advantage=teacher.info().knows_advantage)

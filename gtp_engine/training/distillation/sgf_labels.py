@@ -16,24 +16,30 @@ from gtp_engine.evaluation.positions import Conditions, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.training.core.held_out import number_of
 from gtp_engine.training.core.sgf_folder import Log, sgf_games
 from gtp_engine.training.distillation.game_variety import Board
-from gtp_engine.training.distillation.labelled_games import Block, first_game
+from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
+from gtp_engine.training.distillation.shards import PLAYER_GAME
+
+_RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
+"""The bits that the number of a recorded game may have."""
 
 
-def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, seed: int, log: Log) -> Iterator[Block]:
+def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, log: Log) -> Iterator[Block]:
     """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
-    A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The numbers of the games follow
-    from `seed`.  Raises SgfError if there is no usable file.
+    A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows
+    from the name of its file: where an interrupted run is gone on with, none comes to be held out that was trained on.
+    Raises SgfError if there is no usable file.
     """
     queues: dict[Board, _Queue] = {}
-    for number, _, game, _ in sgf_games(folder, log):
+    for name, game, _ in sgf_games(folder, log):
         board = (game.width, game.height)
         if board not in queues:
             queues[board] = _Queue(teacher, board, batch)
-        yield from queues[board].add_game(game, first_game(seed, 0) + number)
+        yield from queues[board].add_game(game, number_of(name) & _RECORD_NUMBERS)
     for queue in queues.values():
         yield from queue.flush()
 

@@ -15,9 +15,9 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.data_folder import input_keys
 from gtp_engine.training.distillation.game_variety import Board
-from gtp_engine.training.distillation.labelled_games import Block, first_game
+from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
-from gtp_engine.training.distillation.shards import Samples, join
+from gtp_engine.training.distillation.shards import Samples, is_of_player, join
 
 FAKE = GroupedRows(FakeEvaluator())
 
@@ -25,7 +25,7 @@ FAKE = GroupedRows(FakeEvaluator())
 def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None) -> dict[Board, Samples]:
     log = [].append if errors is None else errors.append
     parts: dict[Board, list[Samples]] = {}
-    for block in blocks_of_records(FAKE, folder, batch=batch, seed=5, log=log):
+    for block in blocks_of_records(FAKE, folder, batch=batch, log=log):
         parts.setdefault(block.board, []).append(block.samples)
     return {board: join(found) for board, found in parts.items()}
 
@@ -49,12 +49,22 @@ def test_every_position_of_a_record_is_labelled(tmp_path: Path) -> None:
     samples = samples_of(tmp_path)[5, 5]
     game = Game(5, 5, Rules.parse("japanese"), 3.5)
     assert input_keys(samples).tolist() == expected(game, "C3", "B4", "pass", "D2")
-    assert set(samples.game.tolist()) == {first_game(5, 0)}
+    (number,) = set(samples.game.tolist())
+    assert number > 0 and not is_of_player(samples.game).any()
+
+
+def test_a_game_keeps_its_number_when_its_folder_grows(tmp_path: Path) -> None:
+    """What was left of a game that a run had trained on when it was interrupted could be held out by the next run."""
+    write(tmp_path, "game.sgf", "(;SZ[5];B[cc])")
+    before = samples_of(tmp_path)[5, 5].game.tolist()
+    write(tmp_path, "a/new.sgf", "(;SZ[5];B[dd])")
+    after = samples_of(tmp_path)[5, 5].game.tolist()
+    assert after[2:] == before and before[0] not in after[:2]
 
 
 def test_labels_are_the_side_to_moves(tmp_path: Path) -> None:
     write(tmp_path, "game.sgf", "(;SZ[5];B[cc];W[bb])")
-    (block,) = blocks_of_records(BlackLeads(5), tmp_path, batch=8, seed=1, log=print)
+    (block,) = blocks_of_records(BlackLeads(5), tmp_path, batch=8, log=print)
     assert block.samples.value[:, 0].tolist() == pytest.approx([0.7, 0.2, 0.7], abs=1e-3)
     assert block.samples.score[:, 2].tolist() == [4, -4, 4]
 
@@ -72,7 +82,7 @@ def test_folders_are_searched_and_boards_kept_apart(tmp_path: Path) -> None:
 def test_batches_are_full_but_for_the_last(tmp_path: Path) -> None:
     for number in range(4):
         write(tmp_path, f"{number}.sgf", "(;SZ[5];B[cc];W[bb];B[dd];W[aa])")
-    blocks: list[Block] = list(blocks_of_records(FAKE, tmp_path, batch=8, seed=1, log=print))
+    blocks: list[Block] = list(blocks_of_records(FAKE, tmp_path, batch=8, log=print))
     assert [block.samples.count for block in blocks] == [8, 8, 4]
     games = np.concatenate([block.samples.game for block in blocks])
     assert np.unique(games, return_counts=True)[1].tolist() == [5, 5, 5, 5]
