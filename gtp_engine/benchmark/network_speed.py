@@ -1,7 +1,8 @@
 """Evaluations per second of a network by threads and batch size, and playouts per second of a search with it.
 
-Evaluations are of positions that are not cached, and include the encoding of features.  Playouts are from the empty
-board, with the best number of threads.
+Evaluations are of positions that are not cached, and include the encoding of features.  Playouts are in positions of a
+game that the network plays by its policy, with the best number of threads; those that reach a position which was
+evaluated before need no evaluation.
 """
 
 import statistics
@@ -21,10 +22,15 @@ from gtp_engine.search.limits import Limits
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
+    from gtp_engine.search.puct.puct_search import PuctSearch
 
 CPU_BATCHES: Final = (1, 2, 4, 8, 16)
 GPU_BATCHES: Final = (1, 8, 16, 32, 64, 128)
 """Batch sizes that are measured."""
+
+STAGES: Final = (0.06, 0.17, 0.28)
+"""Moves for each point of the board after which positions of a game are searched: 21, 61 and 101 on 19×19.  The empty
+board would flatter: in an opening the same moves in another order are most of the tree."""
 
 GOOD_ENOUGH: Final = 0.95
 """Share of the best playouts per second from which a smaller batch is recommended: it selects knowing more results."""
@@ -63,7 +69,7 @@ def measure_network(
     progress("Search with the network …")
     for batch in batches:
         evaluator = loaded(best, batch)
-        playouts[str(batch)] = _network_playouts_per_second(evaluator, Game(width, height), seconds, repeats)
+        playouts[str(batch)] = _network_playouts_per_second(evaluator, width, height, seconds, repeats)
         evaluator.close()
     enough = GOOD_ENOUGH * max(playouts.values())
     smallest = next(batch for batch in batches if playouts[str(batch)] >= enough)
@@ -94,17 +100,35 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
     return evaluated / (time.perf_counter() - started)
 
 
-def _network_playouts_per_second(evaluator: "NetworkEvaluator", game: Game, seconds: float, repeats: int) -> float:
-    """Return the median playouts per second of searches, each with a new tree and an empty cache."""
+def _network_playouts_per_second(
+    evaluator: "NetworkEvaluator", width: int, height: int, seconds: float, repeats: int
+) -> float:
+    """Return the median playouts per second of `repeats` rounds of searches, each with a new tree and an empty cache.
+
+    A round takes `seconds`, shared by the positions.
+    """
     from gtp_engine.search.puct.puct_search import PuctSearch
 
     search = PuctSearch(Config(), evaluator)
-    search.run(game, Limits(visits=1))  # loads the kernels
+    games = _positions_of_a_game(search, width, height)
+    limits = Limits(watcher=lambda progress: progress.seconds >= seconds / len(games))
     rates = []
     for _ in range(repeats):
-        search.clear()
-        evaluator.clear_cache()
-        report = search.run(game, Limits(watcher=lambda progress: progress.seconds >= seconds))
-        rates.append(report.playouts / report.seconds)
+        reports = []
+        for game in games:
+            search.clear()
+            evaluator.clear_cache()
+            reports.append(search.run(game, limits))
+        rates.append(sum(report.playouts for report in reports) / sum(report.seconds for report in reports))
     search.close()
     return statistics.median(rates)
+
+
+def _positions_of_a_game(search: "PuctSearch", width: int, height: int) -> list[Game]:
+    """Return the positions to search, after as many moves of a game as STAGES say."""
+    game, found = Game(width, height), []
+    for stage in STAGES:
+        while len(game.moves) < stage * width * height and not game.is_over:
+            game.play(search.run(game, Limits(visits=1)).moves[0].point)
+        found.append(game.copy())
+    return found

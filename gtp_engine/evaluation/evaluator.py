@@ -21,6 +21,7 @@ class EvaluationOptions(NamedTuple):
 
     symmetry: int = ANY_SYMMETRY  # 0 to 7 (`nn.symmetry`), ANY_SYMMETRY or ALL_SYMMETRIES
     optimism: float = 0.0  # share of the optimistic policy, in [0, 1], where the network has one
+    shares_transpositions: bool = False  # whether a cached evaluation will do that was made with another past
 
 
 DEFAULT_OPTIONS: Final = EvaluationOptions()

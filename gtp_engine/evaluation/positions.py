@@ -72,6 +72,7 @@ class Positions(NamedTuple):
     pass_ends: IntArray  # [B] GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have ended it
     button: IntArray  # [B] the side that took the button since the conditions were written, 0 if neither has
     key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); written by `set_key`
+    situation: NDArray[np.uint64]  # [B] the same without the past: earlier boards and the moves that led here
 
 
 class Conditions(NamedTuple):
@@ -103,6 +104,7 @@ def new_positions(batch: int, width: int, height: int) -> Positions:
         pass_ends=np.zeros(batch, dtype=np.int32),
         button=np.zeros(batch, dtype=np.int32),
         key=np.zeros(batch, dtype=np.uint64),
+        situation=np.zeros(batch, dtype=np.uint64),
     )
 
 
@@ -150,18 +152,26 @@ def mix(key: np.uint64, value: Any) -> Any:
 
 @kernel
 def set_key(positions: Positions, row: int) -> None:
-    """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules)."""
+    """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules).
+
+    And `situation`, the same without the past.
+    """
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
     key |= np.uint64(positions.button[row]) << np.uint64(16)
     captured = board_of(positions, row, wide(0)).info
     key = mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
+    situation = key
     for ago in range(BOARDS):
         board = board_of(positions, row, wide(ago))
         key = mix(key, board.hash[0])
         key = mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+        if ago == 0:
+            situation = key
     for i in range(HISTORY):
         key = mix(key, positions.points[row, i] * 4 + positions.colors[row, i])
     for point in range(positions.forbidden.shape[1]):
         if positions.forbidden[row, point] != 0:
             key = mix(key, point)
+            situation = mix(situation, point)
     positions.key[row] = key
+    positions.situation[row] = situation

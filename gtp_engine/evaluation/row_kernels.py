@@ -31,6 +31,7 @@ def copy_row(target: Positions, place: int, source: Positions, row: int) -> None
     target.pass_ends[place] = source.pass_ends[row]
     target.button[place] = source.button[row]
     target.key[place] = source.key[row]
+    target.situation[place] = source.situation[row]
 
 
 @inlined_kernel

@@ -131,16 +131,17 @@ class NetworkEvaluator:
         space = self._workspace_for(positions)
         if options.symmetry == ANY_SYMMETRY:
             options = options._replace(symmetry=self._default_symmetry)
+        keys = positions.situation if options.shares_transpositions else positions.key
         salt = conditions_key(conditions, options)
         rows = space.rows[:count]
         if space.cache is not None:
-            misses = find(space.cache, positions.key, count, salt, out, space.missing)
+            misses = find(space.cache, keys, count, salt, out, space.missing)
             if misses == 0:
                 return
             rows = space.missing[:misses]
         self._run_networks(space, _Batch(positions, rows, conditions), options, out)
         if space.cache is not None:
-            store(space.cache, positions.key, rows, salt, out)
+            store(space.cache, keys, rows, salt, out)
 
     def write_rollout_policy(
         self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray

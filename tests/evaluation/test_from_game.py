@@ -127,6 +127,22 @@ class TestKey:
             keys.add(int(row.key[0]))
         assert len(keys) == 5
 
+    def test_the_situation_has_no_past(self):
+        one, other = (play(Game(5, 5, CHINESE), *moves) for moves in (("C3", "D4", "E5"), ("E5", "D4", "C3")))
+        assert row_of(one).situation[0] == row_of(other).situation[0]
+        assert self.key(one) != self.key(other)
+        situations = {
+            int(row_of(game, color).situation[0]) for game, color in ((one, BLACK), (one, WHITE), (Game(5), BLACK))
+        }
+        row = row_of(one)
+        for field in ("pass_ends", "button"):
+            getattr(row, field)[0] = 1
+            set_key(row, 0)
+            situations.add(int(row.situation[0]))
+        row.forbidden[0, 8] = 1
+        set_key(row, 0)
+        assert len({*situations, int(row.situation[0])}) == 6
+
     def test_counts_prisoners(self):
         """Under territory scoring they are points; here Black has lost two stones in the same place, or one."""
         once = game_from(". O\nO O\n. .", CHINESE)
@@ -137,8 +153,8 @@ class TestKey:
             row.points[:], row.colors[:] = NULL_POINT, 0
             row.storage[0, 1:], row.hash[0, 1:] = row.storage[0, 0], row.hash[0, 0]
             set_key(row, 0)
-            keys.add(int(row.key[0]))
-        assert stones(once) == stones(longer) and len(keys) == 2
+            keys |= {int(row.key[0]), int(row.situation[0])}
+        assert stones(once) == stones(longer) and len(keys) == 4
 
 
 class TestConditions:

@@ -25,7 +25,11 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "passing_hacks": st.booleans(),
     "human_profile": st.sampled_from([0, *(parse_profile(word).code for word in PROFILES)]),
 }
-OPTIONS: dict[str, st.SearchStrategy[Any]] = {"symmetry": st.integers(-1, 8), "optimism": st.floats(0, 1)}
+OPTIONS: dict[str, st.SearchStrategy[Any]] = {
+    "symmetry": st.integers(-1, 8),
+    "optimism": st.floats(0, 1),
+    "shares_transpositions": st.booleans(),
+}
 
 
 def test_every_field_is_drawn() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from board_helpers import point_to_action
+from katago_inputs import play, row_of
 from nn import tiny_networks
 from nn.boards import random_rows
 
@@ -228,6 +229,20 @@ class CountingModel(OnnxModel):
     def run(self, spatial: np.ndarray, globals_: np.ndarray) -> object:  # type: ignore[override]
         self.rows += len(spatial)
         return super().run(spatial, globals_)
+
+
+def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) -> None:
+    model = CountingModel(path, CPU, batch=4)
+    katago = Network(model)
+    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    games = [play(Game(5), *moves) for moves in (("C3", "D4", "E5"), ("E5", "D4", "C3"))]
+    rows = [(row_of(game), conditions_of(game)) for game in games]
+    shared = [evaluate(evaluator, row, conditions, (5, 5), shares_transpositions=True) for row, conditions in rows]
+    assert model.rows == 1
+    assert np.array_equal(shared[0].policy, shared[1].policy)
+    own = [evaluate(evaluator, row, conditions, (5, 5)) for row, conditions in rows]
+    assert model.rows == 3
+    assert not np.array_equal(own[0].policy, own[1].policy), "the network's inputs have the last moves"
 
 
 def test_cached_evaluations_need_no_network(path: Path) -> None:

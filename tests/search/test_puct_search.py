@@ -495,6 +495,17 @@ def test_the_root_has_its_own_evaluation_options() -> None:
         assert of_root not in evaluator.options[calls:]
 
 
+@pytest.mark.parametrize(("seed", "shared"), [(None, True), (7, False)])
+def test_leaves_share_evaluations_of_transpositions_unless_searches_must_repeat(seed: int | None, shared: bool) -> None:
+    evaluator = AreaEvaluator()
+    with Searching(evaluator) as searcher:
+        searcher.set_seed(seed)
+        searcher.run(Game(5), Limits(20))
+        root, *leaves = evaluator.options
+        assert not root.shares_transpositions
+        assert {options.shares_transpositions for options in leaves} == {shared}
+
+
 class AdvantageRecorder(FakeEvaluator):
     """Collects the playout doubling advantages of its calls, Black's."""
 

@@ -39,6 +39,8 @@ class ReusableTree:
         people_in_tree: bool = False,
     ) -> None:
         self.board_size: Final = (width, height)
+        self.has_seed = seed is not None
+        """Whether searches of it repeat exactly."""
         puct = config.puct
         self.store: Final = TreeStore(
             tree_memory(config.search),
@@ -78,6 +80,7 @@ class ReusableTree:
         self.store.clear()
         self._forget_root()
         self._position = None
+        self.has_seed = seed is not None
         self.buffers.set_seed(seed)
 
     def collect_move_ownership(self) -> None:

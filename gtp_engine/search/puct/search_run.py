@@ -13,7 +13,8 @@ The pipeline, with two batches:
 With one batch the two threads take turns, which is best where the evaluation needs all cores itself.
 
 With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
-does not depend on time.
+does not depend on time.  Without one, a leaf may get the cached evaluation of the same position after other moves, so
+that results depend on what was searched before.
 """
 
 import time
@@ -258,7 +259,8 @@ class SearchRun:
             return False
         batch.job = None
         if batch.evaluations > 0:
-            options = EvaluationOptions(optimism=self._config.policy_optimism)
+            shared = not self._tree.has_seed
+            options = EvaluationOptions(optimism=self._config.policy_optimism, shares_transpositions=shared)
             batch.job = self._leaf_evaluator.submit(
                 batch.positions, batch.evaluations, batch.evaluation, batch.results, options, batch.by_people
             )
