@@ -385,14 +385,14 @@ def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
 def test_reports_come_at_their_interval_and_early() -> None:
     seen: list[SearchReport] = []
     reporting = Reporting(0.05, seen.append)
-    limits = Limits(watcher=lambda progress: progress.seconds > 0.4, reporting=reporting)
+    limits = Limits(watcher=lambda progress: len(seen) == 5 or progress.seconds > bound(20), reporting=reporting)
     search(Game(7), limits, AreaEvaluator(delay=0.02, batch=2), in_flight_share=1)
-    assert 4 <= len(seen) <= 9
+    assert len(seen) in (5, 6), "the last one may come at the end"
     assert seen[0].visits <= 4
     assert all(report.moves[0].visits > 0 for report in seen)
     gaps = np.diff([report.seconds for report in seen])
     assert gaps.min() >= 0.05
-    assert gaps.max() < 0.15
+    assert np.median(gaps) < bound(0.15)
 
 
 def test_an_evaluator_that_fails_ends_only_the_running_search() -> None:
