@@ -150,6 +150,13 @@ def mix(key: np.uint64, value: Any) -> Any:
     return key ^ (key >> np.uint64(31))
 
 
+@inlined_kernel
+def _mix_board(key: np.uint64, positions: Positions, row: int, ago: int) -> Any:
+    """Return a hash of a key and of a row's board, with its ko, `ago` moves ago."""
+    board = board_of(positions, row, ago)
+    return mix(mix(key, board.hash[0]), board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+
+
 @kernel
 def set_key(positions: Positions, row: int) -> None:
     """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules).
@@ -160,13 +167,9 @@ def set_key(positions: Positions, row: int) -> None:
     key |= np.uint64(positions.button[row]) << np.uint64(16)
     captured = board_of(positions, row, wide(0)).info
     key = mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
-    situation = key
-    for ago in range(BOARDS):
-        board = board_of(positions, row, wide(ago))
-        key = mix(key, board.hash[0])
-        key = mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
-        if ago == 0:
-            situation = key
+    key = situation = _mix_board(key, positions, row, wide(0))
+    for ago in range(1, BOARDS):
+        key = _mix_board(key, positions, row, wide(ago))
     for i in range(HISTORY):
         key = mix(key, positions.points[row, i] * 4 + positions.colors[row, i])
     for point in range(positions.forbidden.shape[1]):

@@ -1,11 +1,7 @@
-"""The network search as a whole: it repeats itself exactly, keeps its tree, obeys the rules and its limits."""
-
-import threading
-import time
+"""The network search as a whole: it repeats itself exactly, keeps its tree and obeys the rules."""
 
 import numpy as np
 import pytest
-from busy_machine import bound
 from fake_evaluators import FakeEvaluator
 from puct_support import (
     PLAIN,
@@ -16,7 +12,6 @@ from puct_support import (
     game_from,
     search,
     store_of,
-    wait_until,
 )
 from signatures import PUCT_FILE, puct_signature
 from superko_games import game_with_superko
@@ -25,9 +20,8 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, Progress, Reporting, Restriction
-from gtp_engine.search.puct.expand import abandon, recompute_utilities
+from gtp_engine.search.limits import FirstMove, Limits, Restriction
+from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.search_params import params_of
 from gtp_engine.search.puct.tree import (
@@ -312,107 +306,6 @@ def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
     weights = [move.selection_weight for move in report.moves]
     assert weights == sorted(weights, reverse=True)
     assert weights != [move.weight for move in report.moves]
-
-
-# --- the end of a search
-
-
-def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
-    evaluator, token = AreaEvaluator(batch=4), CancelToken()
-    with Searching(evaluator, in_flight_share=1) as searcher:
-        searcher.run(Game(5), Limits(20))
-        abandon(store_of(searcher).tree, searcher._tree.buffers.batches[0].leaves, 0)  # compiled before time counts
-        evaluator.delay = 0.2
-        cancelled = 0.0
-
-        def cancel() -> None:
-            nonlocal cancelled
-            wait_until(lambda: searcher._calls._unfinished[-1:] and not searcher._calls._unfinished[-1].is_done)
-            cancelled = time.perf_counter()
-            token.cancel()
-
-        thread = threading.Thread(target=cancel)
-        thread.start()
-        report = searcher.run(Game(5), Limits(cancel=token))
-        late = time.perf_counter() - cancelled
-        thread.join()
-        check_tree(searcher)
-        evaluator.delay = 0.0
-        assert late < bound(0.05)
-        assert report.moves
-        again = searcher.run(Game(5), Limits(100))
-    assert again.visits == 100
-
-
-def test_a_search_cancelled_before_its_first_evaluation_still_has_moves() -> None:
-    token = CancelToken()
-    with Searching(AreaEvaluator(delay=0.05)) as searcher:
-        timer = threading.Timer(0.02, token.cancel)
-        timer.start()
-        report = searcher.run(Game(5), Limits(cancel=token))
-        timer.join()
-    assert report.visits == 1
-    assert report.best_point > 0
-
-
-def test_a_cancellation_before_the_search_is_not_lost() -> None:
-    token = CancelToken()
-    token.cancel()
-    with Searching() as searcher:
-        report = searcher.run(Game(5), Limits(cancel=token))
-        assert searcher.run(Game(5), Limits(100)).visits == 100, "the next search has a token of its own"
-    assert report.visits == 1
-    assert report.best_point > 0
-
-
-def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
-    seen: list[Progress] = []
-
-    def watch(progress: Progress) -> bool:
-        seen.append(progress)
-        return len(seen) == 10
-
-    report = search(Game(5), Limits(watcher=watch), AreaEvaluator(delay=0.006))
-    assert report.visits == seen[-1].visits
-    assert [progress.visits for progress in seen] == sorted(progress.visits for progress in seen)
-    last = seen[-1]
-    assert last.leader_visits >= last.runner_up_visits >= 0
-    assert last.leader_visits > 0
-    assert last.choices > 1
-    assert 0 <= last.winrate <= 1
-
-
-def test_reports_come_at_their_interval_and_early() -> None:
-    seen: list[SearchReport] = []
-    reporting = Reporting(0.05, seen.append)
-    limits = Limits(watcher=lambda progress: len(seen) == 5 or progress.seconds > bound(20), reporting=reporting)
-    search(Game(7), limits, AreaEvaluator(delay=0.02, batch=2), in_flight_share=1)
-    assert len(seen) in (5, 6), "the last one may come at the end"
-    assert seen[0].visits <= 4
-    assert all(report.moves[0].visits > 0 for report in seen)
-    gaps = np.diff([report.seconds for report in seen])
-    assert gaps.min() >= 0.05
-    assert np.median(gaps) < bound(0.15)
-
-
-def test_an_evaluator_that_fails_ends_only_the_running_search() -> None:
-    evaluator = AreaEvaluator()
-    with Searching(evaluator) as searcher:
-        searcher.run(Game(5), Limits(50))
-        evaluator.delay = -1.0  # time.sleep refuses
-        with pytest.raises(ValueError, match="sleep"):
-            searcher.run(Game(5), Limits(100))
-        evaluator.delay = 0.0
-        check_tree(searcher)
-        assert searcher.run(Game(5), Limits(100)).visits == 100
-
-
-def test_a_closed_search_has_no_thread() -> None:
-    before = threading.active_count()
-    with Searching() as searcher:
-        searcher.run(Game(5), Limits(10))
-        assert threading.active_count() == before + 1
-    assert threading.active_count() == before
 
 
 # --- moves left out
