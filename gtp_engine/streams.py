@@ -10,7 +10,7 @@ import select
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TextIO
 
 READ_SIZE: Final = 1 << 16
 """Bytes read from stdin at a time."""
@@ -77,15 +77,15 @@ def write_log(text: str) -> None:
         sys.stderr.write(text + "\n")  # in one piece: threads write here too
         sys.stderr.flush()
     except BrokenPipeError:
-        _discard_stderr()
+        discard(sys.stderr)
     except (OSError, ValueError):
         return
 
 
-def _discard_stderr() -> None:
-    """Send what is written to stderr nowhere: text in its buffer would fail again at exit, with status 120."""
+def discard(stream: TextIO) -> None:
+    """Send what is written to stdout or stderr nowhere: text in its buffer would fail again at exit (status 120)."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stderr.fileno())
+    os.dup2(null, stream.fileno())
     os.close(null)
 
 

@@ -1,6 +1,5 @@
 """The command `gtp-engine play`: a game in the terminal."""
 
-import contextlib
 import random
 import sys
 from collections.abc import Mapping
@@ -97,7 +96,7 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
 
     from gtp_engine.engine.starting_board import first_board
     from gtp_engine.play import SharedEngines
-    from gtp_engine.streams import write_log
+    from gtp_engine.streams import discard, write_log
     from gtp_engine.terminal.displays import standard_display
     from gtp_engine.terminal.start_log import StartLog
     from gtp_engine.terminal.terminal_game import TerminalGame
@@ -119,7 +118,8 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
                 farewell = game.run()
         finally:
             engine.close()
-    if farewell:
-        with contextlib.suppress(OSError):  # the terminal may have gone
-            click.echo(farewell)
+    try:
+        click.echo(farewell, nl=bool(farewell))  # flushes what the display has left, too
+    except OSError:  # the terminal has gone
+        discard(sys.stdout)
     return 0

@@ -140,6 +140,12 @@ def test_an_interrupted_plan_tells_a_script_so(
     assert (done.exit_code, done.stderr) == (status, message)
 
 
+def test_flags_without_effect_are_refused() -> None:
+    done = CliRunner().invoke(cli, ["train", "plan", "folder", "--teacher=net", "--visits=8"])
+    assert done.exit_code == 2
+    assert "--visits has no effect without --player: leave it out." in " ".join(done.stderr.split())
+
+
 def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def export_run(folder: Path, *, terms: str) -> Path:
         raise ModelError(f"{folder.name} differs")
