@@ -1,0 +1,95 @@
+"""The search visits the moves that KataGo's visits, with the same network, options and number of visits.
+
+`data/katago_searches.jsonl` holds the visits of the root's moves after searches by KataGo 1.17.2 (Eigen build,
+float32), each of a new tree, in positions of its games against itself: what `kata-search_debug` printed in
+
+    katago gtp -model g170-b6c96-s175395328-d26788732.bin.gz -config gtp.cfg
+        -override-config numSearchThreads=1,nnRandomize=false,maxVisits=200
+
+where gtp.cfg sets `chosenMoveTemperature` and `chosenMoveTemperatureEarly` to 0, and the rest is as KataGo has it.
+KataGo prints ten moves at most; positions in which it had visited more are left out.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from shared_files import shared_file
+
+from gtp_engine.config import Config
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.report import SearchReport
+
+SEARCHES: Final = Path(__file__).resolve().parents[1] / "data" / "katago_searches.jsonl"
+NETWORK: Final = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
+
+AS_KATAGO: Final = {
+    "puct.eval_batch": 1,
+    "puct.graph_search": True,
+    "puct.subtree_bias": 0.45,
+    "puct.more_passing_hacks": True,
+    "network.symmetry": "none",
+    "network.precision": "float32",
+}
+"""Where our defaults differ from KataGo's, and what makes searches repeat."""
+
+MOST_DIFFERENT: Final = 0.01
+"""Share of the visits that may differ: evaluations differ in their last digits, and so may the choice between equal
+moves."""
+
+
+Search = Callable[[Game, int], SearchReport]
+
+
+@pytest.fixture(scope="module")
+def search(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
+    """Return a search of a position with a number of visits, which begins without tree and cached evaluations."""
+    pytest.importorskip("onnx")
+    from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.nn import load_evaluator
+
+    path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
+    convert_file(shared_file(NETWORK), path)
+    config = Config().with_values(AS_KATAGO | {"network.model": str(path)})
+    evaluator = load_evaluator(config.network, log=print)
+    searcher = PuctSearch(config, evaluator)
+
+    def search(game: Game, visits: int) -> SearchReport:
+        searcher.clear()
+        evaluator.clear_cache()
+        return searcher.run(game, Limits(visits=visits))
+
+    yield search
+    searcher.close()
+    evaluator.close()
+
+
+def position_of(record: dict[str, Any]) -> Game:
+    """Return the game of a record."""
+    size = record["size"]
+    game = Game(size, size, rules=Rules.parse(record["rules"]), komi=record["komi"])
+    for vertex in record["moves"].split():
+        game.play(parse_vertex(vertex, width=size, height=size))
+    return game
+
+
+def visits_elsewhere(search: Search, record: dict[str, Any]) -> int:
+    """Return how many visits went to other moves than in KataGo, after asserting that the best move is the same."""
+    game, expected = position_of(record), record["visits"]
+    report = search(game, 1 + sum(expected.values()))
+    assert game.vertex(report.moves[0].point) == record["move"], record["moves"]
+    return sum(max(0, move.visits - expected.get(game.vertex(move.point), 0)) for move in report.moves)
+
+
+def test_moves_have_the_visits_that_they_have_in_katago(search: Search) -> None:
+    records = [json.loads(line) for line in SEARCHES.read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 29
+    elsewhere = [visits_elsewhere(search, record) for record in records]
+    total = sum(sum(record["visits"].values()) for record in records)
+    assert sum(elsewhere) <= MOST_DIFFERENT * total, elsewhere
