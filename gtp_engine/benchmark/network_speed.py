@@ -105,13 +105,13 @@ def _network_playouts_per_second(
 ) -> float:
     """Return the median playouts per second of `repeats` rounds of searches, each with a new tree and an empty cache.
 
-    A round takes `seconds`, shared by the positions.
+    A round searches each position for `seconds`: a search's first batches are small, so a short one would be slower.
     """
     from gtp_engine.search.puct.puct_search import PuctSearch
 
     search = PuctSearch(Config(), evaluator)
     games = _positions_of_a_game(search, width, height)
-    limits = Limits(watcher=lambda progress: progress.seconds >= seconds / len(games))
+    limits = Limits(watcher=lambda progress: progress.seconds >= seconds)
     rates = []
     for _ in range(repeats):
         reports = []
