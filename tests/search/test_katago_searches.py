@@ -29,7 +29,7 @@ from gtp_engine.search.report import SearchReport
 SEARCHES: Final = Path(__file__).resolve().parents[1] / "data" / "katago_searches.jsonl"
 NETWORK: Final = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 
-AS_KATAGO: Final = {
+AS_KATAGO: Final[dict[str, bool | int | float | str | None]] = {
     "puct.eval_batch": 1,
     "puct.graph_search": True,
     "puct.subtree_bias": 0.45,
