@@ -1,6 +1,7 @@
 """The command line: flags from the configuration, precedence, errors, start-up, and what a newcomer reads."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -289,6 +290,16 @@ def test_name_is_answered_at_once() -> None:
         return elapsed
 
     assert sorted(seconds() for _ in range(3))[1] < bound(5)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("command", [["gtp", "--search", "uct"], ["score", "-"], ["review", "-"]])
+def test_a_closed_stdin_is_empty(command: list[str]) -> None:
+    shell = ["sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "gtp_engine", *command]
+    closed = subprocess.run(shell, capture_output=True, text=True, check=False)
+    empty = subprocess.run(shell[4:], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert "Traceback" not in closed.stderr
+    assert (closed.returncode, closed.stdout) == (empty.returncode, empty.stdout)
 
 
 def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:

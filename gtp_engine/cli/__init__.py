@@ -33,6 +33,7 @@ model or other file (with one sentence on stderr), 130 interrupted.
 """
 
 import io
+import os
 import sys
 from functools import partial
 from itertools import chain
@@ -145,8 +146,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
         engine.load_kernels()
         return engine
 
-    in_terminal = sys.stdin is not None and sys.stdin.isatty()
-    sys.exit(serve(config, start_engine, write_log, in_terminal=in_terminal))
+    sys.exit(serve(config, start_engine, write_log, in_terminal=sys.stdin.isatty()))
 
 
 _SECTIONS: Final[dict[str, tuple[click.Command, ...]]] = {
@@ -166,6 +166,8 @@ for _command in chain.from_iterable(_SECTIONS.values()):
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    if sys.stdin is None:  # closed (`<&-`), or a Windows program without console: nothing to read
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Windows code page may lack characters of help texts and tables
             stream.reconfigure(errors="replace")

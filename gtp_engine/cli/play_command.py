@@ -66,8 +66,10 @@ def play_command(
     from gtp_engine.terminal.saving import record_path
 
     config = build_config(config_file, flags)
+    board = flags["game__board_size"]
+    if size is not None and board is not None:
+        raise click.UsageError("--size with --board-size: both are the lines of the board; leave one out")
     if record is not None:
-        board = flags["game__board_size"]
         _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
         read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
     if color is not None:

@@ -1,16 +1,21 @@
 """The files that a set-up changes: their difference, backups, writing."""
 
 import difflib
+import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.files import replacing
 
 MAX_BYTES = 16 * 2**20
 """Largest file that is read; settings of these programs have some kilobytes."""
+
+_SECRET: Final = re.compile(r"(\w*(?:password|apikey|token)\w*[\"']?\s*[=:]\s*)\S.*", re.IGNORECASE)
+"""A name and its value in properties, JSON and the like."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,13 @@ def no_place(path: Path, has: str) -> ConfigError:
 
 
 def difference(changes: Iterable[Change]) -> str:
-    """Return what changes, as diff prints it."""
+    """Return what changes, as diff prints it; passwords and keys in files that exist are left out."""
     lines: list[str] = []
     for change in changes:
         before, after = "new file" if change.old is None else str(change.path), str(change.path)
         old = (change.old or "").splitlines()
-        lines += difflib.unified_diff(old, change.new.splitlines(), before, after, lineterm="")
+        found = difflib.unified_diff(old, change.new.splitlines(), before, after, lineterm="")
+        lines += found if change.old is None else (_SECRET.sub(r"\1…", line) for line in found)
     return "\n".join(lines)
 
 

@@ -351,3 +351,13 @@ def test_the_difference_is_a_diff(tmp_path: Path) -> None:
     text = difference(FRONT_ENDS["sabaki"].changes(SIMPLE, place(tmp_path)))
     assert text.startswith(f"--- {path}\n+++ {path}\n")
     assert '+      "path": "/opt/gtp-engine",' in text
+
+
+@pytest.mark.parametrize("name", FILLED_IN)
+def test_the_difference_hides_what_the_user_filled_in(tmp_path: Path, name: str) -> None:
+    file, before, after = FILLED_IN[name]
+    set_up(name, tmp_path, SIMPLE)
+    write(tmp_path / file, (tmp_path / file).read_text().replace(before, after))
+    text = difference(FRONT_ENDS[name].changes(EngineCommand("/opt/other"), place(tmp_path)))
+    assert "/opt/other" in text
+    assert "k3y" not in text and "s3cret" not in text

@@ -81,6 +81,12 @@ def test_what_a_record_decides_is_refused_with_load(option: str, value: str | No
     assert f"{option} with --load: the record decides board and handicap; leave it out" in done.output
 
 
+def test_the_board_has_one_size() -> None:
+    done = CliRunner().invoke(cli, ["play", "--size", "9", "--board-size", "13"])
+    assert done.exit_code == 2
+    assert "--size with --board-size: both are the lines of the board; leave one out" in done.output
+
+
 def test_a_missing_record_is_named_before_the_network_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda *_, **__: pytest.fail("loaded"))
     done = CliRunner().invoke(cli, ["play", "--load", "no-such-game.sgf"])
