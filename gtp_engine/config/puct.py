@@ -32,17 +32,18 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=4,
     )
-    # An eighth: a search of 8 visits evaluates one position at a time, one of 100 a dozen, as with a dozen threads.
+    # Both by measurement: how far the visits of searches in batches of 8 are from those of searches without batches, on
+    # 9×9 and 19×19 (docs/strength.md, "Batches").
     in_flight_share: float = option(
-        0.125,
+        0.08,
         "Limit on positions that wait for the network, as a share of the root's visits, so that batches do not weaken "
         "short searches.",
         low=0,
         high=1,
     )
     virtual_weight: float = option(
-        1.0,
-        "Lost visits that a playout in flight counts as (numVirtualLossesPerThread).",
+        0.25,
+        "Lost visits that a playout in flight counts as (numVirtualLossesPerThread, in KataGo 1).",
         unit="visits",
         low=0,
         high=1000,
