@@ -129,8 +129,9 @@ class EvaluationServer:
         return port
 
     def __enter__(self) -> Self:
+        by_network = sorted(self._ports, key=lambda entry: entry[1].network)  # so that each thread serves all networks
         self._threads = [
-            threading.Thread(target=self._serve, args=(dict(self._ports[i::THREADS]),), name="evaluations", daemon=True)
+            threading.Thread(target=self._serve, args=(dict(by_network[i::THREADS]),), name="evaluations", daemon=True)
             for i in range(THREADS)
         ]
         for thread in self._threads:

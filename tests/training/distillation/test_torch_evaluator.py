@@ -1,8 +1,11 @@
 """A teacher run by torch agrees with one run by ONNX Runtime."""
 
 import pickle
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +20,10 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.networks.onnx_export import convert_file
+from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteModel, RemoteTeacher
+from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.teacher import OnnxTeacher
 from gtp_engine.training.distillation.torch_evaluator import TorchModel, TorchTeacher
@@ -132,3 +136,24 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
             RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
     with pytest.raises(ModelError, match="the process that runs the networks has ended"):
         RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
+
+
+def test_each_thread_of_the_server_runs_all_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's ports for teacher and player come in turns; one thread served all teachers, the other all players."""
+    path = tmp_path / "net.onnx"
+    export_network(tiny_module(), path, name="net", origin="", terms="")
+    models = [TorchModel(path, device="cpu", precision="float32", threads=1) for _ in range(2)]
+    threads: list[set[int]] = [set(), set()]
+
+    def recording(number: int, *inputs: Any) -> RawOutputs:
+        threads[number].add(threading.get_ident())
+        return TorchModel.run_bits(models[number], *inputs)
+
+    for number, model in enumerate(models):
+        monkeypatch.setattr(model, "run_bits", partial(recording, number))
+    server = EvaluationServer(models)
+    ports = [server.port(number, rows=1, area=20) for _ in range(2) for number in range(2)]
+    with server:
+        for port in ports:
+            RemoteModel(port).run(*bits_of(5, 4, 1)[::2])
+    assert [len(found) for found in threads] == [THREADS, THREADS]
