@@ -14,7 +14,7 @@ from training.needs_torch import torch
 from training.toy import tiny_module, write_data
 
 from gtp_engine.cli import cli
-from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.errors import ConfigError, ModelError, WorkerError
 from gtp_engine.nn.onnx_model import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint
@@ -387,6 +387,34 @@ def test_games_end_where_there_is_no_room_for_more(tmp_path: Path, monkeypatch: 
     assert answers.pop() == [False, False, True]
     assert "50 positions, fewer than planned, because they fill the disk" in generated(2 * size, 1 << 20)[0]
     assert answers.pop() == [False, True, True]
+
+
+@pytest.mark.parametrize(("positions", "failures", "calls"), [(60, 1, 1), (40, 1, 2), (40, 2, 2)])
+def test_games_begin_again_after_a_failure_unless_there_are_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, positions: int, failures: int, calls: int
+) -> None:
+    """A worker that was killed ended all games of all parts."""
+    module, called, trained = "gtp_engine.training.distillation.plan.run_part", [], []
+
+    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> Generated:
+        called.append(True)
+        if len(called) <= failures:
+            raise WorkerError("a worker ended unexpectedly")
+        assert is_enough(Counter({(5, 5): 100}))
+        return Generated(100, 1.0)
+
+    monkeypatch.setattr(f"{module}.TorchModel", lambda path, device: None)
+    monkeypatch.setattr(f"{module}.open_folder", lambda *_: None)
+    monkeypatch.setattr(f"{module}.generate", generate)
+    monkeypatch.setattr(f"{module}.count_positions", lambda folder: Counter({(5, 5): positions}))
+    monkeypatch.setattr(_Part, "_has_enough", lambda self, found, repeats=1.0: found * repeats >= 100)
+    monkeypatch.setattr(_Part, "_train", lambda self, planned: trained.append(planned.shape.title))
+    settings = replace(MINIATURE, networks="b1c6")
+    state = read_state(tmp_path, settings)
+    with Log() as log:
+        _Part(settings, tmp_path, state, clock(100.0), log, never).run(tmp_path, None)
+    assert (len(called), len(state.notes), state.generated) == (calls, failures, failures < 2)
+    assert trained == ["b1c6"], "with what there is"
 
 
 def test_a_damaged_shard_of_an_earlier_part_does_not_end_the_games(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ _COMPILING: Final = 150.0
 """Seconds that compiling a network may take: nothing can end it when the part is over."""
 _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
+_ATTEMPTS: Final = 2
+"""Times that a part begins with games: a worker may have been killed by accident, a second failure is none."""
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
@@ -132,8 +134,9 @@ class _Part:
     def run(self, teacher: Path, player: Path | None) -> None:
         """Do what is next until the part is over."""
         self._log(f"{self._machine.title} {_device_name(self._machine)}; {self._clock.length:.0f} s for this part")
-        if not self._state.generated and not self._is_over:
-            self._generate(teacher, player)
+        for _ in range(_ATTEMPTS):
+            if not self._state.generated and not self._is_over:
+                self._generate(teacher, player)
         for planned in self._networks:
             if self._state.network(planned.shape.title).done:
                 continue
@@ -201,7 +204,7 @@ class _Part:
             state.positions = count_positions(self._folder / _DATA / TRAIN).total()
             if not state.positions:
                 raise
-            state.generated = True
+            state.generated = self._has_enough(state.positions, repeats=_MOST_REPEATS)
             self._note(f"generating ended early: {error}")
         else:
             state.positions, state.positions_per_second = found
