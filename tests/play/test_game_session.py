@@ -304,7 +304,7 @@ class TestHelp:
         random = {"puct.temperature": 5.0, "puct.temperature_early": 5.0}
         hints, played = set(), set()
         for seed in range(8):
-            config = Config().with_values({"search.visits": 30, "search.seed": seed, **random})
+            config = Config().with_values({"search.visits": 100, "search.seed": seed, **random})
             engine = Engine(config, evaluator=ShapedEvaluator())
             session = start(engine)
             hints.add(hints_of(session.game, session.hint(60.0), 1)[0].vertex)
