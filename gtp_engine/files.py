@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, or line by line; their hashes, and the folder of the user."""
+"""Files that are written whole or not at all, or line by line; their locks and hashes, and the folder of the user."""
 
 import hashlib
 import os
@@ -90,20 +90,45 @@ def check_writable(path: Path) -> None:
             pass
 
 
-def complete_lines(path: Path) -> list[str]:
-    """Return the lines of a file that grows line by line, none if it does not exist; cuts off a last line without end.
+def complete_lines(path: Path, *, cut: bool = True) -> list[str]:
+    """Return the lines of a file that grows line by line, none if it does not exist, without a last line without end.
 
-    Such a line was being written when a process ended; what is appended later must not continue it.  Bytes that are not
+    Such a line was being written when a process ended, so `cut` cuts it off: what is appended later must not continue
+    it.  Without `cut` the file stays as it is, because another process may be writing the line.  Bytes that are not
     UTF-8 become U+FFFD.  Raises OSError.
     """
     if not path.exists():
         return []
     data = path.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
+    if cut and len(whole) < len(data):
         with path.open("r+b") as file:
             file.truncate(len(whole))
     return [line.removesuffix("\r") for line in whole.decode("utf-8", errors="replace").split("\n")[:-1]]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Yield whether this block alone holds the lock file `path`, which is created if need be and stays.
+
+    False while another process, thread or block holds it.  True where the file system has no locks.  A process that is
+    killed lets go of it.
+    """
+    from filelock import FileLock, Timeout  # here: most commands lock nothing
+
+    guard = FileLock(path)
+    try:
+        guard.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    except (OSError, NotImplementedError):  # filelock raises the second where the system has no file locks
+        yield True
+        return
+    try:
+        yield True
+    finally:
+        guard.release()
 
 
 def sha256_of(path: Path) -> str:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from gtp_engine.errors import TengenError
-from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, replacing
+from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, locked, replacing
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -86,3 +87,23 @@ def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write("five\n")
     assert complete_lines(path) == ["one\u2028two", "three", "five"]
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path) as first, locked(path) as second:
+        assert (first, second) == (True, False)
+    with locked(path) as third:
+        assert third
+
+
+@pytest.mark.parametrize("error", [OSError("no locks"), NotImplementedError("no flock")])
+def test_where_the_system_has_no_locks_nothing_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(self: FileLock, timeout: float) -> None:
+        raise error
+
+    monkeypatch.setattr(FileLock, "acquire", refuse)
+    with locked(tmp_path / "lock") as is_held:
+        assert is_held

@@ -47,7 +47,7 @@ ONLY_IN = {
     "rich": ("progress.py", "review/terminal_report.py", "terminal/"),
     "ray": ("ray_cluster.py",),
     "aiohttp": ("web/",),
-    "filelock": ("kernel_cache.py",),
+    "filelock": ("kernel_cache.py", "files.py"),
     "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
 }

@@ -51,6 +51,7 @@ tables as index.html and results.json, and each match as `gtp-engine match` stor
 )
 def tournament_command(file: Path, out: Path | None) -> None:
     """Play the tournament, or what is left of it, and print its tables."""
+    from gtp_engine.match.records import playing_alone
     from gtp_engine.match.settings import MatchError
     from gtp_engine.progress import ProgressBar
     from gtp_engine.tournament.standings import format_tables, tables_of
@@ -63,7 +64,8 @@ def tournament_command(file: Path, out: Path | None) -> None:
     if folder == file:
         raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
     try:
-        with ProgressBar(total=description.games * len(description.pairings)) as bar:
+        total = description.games * len(description.pairings)
+        with playing_alone(folder), ProgressBar(total=total) as bar:
             progress = TournamentProgress(description, folder, file.stem, bar)
             runner = TournamentRunner(description, folder, progress.game_over)
             progress.begin(runner.results)

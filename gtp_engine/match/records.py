@@ -6,21 +6,27 @@ A match folder holds
     results.jsonl    one GameRecord a line, in the order in which games ended
     games/0001.sgf   the game itself, numbered as in results.jsonl
     logs/            what the engines printed, and the GTP dialogue
+    playing.lock     held by the process that plays the match; others read its games and write nothing
 """
 
 import dataclasses
 import json
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from gtp_engine.files import complete_lines
+from gtp_engine.errors import problem, shown_path
+from gtp_engine.files import complete_lines, locked
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, completed, describe_difference
 
 FORMAT: Final = 1
 """Version of the files in a match folder; other versions are refused."""
+
+_LOCK: Final = "playing.lock"
 
 Winner = Literal["first", "second", "draw", "none"]
 """The winner; "none" for a void game, which does not count."""
@@ -67,12 +73,29 @@ class GameRecord:
         return cls(**json.loads(line))
 
 
+@contextmanager
+def playing_alone(folder: Path) -> Iterator[None]:
+    """Hold the right to play in a folder, which one process has at a time and which is created if need be.
+
+    Raises MatchError while another process has it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MatchError(f"cannot use the folder {shown_path(folder)}: {error.strerror}") from error
+    with locked(folder / _LOCK) as is_mine:
+        if not is_mine:
+            given = f"another process is playing the games of {shown_path(folder)}"
+            raise MatchError(problem(given, advice="wait for its end, or choose another --out"))
+        yield
+
+
 class MatchFolder:
     """The files of one match.  Its methods may be called from several threads.
 
     Opening an existing folder reads the games it holds; settings that differ from the ones written there,
     unreadable files and another file format raise MatchError.  A match of which no game was finished, because an engine
-    did not start, is replaced.
+    did not start, is replaced.  Games are added in the block of `playing`.
     """
 
     def __init__(self, path: Path, settings: MatchSettings) -> None:
@@ -83,13 +106,34 @@ class MatchFolder:
         self._engines: dict[str, dict[str, str]] = {}
         self._names = {side: settings.name(side) for side in SIDES}
         self._settings = settings.identity()
+        self._records: list[GameRecord] = []
         try:
             for folder in (path, path / "games", path / "logs"):
                 folder.mkdir(parents=True, exist_ok=True)
             self._open_header()
-            self._records = self._read_results()
+            self._records = self._read_results(cut=False)
         except OSError as error:
-            raise MatchError(f"cannot use the match folder {path}: {error.strerror}") from error
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Hold the right to play this match, which one process has at a time; reads its games anew.
+
+        Raises MatchError while another process has it, and for what opening the folder raises it.
+        """
+        with playing_alone(self.path):
+            try:
+                self._open_header()
+                with self._lock:
+                    self._records = self._read_results(cut=True)
+                if not self._records:
+                    self._write_header()
+            except OSError as error:
+                raise self._unusable(error) from error
+            yield
+
+    def _unusable(self, error: OSError) -> MatchError:
+        return MatchError(f"cannot use the match folder {self.path}: {error.strerror}")
 
     def records(self) -> list[GameRecord]:
         """Return the finished games, sorted by number."""
@@ -150,8 +194,7 @@ class MatchFolder:
         if version != FORMAT:
             raise MatchError(f"{self._header} has format {version}, this program writes {FORMAT}; choose another --out")
         if not self._results.exists():
-            self._engines = {}
-            self._write_header()
+            self._engines = {}  # of a match that `playing` replaces
             return
         difference = describe_difference(completed(old), self._settings)
         if difference:
@@ -163,10 +206,10 @@ class MatchFolder:
         temporary.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         temporary.replace(self._header)
 
-    def _read_results(self) -> list[GameRecord]:
-        """Return the games on disk; truncates a last line whose writing was interrupted."""
+    def _read_results(self, *, cut: bool) -> list[GameRecord]:
+        """Return the games on disk without a last line that is incomplete, which is cut off only with `cut`."""
         records = []
-        for number, line in enumerate(complete_lines(self._results), start=1):
+        for number, line in enumerate(complete_lines(self._results, cut=cut), start=1):
             try:
                 records.append(GameRecord.from_line(line))
             except (ValueError, TypeError) as error:

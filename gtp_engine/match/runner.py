@@ -36,15 +36,33 @@ def run_match(
     """Play the games that `folder` lacks, until `cancel`, and return all of them, sorted by number.
 
     `on_game` is called after each game, from any thread but one at a time.  Raises MatchError when the match cannot
-    continue, and propagates KeyboardInterrupt; the finished games are in the folder in both cases.
+    continue, or another process plays it, and propagates KeyboardInterrupt; the finished games are in the folder in all
+    cases.
     """
-    match = _Match(settings, folder, on_game)
-    try:
-        with (cancel or CancelToken()).calling(match.stop):
-            match.run()
-    finally:
-        match.close()
+    if not _missing_games(settings, folder):
+        return folder.records()
+    with folder.playing():
+        match = _Match(settings, folder, on_game)
+        try:
+            with (cancel or CancelToken()).calling(match.stop):
+                match.run()
+        finally:
+            match.close()
     return folder.records()
+
+
+def _missing_games(settings: MatchSettings, folder: MatchFolder) -> list[int]:
+    """Return the numbers of the games that are still to be played."""
+    if _has_verdict(settings, folder):
+        return []
+    finished = {record.game for record in folder.records()}
+    return [number for number in range(1, settings.games + 1) if number not in finished]
+
+
+def _has_verdict(settings: MatchSettings, folder: MatchFolder) -> bool:
+    """Return whether there is a sequential test that the finished games decide."""
+    test = settings.sprt
+    return test is not None and run_sprt(test, folder.records()).verdict != "undecided"
 
 
 class _Match:
@@ -57,10 +75,7 @@ class _Match:
         self._openings = load_openings(settings)
         self._referee = Referee(settings)
         self._lock = threading.Lock()
-        finished = {record.game for record in folder.records()}
-        self._pending = deque(number for number in range(1, settings.games + 1) if number not in finished)
-        if self._has_verdict():
-            self._pending.clear()
+        self._pending = deque(_missing_games(settings, folder))
         self._players: set[Player] = set()
         self._failures = dict.fromkeys(SIDES, 0)
         self._error: BaseException | None = None
@@ -104,11 +119,6 @@ class _Match:
         finally:
             for player in pair.values():
                 self._close(player)
-
-    def _has_verdict(self) -> bool:
-        """Return whether there is a sequential test that the finished games decide."""
-        test = self._settings.sprt
-        return test is not None and run_sprt(test, self._folder.records()).verdict != "undecided"
 
     def _next_game(self) -> int | None:
         with self._lock:
@@ -171,7 +181,7 @@ class _Match:
                 return
             self._folder.add(record, self._sgf(played))
             self._on_game(record)
-            self._stopping = self._has_verdict()
+            self._stopping = _has_verdict(self._settings, self._folder)
             for side in SIDES:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
                 self._failures[side] = self._failures[side] + 1 if failed else 0

@@ -50,7 +50,33 @@ def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> Non
         file.write(record(2).to_line()[:40])
     again = MatchFolder(tmp_path, SETTINGS)
     assert again.records() == [record(1)]
-    again.add(record(2), "")
+    with again.playing():
+        again.add(record(2), "")
+    assert MatchFolder(tmp_path, SETTINGS).records() == [record(1), record(2)]
+
+
+def test_only_one_process_plays_a_match(tmp_path: Path) -> None:
+    """Both played the same games, which were then counted twice."""
+    folder, other = MatchFolder(tmp_path, SETTINGS), MatchFolder(tmp_path, SETTINGS)
+    with folder.playing():
+        folder.add(record(1), "")
+        with pytest.raises(MatchError, match=r"another process is playing the games of .*; wait for its end"):
+            other.playing().__enter__()
+    with other.playing():
+        assert other.records() == [record(1)]
+
+
+def test_a_match_that_is_being_played_can_be_read(tmp_path: Path) -> None:
+    """A line that the other process was writing was cut off, and its settings were replaced before its first game."""
+    folder = MatchFolder(tmp_path, SETTINGS)
+    with folder.playing():
+        MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))
+        folder.add(record(1), "")
+        with (tmp_path / "results.jsonl").open("a") as file:
+            file.write(record(2).to_line()[:40])
+            file.flush()
+            assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
+            file.write(record(2).to_line()[40:] + "\n")
     assert MatchFolder(tmp_path, SETTINGS).records() == [record(1), record(2)]
 
 

@@ -16,7 +16,7 @@ from superko_games import LAP, triple_ko
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.match.openings import load_openings, new_game
-from gtp_engine.match.records import GameRecord, MatchFolder
+from gtp_engine.match.records import GameRecord, MatchFolder, playing_alone
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 from gtp_engine.match.sprt import run_sprt
@@ -373,6 +373,16 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
     assert (tmp_path / "results.jsonl").read_text().startswith(kept)
     assert "Scripted 1.0  against  Other 1.0" in done.stdout
     assert "games          6" in done.stdout
+
+
+def test_a_second_process_plays_no_games_of_a_match_and_prints_the_table_of_a_finished_one(tmp_path: Path) -> None:
+    one, two = settings("", "--name Other"), settings("", "--name Other", games=2)
+    run_match(one, MatchFolder(tmp_path, one))
+    with playing_alone(tmp_path):
+        assert [game.game for game in run_match(one, MatchFolder(tmp_path, one))] == [1]
+        with pytest.raises(MatchError, match="another process is playing the games of"):
+            run_match(two, MatchFolder(tmp_path, two))
+    assert [game.game for game in run_match(two, MatchFolder(tmp_path, two))] == [1, 2]
 
 
 @pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed")

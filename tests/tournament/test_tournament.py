@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from match_helpers import engine, won_by
 
+from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
-from gtp_engine.match.records import GameRecord
+from gtp_engine.match.records import GameRecord, playing_alone
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.page import page_of
 from gtp_engine.tournament.standings import format_tables, tables_of, to_json
@@ -130,6 +132,17 @@ class TestGames:
             runner = TournamentRunner(description, cups / "cup")
             runner.run()
         assert [[record.opening for record in records] for records in runner.results.values()] == [["middle.sgf"] * 2]
+
+    def test_a_second_process_plays_nothing(self, tmp_path: Path) -> None:
+        file = tmp_path / "cup.toml"
+        engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
+        file.write_text("\n".join(["games = 1", *engines, "[[conditions]]\nsize = 5\nreferee = 'board'"]))
+        with playing_alone(tmp_path / "cup"):
+            refused = CliRunner().invoke(cli, ["tournament", str(file)])
+        assert refused.exit_code == 2
+        assert "another process is playing the games of" in refused.output
+        assert [path.name for path in (tmp_path / "cup").iterdir()] == ["playing.lock"]
+        assert CliRunner().invoke(cli, ["tournament", str(file)]).exit_code == 0
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
         runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path)
