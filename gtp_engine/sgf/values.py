@@ -26,9 +26,25 @@ _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "01234
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
-_WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE)
+_FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
+_STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?子")
+"""Stones, in which the Chinese count, with quarters as fractions or decimals."""
+
+_WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
 _REASONS: Final = ("R", "T", "F")
 """First letters of what decides a game but points: resignation, time, forfeit."""
+
+_SIDES: Final = {"黑": "B", "黒": "B", "흑": "B", "白": "W", "백": "W"}
+_OUTCOME: Final = re.compile(r"(?P<won>[胜勝승+])|[负負패]|[认認][输輸]|投了")
+"""Whether the side named first has won or lost, in Chinese, Japanese and Korean; the first such word counts."""
+_REASON_WORDS: Final = {
+    "R": re.compile(r"中[盘盤押]|불계|[认認][输輸]|投了"),
+    "T": re.compile(r"[时時][间間限切]|超[时時]|시간"),
+    "F": re.compile(r"反則|犯[规規]|[弃棄][权権權]|不戦|반칙|기권"),
+}
+_POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?[手수])")
+"""A number that is not one of moves."""
+_DRAWS: Final = frozenset({"0", "draw", "jigo", "持碁", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"})
 
 VOID: Final = "Void"
 """RE of a game without result, such as one that ended in a long cycle."""
@@ -121,14 +137,14 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     """Return the komi of a KM value in points; None if it is not a finite number.
 
     Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
-    "6.5.", "7.5 points".
+    "6.5.", "7.5 points"; stones are twice as many points: "3.75子", "3又3/4子".
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    match = _NUMBER.fullmatch(_with_decimal_halves(text).strip())
+    match = _NUMBER.fullmatch(_with_decimals(text).strip())
     if not match:
         return None
     komi = float(match[1].replace(",", "."))
@@ -197,24 +213,44 @@ _UNKNOWN_ELSEWHERE: Final = ("cgos",)
 def parse_result(text: str) -> str | None:
     """Return an RE value in its short form: "B+3.5", "B+R", "B+T" (time), "B+F" (forfeit), "B+" or "0".
 
-    None for a game without a result ("?", "Void"), and for other text.
+    None for a game without a result ("?", "Void"), and for other text.  The words of Chinese, Japanese and Korean
+    programs are known, with stones as twice as many points.
 
-    >>> parse_result("W+Resign"), parse_result("Draw"), parse_result("Void")
-    ('W+R', '0', None)
+    >>> parse_result("W+Resign"), parse_result("Draw"), parse_result("Void"), parse_result("黑胜2又3/4子")
+    ('W+R', '0', None, 'B+5.5')
     """
-    if text.strip().lower() in ("0", "draw", "jigo"):
+    text = text.strip()
+    if text.lower() in _DRAWS:
         return "0"
-    match = _WIN.fullmatch(text.strip())
-    if match is None:
+    if match := _WIN.fullmatch(text):
+        return f"{match[1].upper()}+{_margin(match[2])}"
+    side, outcome = _SIDES.get(text[:1]), _OUTCOME.search(text)
+    if side is None or outcome is None:
         return None
-    number, reason = _NUMBER.fullmatch(_with_decimal_halves(match[2])), match[2][:1].upper()
-    how = number[1].replace(",", ".") if number else reason if reason in _REASONS else ""
-    return f"{match[1].upper()}+{how}"
+    winner = side if outcome["won"] else "W" if side == "B" else "B"
+    points = _POINTS.search(_with_decimals(text))
+    return f"{winner}+{_reason_in_words(text) or (points[1].replace(',', '.') if points else '')}"
 
 
-def _with_decimal_halves(text: str) -> str:
-    """Return text with halves as decimals, and full-width digits as ordinary ones."""
-    return _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text.translate(_FULL_WIDTH))
+def _margin(text: str) -> str:
+    """Return what follows the plus sign of a result: points, the letter of a reason, or "" if it is not known."""
+    if number := _NUMBER.fullmatch(_with_decimals(text)):
+        return number[1].replace(",", ".")
+    letter = text[:1].upper()
+    return letter if letter in _REASONS else _reason_in_words(text)
+
+
+def _reason_in_words(text: str) -> str:
+    """Return the letter of the reason that Chinese, Japanese or Korean words name, "" for none."""
+    return next((letter for letter, words in _REASON_WORDS.items() if words.search(text)), "")
+
+
+def _with_decimals(text: str) -> str:
+    """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
+    text = text.translate(_FULL_WIDTH)
+    text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
+    text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)
+    return _STONES.sub(lambda stones: f"{2 * float(f'{stones[1]}.{stones[2] or 0}'):g}目", text)
 
 
 def parse_rules(text: str) -> Rules | None:

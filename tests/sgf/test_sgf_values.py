@@ -148,6 +148,34 @@ def test_results_have_a_short_form(text: str, result: str | None) -> None:
     assert parse_result(text) == result
 
 
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        *(("黑中盘胜", "B+R"), ("白中盤勝", "W+R"), ("黑胜1.5目", "B+1.5"), ("白胜3目半", "W+3.5")),
+        *(("白勝 半目", "W+0.5"), ("黑胜3/4子", "B+1.5"), ("白胜2又3/4子", "W+5.5"), ("黑胜1.25子", "B+2.5")),
+        *(("黑方胜1/4子", "B+0.5"), ("白超时负", "B+T"), ("黑時間勝", "B+T"), ("黑中盘认输", "W+R")),
+        *(("白中盘胜(共203手)", "W+R"), ("黑胜", "B+"), ("黒中押し勝ち", "B+R"), ("白番中押し勝ち", "W+R")),
+        *(("白3目半勝ち", "W+3.5"), ("黒番２目半勝ち", "B+2.5"), ("黒時間切れ負け", "W+T"), ("白半目勝ち", "W+0.5")),
+        *(("白反則勝ち", "W+F"), ("黒投了", "W+R"), ("白勝ち", "W+"), ("흑 불계승", "B+R")),
+        *(("백불계승", "W+R"), ("백 반집승", "W+0.5"), ("흑 3집반승", "B+3.5"), ("백 2.5집승", "W+2.5")),
+        *(("흑 시간승", "B+T"), ("백 시간패", "B+T"), ("흑승", "B+"), ("B+中盘", "B+R")),
+        *(("W+불계", "W+R"), ("黑+2.5", "B+2.5"), ("持碁", "0"), ("ジゴ", "0")),
+        *(("和棋", "0"), ("무승부", "0"), ("无胜负", None), ("無勝負", None)),
+        *(("打ち掛け", None), ("Black+ (203 moves)", "B+")),
+        *(("黑", None), ("白先", None), ("大胜", None)),
+    ],
+)  # fmt: skip
+def test_results_in_chinese_japanese_and_korean(text: str, result: str | None) -> None:
+    """They were taken for games without result."""
+    assert parse_result(text) == result
+
+
+@pytest.mark.parametrize(("text", "komi"), [("3.75子", 7.5), ("3又3/4子", 7.5), ("2 3/4 子", 5.5), ("６目半", 6.5)])
+def test_komi_in_stones_is_doubled(text: str, komi: float) -> None:
+    """Stones were taken for points."""
+    assert parse_komi(text) == komi
+
+
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))
 def test_komi_round_trip_without_exponent(komi: float) -> None:
     text = format_komi(komi)
