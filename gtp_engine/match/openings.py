@@ -4,6 +4,7 @@ Games go in pairs: both games of a pair have the same opening, with the colours 
 each game has its own.
 """
 
+import hashlib
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,26 +81,54 @@ def _is_inside(point: int, size: int) -> bool:
     return all(margin <= coordinate < size - margin for coordinate in point_to_xy(point, width=size))
 
 
+def openings_digest(settings: MatchSettings) -> str:
+    """Return the SHA-256 of the records in the folder of openings, names and contents, "" without such a folder.
+
+    Raises MatchError for a folder without usable records.
+    """
+    if not settings.openings:
+        return ""
+    digest = hashlib.sha256()
+    for path in _opening_paths(Path(settings.openings)):
+        digest.update(f"{path.name}\n{hashlib.sha256(_content(path)).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
 def _openings_from_folder(folder: Path, settings: MatchSettings) -> list[Opening]:
+    return [_opening_from_file(path, settings) for path in _opening_paths(folder)]
+
+
+def _opening_paths(folder: Path) -> list[Path]:
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".sgf")
     except OSError as error:
         raise MatchError(f"cannot read the openings folder {folder}: {error.strerror}") from error
     if not paths:
         raise MatchError(f"the openings folder {folder} holds no .sgf file")
-    return [_opening_from_file(path, settings) for path in paths]
+    return paths
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_sgf_file(str(path))
+    except SgfError as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: Exception) -> MatchError:
+    return MatchError(f"cannot use the opening {path}: {error}")
 
 
 def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
     try:
-        game = record_to_game(parse_sgf(read_sgf_file(str(path))))
+        game = record_to_game(parse_sgf(_content(path)))
         size = settings.board_size
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
         opening = Opening(path.name, game.setup_stones, game.first_player, game.moves, game.to_play)
         played = new_game(settings, opening)  # under the match's own rules
     except (SgfError, IllegalMoveError) as error:
-        raise MatchError(f"cannot use the opening {path}: {error}") from error
+        raise _unusable(path, error) from error
     if played.is_over or played.has_no_result:
         given = f"the opening {path} ends with two passes" if played.is_over else f"the opening {path} has no result"
         raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))

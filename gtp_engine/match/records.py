@@ -2,7 +2,7 @@
 
 A match folder holds
 
-    match.json       the settings and the engines' names and versions; a second run must agree with it
+    match.json       the settings, the engines' names and versions, the hash of the openings; a second run must agree
     results.jsonl    one GameRecord a line, in the order in which games ended
     games/0001.sgf   the game itself, numbered as in results.jsonl
     logs/            what the engines printed, and the GTP dialogue
@@ -104,6 +104,7 @@ class MatchFolder:
         self._results = path / "results.jsonl"
         self._header = path / "match.json"
         self._engines: dict[str, dict[str, str]] = {}
+        self._openings: str | None = None
         self._names = {side: settings.name(side) for side in SIDES}
         self._settings = settings.identity()
         self._records: list[GameRecord] = []
@@ -171,6 +172,16 @@ class MatchFolder:
                 self._engines[side] = description
                 self._write_header()
 
+    def check_openings(self, digest: str, folder: str) -> None:
+        """Record the hash of the openings in a folder; raises MatchError if earlier games were played with others."""
+        with self._lock:
+            if self._openings not in (None, digest):
+                given = f"{self.path} was played with other openings than {shown_path(folder)} holds now"
+                raise MatchError(problem(given, advice="restore its .sgf files, or choose another --out"))
+            if self._openings is None:
+                self._openings = digest
+                self._write_header()
+
     def engine_name(self, side: Side) -> str:
         """Return the engine's name from the settings, else its own "name version", else (before its reply) the side."""
         if self._names[side]:
@@ -189,19 +200,25 @@ class MatchFolder:
             header: dict[str, Any] = json.loads(self._header.read_text(encoding="utf-8"))
             version, old = header["format"], dict(header["settings"])
             self._engines = dict(header["engines"])
+            self._openings = header.get("openings")  # earlier versions did not record them
         except (ValueError, KeyError, TypeError) as error:
             raise MatchError(f"{self._header} cannot be read: {error}") from error
         if version != FORMAT:
             raise MatchError(f"{self._header} has format {version}, this program writes {FORMAT}; choose another --out")
         if not self._results.exists():
-            self._engines = {}  # of a match that `playing` replaces
+            self._engines, self._openings = {}, None  # those of a match that `playing` replaces
             return
         difference = describe_difference(completed(old), self._settings)
         if difference:
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 
     def _write_header(self) -> None:
-        header = {"format": FORMAT, "settings": self._settings, "engines": self._engines}
+        header = {
+            "format": FORMAT,
+            "settings": self._settings,
+            "engines": self._engines,
+            "openings": self._openings,
+        }
         temporary = self._header.with_suffix(".json.new")
         temporary.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         temporary.replace(self._header)

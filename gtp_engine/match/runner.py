@@ -14,7 +14,7 @@ from typing import Final
 
 from gtp_engine.match.gtp_client import GtpClientError
 from gtp_engine.match.match_game import PlayedGame, play_game
-from gtp_engine.match.openings import load_openings
+from gtp_engine.match.openings import load_openings, openings_digest
 from gtp_engine.match.player import Player
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.referee import Referee
@@ -72,6 +72,7 @@ class _Match:
         self._settings = settings
         self._folder = folder
         self._on_game = on_game
+        folder.check_openings(openings_digest(settings), settings.openings)
         self._openings = load_openings(settings)
         self._referee = Referee(settings)
         self._lock = threading.Lock()

@@ -1,5 +1,6 @@
 """Whole matches between scripted engines: order of commands, colours, endings, faults, resumption."""
 
+import dataclasses
 import json
 import shutil
 import signal
@@ -348,6 +349,34 @@ class TestOpenings:
         match = settings(openings=str(tmp_path))
         (opening,) = load_openings(match)
         assert new_game(match, opening).to_play == WHITE
+
+    def test_a_folder_that_changed_is_refused_when_a_match_goes_on(self, tmp_path: Path) -> None:
+        """The two games of a pair could have different openings."""
+        folder, one = tmp_path / "openings", "(;FF[4]GM[1]SZ[5];B[cc])"
+        folder.mkdir()
+        (folder / "a.sgf").write_text(one)
+        match = settings(openings=str(folder), games=1)
+        run_match(match, MatchFolder(tmp_path / "match", match))
+        longer = dataclasses.replace(match, games=2)
+        (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5];B[bb])")
+        with pytest.raises(MatchError, match=r"was played with other openings than .*openings' holds now; restore"):
+            run_match(longer, MatchFolder(tmp_path / "match", longer))
+        (folder / "a.sgf").write_text(one)
+        (folder / "readme.txt").write_text("no opening")
+        games = run_match(longer, MatchFolder(tmp_path / "match", longer))
+        assert [game.opening for game in games] == ["a.sgf", "a.sgf"]
+
+    def test_a_match_of_an_earlier_version_goes_on_with_its_openings(self, tmp_path: Path) -> None:
+        folder = tmp_path / "openings"
+        folder.mkdir()
+        (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc])")
+        match = settings(openings=str(folder), games=1)
+        run_match(match, MatchFolder(tmp_path / "match", match))
+        header = json.loads((tmp_path / "match" / "match.json").read_text())
+        del header["openings"]
+        (tmp_path / "match" / "match.json").write_text(json.dumps(header))
+        longer = dataclasses.replace(match, games=2)
+        assert len(run_match(longer, MatchFolder(tmp_path / "match", longer))) == 2
 
     def test_an_empty_folder_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(MatchError, match=r"holds no \.sgf file"):
