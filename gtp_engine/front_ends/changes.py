@@ -14,8 +14,8 @@ from gtp_engine.files import replacing
 MAX_BYTES = 16 * 2**20
 """Largest file that is read; settings of these programs have some kilobytes."""
 
-_SECRET: Final = re.compile(r"(\w*(?:password|apikey|token)\w*[\"']?\s*[=:]\s*)\S.*", re.IGNORECASE)
-"""A name and its value in properties, JSON and the like."""
+_SECRET: Final = re.compile(r"(\w*(?:password|apikey|token)\w*[\"']?(?:\s*[=:]\s*|\s+))\S.*", re.IGNORECASE)
+"""A name and its value in properties (a blank may separate them), in JSON, and on command lines."""
 
 
 @dataclass(frozen=True)

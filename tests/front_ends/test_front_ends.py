@@ -235,6 +235,16 @@ class TestServers:
         assert (tmp_path / file).read_text() == completed.replace("5k", "3d")
 
     @pytest.mark.parametrize(
+        "line", ["password s3cret", "password\ts3cret", "password = s3cret", "engine=x --token s3cret"]
+    )
+    def test_the_difference_hides_secrets_in_every_form(self, tmp_path: Path, line: str) -> None:
+        """Java's properties also separate a name and its value by a blank."""
+        write(tmp_path / "kgs.properties", f"name bot\n{line}\nroom Computer Go\n")
+        shown = difference(FRONT_ENDS["kgs"].changes(SIMPLE, place(tmp_path)))
+        assert "s3cret" not in shown
+        assert "name bot" in shown and "room Computer Go" in shown
+
+    @pytest.mark.parametrize(
         ("name", "file", "old", "new"),
         [
             (
