@@ -63,6 +63,13 @@ class TestImport:
         succeed("import", "tiny.bin.gz", "-o", "other.onnx")
         assert Path("other.onnx").exists()
 
+    def test_the_source_is_not_replaced(self) -> None:
+        before = write_network().read_bytes()
+        assert "is the network itself: expected another file to write" in fail(
+            "import", "tiny.bin.gz", "-o", "tiny.bin.gz"
+        )
+        assert Path("tiny.bin.gz").read_bytes() == before
+
     def test_missing_file(self) -> None:
         assert fail("import", "missing.bin.gz").startswith("Error: network file 'missing.bin.gz' cannot be read")
 
@@ -144,6 +151,13 @@ class TestList:
     def test_no_networks(self) -> None:
         Path("empty").mkdir()
         assert "No networks found" in succeed("list", "empty")
+
+    def test_what_is_no_folder_is_named(self) -> None:
+        """A folder that does not exist was said to hold no networks, and so was a network's file."""
+        v7_network(Path("net.onnx"))
+        expected = "expected a folder with networks; `gtp-engine models info FILE` describes one network"
+        for name in ("missing", "net.onnx"):
+            assert fail("list", name) == f"Error: '{name}' is no folder: {expected}"
 
 
 class TestFromWheel:

@@ -121,10 +121,15 @@ def list_command(folders: tuple[Path, ...]) -> None:
     Without FOLDER: in the current folder, in its folder `models`, those that `get` got and those that came with the
     engine; an 8-bit copy is listed with its original, a folder of networks for one purpose each as one.
     """
-    from gtp_engine.errors import ModelError
+    from gtp_engine.errors import ModelError, problem, shown_path
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
+    for folder in folders:
+        if not folder.is_dir():
+            advice = "`gtp-engine models info FILE` describes one network"
+            given = f"{shown_path(folder)} is no folder"
+            raise ModelError(problem(given, expected="a folder with networks", advice=advice))
     found = [file for folder in folders or _default_folders() for file in folder.glob("*.onnx")]
     # Two of the folders may be one, by different paths: `models` is in a checkout.
     files = sorted({(file.parent.resolve(), file.name): file for file in reversed(found)}.values())

@@ -5,7 +5,8 @@
     katrain_wheels  finds the networks in KaTrain's wheels
     catalogue       the published networks that are known by name
     get             gets one of them, or one from a file, into the user's folder; pip_download fetches its wheel
-    quantization    converts a float32 file to 8-bit integers, calibrated on games of the network
+    quantization    converts a float32 file to 8-bit integers, calibrated on games of the network that ships
+    target_file     checks the file to write before the work
 
 Playing needs none of this; `nn` runs the files written here.  The path of a KataGo network is
 `katago_format.parser` → `onnx_export.build` → `onnx_export.convert`.

@@ -541,10 +541,20 @@ def test_a_network_without_trunk_is_refused(tmp_path: Path) -> None:
         quantize_file(source, tmp_path / "out.onnx", QUICK, progress=nothing)
 
 
-@pytest.mark.usefixtures("no_waiting")
-def test_a_folder_that_is_not_there_is_one_sentence(path: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_one_sentence_before_the_work(path: Path, tmp_path: Path) -> None:
+    """It was noticed after minutes."""
+    steps: list[float] = []
     with pytest.raises(ModelError, match="cannot be written"):
-        quantize_file(path, tmp_path / "none" / "out.onnx", QUICK, progress=nothing)
+        quantize_file(path, tmp_path / "none" / "out.onnx", QUICK, progress=lambda done, text: steps.append(done))
+    assert steps == []
+
+
+def test_the_original_is_not_replaced_by_its_copy(tmp_path: Path) -> None:
+    source = tiny_networks.v7_network(tmp_path / "net.onnx")
+    before = source.read_bytes()
+    with pytest.raises(ModelError, match=r"net\.onnx' is the network itself: expected another file to write"):
+        quantize_file(source, tmp_path / "." / "net.onnx", QUICK, progress=nothing)
+    assert source.read_bytes() == before
 
 
 @pytest.mark.usefixtures("no_waiting")

@@ -11,6 +11,7 @@ from gtp_engine.files import replacing
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
+from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
 
@@ -39,11 +40,12 @@ def onnx_name(name: str) -> str:
 
 
 def convert_file(source: Path, target: Path) -> Conversion:
-    """Write the KataGo network file `source` to `target` as an ONNX file; raises ModelError."""
+    """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises ModelError."""
     try:
         data = source.read_bytes()
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+    check_target(target, source=source)
     return convert_bytes(data, source.name, target)
 
 
@@ -64,7 +66,7 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
         with replacing(target) as unfinished:
             unfinished.write_bytes(content)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
+        raise not_written(target, error) from error
     return Conversion(target, info, network.parameters, len(content))
 
 

@@ -2,7 +2,7 @@
 
     quantize            converts a file: the steps below, in order
     target_layers       which convolutions and products of a graph are worth quantizing
-    calibration_games   positions of games that the network plays against itself
+    calibration_games   positions of games that the network that ships plays against itself
     calibration_inputs  these positions as network inputs, for calibration and for validation
     ranges              the range of values that reach a layer, and the 8-bit scales for it
     rewrite             a graph with QuantizeLinear and DequantizeLinear inserted

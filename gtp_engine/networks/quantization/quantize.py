@@ -60,7 +60,7 @@ from typing import Any, Final
 import onnx
 
 from gtp_engine.config.network import NetworkConfig
-from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
@@ -69,6 +69,7 @@ from gtp_engine.networks.quantization.ranges import measure_ranges
 from gtp_engine.networks.quantization.rewrite import quantized_model
 from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_loss, measure_sensitivities
 from gtp_engine.networks.quantization.target_layers import NetworkGraph
+from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
@@ -141,10 +142,12 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
 
     A file at `target` is replaced once the new one is complete.
 
-    Raises ModelError if the network cannot be read, or is not a float32 network with policy and value.
+    Raises ModelError if the network cannot be read, or is not a float32 network with policy and value, and for a
+    target that is the source or cannot be written.
     """
     info = read_info(source)
     _check(source, info)
+    check_target(target, source=source)
     steps = _Steps(progress)
     runtimes, calibration, held_out = _play(info, settings, steps)
     result = _quantize(source, calibration, runtimes, settings, steps)
@@ -163,7 +166,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
             note[SPEEDS] = {name: float(f"{value:.4g}") for name, value in evaluations.items()}
             _save(result.model, unfinished, note, digest)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
+        raise not_written(target, error) from error
     title = runtimes["int8"].provider.title
     return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
 
