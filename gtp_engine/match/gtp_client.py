@@ -73,7 +73,7 @@ class GtpClient:
     """A running engine.  One thread at a time may use it; only `kill` is safe from any thread.
 
     `command` is split like a shell command line, but run without a shell.  `log` is appended to.  `timeout` is the
-    longest wait for a reply, in seconds.  Raises EngineStartError.
+    longest wait for a reply, in seconds, perhaps infinite.  Raises EngineStartError.
     """
 
     def __init__(self, command: str, *, label: str, log: Path, timeout: float) -> None:
@@ -183,7 +183,8 @@ class GtpClient:
         lines: list[str] = []
         while True:
             try:
-                item = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+                wait = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
+                item = self._lines.get(timeout=wait)
             except queue.Empty:
                 self.kill()
                 raise EngineTimeoutError(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import problem, shown
+from gtp_engine.files import check_writable
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.match.statistics import elo_difference, format_elo, wilson_interval
@@ -28,7 +29,10 @@ _FEW: Final = 40
 
 
 def check_plot(path: Path) -> None:
-    """Raise MatchError if a plot cannot be written to `path`, to be called before hours of games."""
+    """Raise MatchError if a plot cannot be written to `path`, to be called before hours of games.
+
+    Its folder is created if need be.
+    """
     if path.suffix.lower() not in FORMATS:
         raise MatchError(problem(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}"))
     try:
@@ -36,6 +40,11 @@ def check_plot(path: Path) -> None:
     except ImportError as error:
         advice = "install it with: pip install 'gtp-engine[plot]'"
         raise MatchError(problem("plots", expected="matplotlib, which is not installed", advice=advice)) from error
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
+    except OSError as error:
+        raise _not_written(path, error) from error
 
 
 def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second: str) -> None:
@@ -48,10 +57,13 @@ def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second:
     draw_curve(records, axes)
     axes.set_title(f"{first}  against  {second}", parse_math=False)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=_DOTS_PER_INCH)
     except OSError as error:
-        raise MatchError(f"cannot write the plot {path}: {error.strerror}") from error
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> MatchError:
+    return MatchError(f"cannot write the plot {path}: {error.strerror}")
 
 
 def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:

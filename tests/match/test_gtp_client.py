@@ -1,5 +1,6 @@
 """The client of engine processes: replies, times, logs, and every way in which an engine can break off."""
 
+import math
 import shlex
 import sys
 import time
@@ -76,6 +77,12 @@ def test_silence_ends_the_engine(start: Starter) -> None:
     with pytest.raises(EngineTimeoutError, match=r"no reply to 'genmove b' within 3 s"):
         client.send("genmove b")
     assert not client.is_alive()
+
+
+@pytest.mark.parametrize("timeout", [math.inf, 1e12])
+def test_any_wait_may_be_allowed(start: Starter, timeout: float) -> None:
+    """One of more than 292 years ended in a traceback."""
+    assert start(timeout=timeout).send("protocol_version").text == "2"
 
 
 @pytest.mark.parametrize("command", ["no-such-engine-anywhere --gtp", "'unbalanced", " "])

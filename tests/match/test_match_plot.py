@@ -73,3 +73,13 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(MatchError, match="cannot write the plot"):
         write_plot(tmp_path / "file" / "a.svg", GAMES, first="a", second="b")
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_the_games(tmp_path: Path) -> None:
+    """It was noticed after them, and their table was not printed."""
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MatchError, match="cannot write the plot"):
+        check_plot(tmp_path / "file" / "a.svg")
+    check_plot(tmp_path / "pictures" / "a.svg")
+    assert list((tmp_path / "pictures").iterdir()) == []
