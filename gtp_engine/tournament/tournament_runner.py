@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import TengenError, counted, problem
+from gtp_engine.match.openings import load_openings
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
-from gtp_engine.match.settings import MatchError
+from gtp_engine.match.settings import MatchError, MatchSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
@@ -27,7 +28,8 @@ Results = dict[Pairing, list[GameRecord]]
 class TournamentRunner:
     """A tournament with its folder `out`; `on_game` is called after each game, one at a time, from any thread.
 
-    Raises MatchError if the folder holds other matches, and if there are too few cores to bind the games to.
+    Raises MatchError if the folder holds other matches, for openings that cannot be used, and if there are too few
+    cores to bind the games to.
     """
 
     def __init__(
@@ -42,6 +44,8 @@ class TournamentRunner:
         }
         self._lock: Final = threading.Lock()
         self._waiting: Final = [pairing for pairing in description.pairings if self._missing(pairing)]
+        for pairing in {pairing.condition: pairing for pairing in self._waiting}.values():
+            load_openings(self._settings(pairing))  # now rather than when the condition's turn comes
         self._cancel: Final = CancelToken()
         self._error: Exception | None = None
 
@@ -92,15 +96,18 @@ class TournamentRunner:
             return pairing
 
     def _play(self, pairing: Pairing) -> None:
-        folder, settings = self._folders[pairing], self.description.match(pairing)
+        folder, settings = self._folders[pairing], self._settings(pairing)
 
         def game_over(record: GameRecord) -> None:
             with self._lock:
                 self._on_game(pairing, record)
 
         until = min(len(folder.records()) + GAMES_AT_ONCE, settings.games)
-        openings = self.description.openings(pairing)
-        run_match(replace(settings, games=until, openings=openings), folder, game_over, self._cancel)
+        run_match(replace(settings, games=until), folder, game_over, self._cancel)
+
+    def _settings(self, pairing: Pairing) -> MatchSettings:
+        """Return the settings of a pairing's match, with the whole path of its openings."""
+        return replace(self.description.match(pairing), openings=self.description.openings(pairing))
 
     def _missing(self, pairing: Pairing) -> bool:
         return len(self._folders[pairing].records()) < self.description.games

@@ -133,6 +133,12 @@ class TestGames:
             runner.run()
         assert [[record.opening for record in records] for records in runner.results.values()] == [["middle.sgf"] * 2]
 
+    def test_openings_that_cannot_be_used_are_noticed_before_the_first_game(self, tmp_path: Path) -> None:
+        """They were noticed when the first match under their condition began, after hours of others."""
+        conditions = [CONDITION, CONDITION | {"openings": "nowhere"}]
+        with pytest.raises(MatchError, match="cannot read the openings folder nowhere"):
+            TournamentRunner(described("", "", conditions=conditions), tmp_path)
+
     def test_a_second_process_plays_nothing(self, tmp_path: Path) -> None:
         file = tmp_path / "cup.toml"
         engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
