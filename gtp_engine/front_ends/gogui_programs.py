@@ -33,7 +33,7 @@ class GoGui:
 
     def changes(self, command: EngineCommand, place: Place) -> list[Change]:
         """Return the file with our program at the end of the list, or in the place of an older one of its name."""
-        path = place.file or place.home / _FILE
+        path = place.file or place.in_home(_FILE)
         old = read_settings(path)
         lines = (old or "").splitlines()
         found = {match["key"]: match["value"] for match in map(_ENTRY.fullmatch, lines) if match}

@@ -28,7 +28,7 @@ class KaTrain:
 
     def changes(self, command: EngineCommand, place: Place) -> list[Change]:
         """Return the settings with our command as the custom engine."""
-        path = place.file or place.home / ".katrain" / "config.json"
+        path = place.file or place.in_home(".katrain", "config.json")
         old, settings = read_object(path)
         if "general" not in settings or "engine" not in settings:
             advice = "start KaTrain once, so that it creates its settings, close it, and try again"
