@@ -225,10 +225,14 @@ class MatchFolder:
 
     def _read_results(self, *, cut: bool) -> list[GameRecord]:
         """Return the games on disk without a last line that is incomplete, which is cut off only with `cut`."""
-        records = []
+        records: dict[int, GameRecord] = {}
         for number, line in enumerate(complete_lines(self._results, cut=cut), start=1):
             try:
-                records.append(GameRecord.from_line(line))
+                record = GameRecord.from_line(line)
             except (ValueError, TypeError) as error:
                 raise MatchError(f"{self._results}, line {number}, is not a game: {error}") from error
-        return records
+            if record.game in records:
+                given = f"{self._results}, line {number}, holds game {record.game} again, played by another process"
+                raise MatchError(problem(given, expected="each game once", advice="remove the line"))
+            records[record.game] = record
+        return list(records.values())

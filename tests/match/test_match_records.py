@@ -145,6 +145,15 @@ def test_unreadable_line_is_refused_by_number(tmp_path: Path, line: str) -> None
         MatchFolder(tmp_path, SETTINGS)
 
 
+def test_a_game_that_was_stored_twice_is_refused_by_its_line(tmp_path: Path) -> None:
+    """Two processes of an earlier version, or where the system has no locks; it was counted twice."""
+    folder = MatchFolder(tmp_path, SETTINGS)
+    for game in (1, 2, 1):
+        folder.add(record(game), "")
+    with pytest.raises(MatchError, match=r"line 3, holds game 1 again, .*: expected each game once; remove the line"):
+        MatchFolder(tmp_path, SETTINGS)
+
+
 def test_results_without_header_are_refused(tmp_path: Path) -> None:
     (tmp_path / "results.jsonl").write_text("")
     with pytest.raises(MatchError, match=r"without match\.json"):
