@@ -68,6 +68,8 @@ def tournament_command(file: Path, out: Path | None) -> None:
         with playing_alone(folder), ProgressBar(total=total) as bar:
             progress = TournamentProgress(description, folder, file.stem, bar)
             runner = TournamentRunner(description, folder, progress.game_over)
+            if others := ", ".join(runner.other_matches):
+                bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
             progress.begin(runner.results)
             runner.run()
     except KeyboardInterrupt:

@@ -111,7 +111,7 @@ class Description:
     def folder(self, pairing: Pairing) -> str:
         """Return the name of the folder of a pairing's match."""
         names = (self.entrants[pairing.first].name, self.entrants[pairing.second].name)
-        return "-".join([str(pairing.condition + 1), *(re.sub(r"[^A-Za-z0-9.]+", "_", name) for name in names)])
+        return "-".join([str(pairing.condition + 1), *(re.sub(r"(?:[^\w.]|_)+", "_", name) for name in names)])
 
 
 def read_description(path: Path) -> Description:

@@ -36,6 +36,7 @@ class TournamentRunner:
         self, description: Description, out: Path, on_game: Callable[[Pairing, GameRecord], None] = lambda *_: None
     ) -> None:
         self.description: Final = description
+        self._out: Final = out
         self._on_game: Final = on_game
         self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
         self._folders: Final = {
@@ -53,6 +54,12 @@ class TournamentRunner:
     def results(self) -> Results:
         """The finished games of each pairing, sorted by number."""
         return {pairing: folder.records() for pairing, folder in self._folders.items()}
+
+    @property
+    def other_matches(self) -> list[str]:
+        """The names of folders beside those of the pairings that hold games: engines were renamed, moved or removed."""
+        known = {folder.path.name for folder in self._folders.values()}
+        return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
 
     def run(self) -> None:
         """Play the games that are missing; raises MatchError when an engine fails, and what else ends a match."""

@@ -133,6 +133,22 @@ class TestGames:
             runner.run()
         assert [[record.opening for record in records] for records in runner.results.values()] == [["middle.sgf"] * 2]
 
+    def test_names_in_any_script_name_their_folders(self) -> None:
+        """All signs but ASCII became "_", so that two Chinese names against a third engine were refused."""
+        engines = [{"name": name, "command": "x"} for name in ("绝艺", "星阵", "a_-_b (1.0)")]
+        description = parse_description({"engines": engines, "conditions": [CONDITION]})
+        folders = [description.folder(pairing) for pairing in description.pairings]
+        assert folders == ["1-绝艺-星阵", "1-绝艺-a_b_1.0_", "1-星阵-a_b_1.0_"]
+
+    def test_games_of_engines_that_were_renamed_are_not_left_out_in_silence(self, tmp_path: Path) -> None:
+        file = tmp_path / "cup.toml"
+        for names in ("ab", "ac"):
+            engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in names]
+            file.write_text("\n".join(["games = 1", *engines, "[[conditions]]\nsize = 5\nreferee = 'board'"]))
+            result = CliRunner().invoke(cli, ["tournament", str(file)])
+            assert result.exit_code == 0
+        assert f"holds matches that {file} does not describe; their games do not count: 1-a-b\n" in result.stderr
+
     def test_openings_that_cannot_be_used_are_noticed_before_the_first_game(self, tmp_path: Path) -> None:
         """They were noticed when the first match under their condition began, after hours of others."""
         conditions = [CONDITION, CONDITION | {"openings": "nowhere"}]
