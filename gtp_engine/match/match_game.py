@@ -4,6 +4,7 @@ The referee's own `Game` decides legality: a move that it forbids loses, even if
 time lasts from the end of the `genmove` command to the arrival of the reply's first line.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -80,8 +81,15 @@ def play_game(
         scores=ending.scores or {},
         think_times={side: [round(seconds, 3) for seconds in by_side[side].think_times] for side in SIDES},
         overruns={side: by_side[side].overruns for side in SIDES},
+        digest=_digest(game),
     )
     return PlayedGame(record, game)
+
+
+def _digest(game: Game) -> str:
+    """Return 16 hexadecimal digits that differ for games of other stones or moves."""
+    texts = [f"{move.color}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
+    return hashlib.sha256(f"{len(game.moves)} {' '.join(texts)}".encode()).hexdigest()[:16]
 
 
 def _set_up(seats: dict[int, _Seat], opening: Opening) -> _Ending | None:

@@ -43,7 +43,8 @@ class GameRecord:
 
     `result` is the SGF property RE.  `scores` holds the scores of the final position by "referee", "first" and
     "second" (without engines that gave none), in GTP's form.  `think_times` lists every genmove of each side.
-    `overruns` counts the moves that took more than the clock allowed, forgiven or not.
+    `overruns` counts the moves that took more than the clock allowed, forgiven or not.  Games of equal `digest` have
+    the same set-up and moves; it is empty in files of earlier versions.
     """
 
     game: int
@@ -57,6 +58,7 @@ class GameRecord:
     scores: dict[str, str] = field(default_factory=dict)
     think_times: dict[Side, list[float]]
     overruns: dict[Side, int]
+    digest: str = ""
 
     @property
     def points(self) -> float:

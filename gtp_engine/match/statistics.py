@@ -84,6 +84,8 @@ class Summary:
     mean_moves: float
     score_disagreements: tuple[int, ...]
     winner_disagreements: tuple[int, ...]
+    repeated: tuple[int, ...]
+    """Games that repeat an earlier one with the same colours: they tell nothing new, and intervals are too narrow."""
     sprt: SprtResult | None = None
 
     @property
@@ -122,6 +124,7 @@ class Summary:
             "mean_moves": self.mean_moves,
             "score_disagreements": list(self.score_disagreements),
             "winner_disagreements": list(self.winner_disagreements),
+            "repeated": list(self.repeated),
             "sprt": self.sprt.to_json() if self.sprt is not None else None,
         }
 
@@ -145,8 +148,21 @@ def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summar
         winner_disagreements=tuple(
             record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
         ),
+        repeated=_repeated(records),
         sprt=run_sprt(test, records) if test is not None else None,
     )
+
+
+def _repeated(records: Sequence[GameRecord]) -> tuple[int, ...]:
+    """Return the numbers of the games that have the moves and colours of an earlier one in the list."""
+    seen: set[tuple[str, str]] = set()
+    found = []
+    for record in records:
+        game = (record.black, record.digest)
+        if record.digest and game in seen:
+            found.append(record.game)
+        seen.add(game)
+    return tuple(found)
 
 
 def _color_results(records: Sequence[GameRecord]) -> ColorResults:
@@ -190,6 +206,11 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     if summary.winner_disagreements:
         listed = ", ".join(map(str, summary.winner_disagreements))
         lines.append(f"even the winner is disputed in game {listed}")
+    if summary.repeated:
+        repeat = f"{counted(len(summary.repeated), 'game')} {'repeats' if len(summary.repeated) == 1 else 'repeat'}"
+        lines.append(
+            f"{repeat} an earlier one move by move, so the intervals are too narrow; --random-plies varies them"
+        )
     return "\n".join(lines)
 
 

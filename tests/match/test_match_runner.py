@@ -404,6 +404,13 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
     assert "games          6" in done.stdout
 
 
+def test_a_game_that_is_repeated_is_recognised(tmp_path: Path) -> None:
+    games = play(tmp_path / "same", "--black C3", "--name Other --black D4", games=4)
+    assert summarize(games).repeated == (3, 4)
+    varied = play(tmp_path / "varied", "--black C3", "--name Other", games=4, random_plies=2)
+    assert summarize(varied).repeated == ()
+
+
 def test_a_second_process_plays_no_games_of_a_match_and_prints_the_table_of_a_finished_one(tmp_path: Path) -> None:
     one, two = settings("", "--name Other"), settings("", "--name Other", games=2)
     run_match(one, MatchFolder(tmp_path, one))

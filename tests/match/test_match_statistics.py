@@ -82,6 +82,21 @@ def test_summary_reports_disagreements() -> None:
     assert (summary.score_disagreements, summary.winner_disagreements) == ((2, 3), (3,))
 
 
+def test_games_that_repeat_earlier_ones_are_named() -> None:
+    """Engines without chance play the same game again, which was counted as if it told more."""
+    digests = {1: "a", 2: "a", 3: "a", 4: "b", 5: "a", 6: "", 7: ""}  # "": from an earlier version
+    games = [record(game, black="first" if game % 2 else "second", digest=text) for game, text in digests.items()]
+    summary = summarize(games)
+    assert summary.repeated == (3, 5)
+    assert summary.to_json()["repeated"] == [3, 5]
+    assert format_table(summary, first="a", second="b").endswith(
+        "\n2 games repeat an earlier one move by move, so the intervals are too narrow; --random-plies varies them"
+    )
+    (single,) = summarize(games[:3]).repeated
+    assert "1 game repeats" in format_table(summarize(games[:3]), first="a", second="b") and single == 3
+    assert "repeat" not in format_table(summarize(games[:2]), first="a", second="b")
+
+
 def test_table_shows_everything() -> None:
     games = [
         record(1),
