@@ -148,12 +148,12 @@ def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summar
         winner_disagreements=tuple(
             record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
         ),
-        repeated=_repeated(records),
+        repeated=repeated_games([record for record in records if record.winner != "none"]),
         sprt=run_sprt(test, records) if test is not None else None,
     )
 
 
-def _repeated(records: Sequence[GameRecord]) -> tuple[int, ...]:
+def repeated_games(records: Sequence[GameRecord]) -> tuple[int, ...]:
     """Return the numbers of the games that have the moves and colours of an earlier one in the list."""
     seen: set[tuple[str, str]] = set()
     found = []
@@ -206,12 +206,17 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     if summary.winner_disagreements:
         listed = ", ".join(map(str, summary.winner_disagreements))
         lines.append(f"even the winner is disputed in game {listed}")
-    if summary.repeated:
-        repeat = f"{counted(len(summary.repeated), 'game')} {'repeats' if len(summary.repeated) == 1 else 'repeat'}"
-        lines.append(
-            f"{repeat} an earlier one move by move, so the intervals are too narrow; --random-plies varies them"
-        )
+    if remark := repetition_remark(len(summary.repeated)):
+        lines.append(remark)
     return "\n".join(lines)
+
+
+def repetition_remark(count: int) -> str:
+    """Return a sentence about so many games that repeat an earlier one, "" if there are none."""
+    if not count:
+        return ""
+    games = f"{counted(count, 'game')} {'repeats' if count == 1 else 'repeat'}"
+    return f"{games} an earlier one move by move, so the intervals are too narrow; random plies vary them"
 
 
 def format_elo(value: float) -> str:

@@ -5,6 +5,7 @@ from html import escape
 from typing import Final
 
 from gtp_engine.errors import counted
+from gtp_engine.match.statistics import repetition_remark
 from gtp_engine.tournament.standings import Table
 from gtp_engine.tournament.tournament_file import Description
 
@@ -45,9 +46,11 @@ def _section(description: Description, table: Table) -> str:
     places = range(1, len(description.entrants) + 1)
     heads = "".join(f"<th scope=col>{head}</th>" for head in ("#", "engine", "Elo", "games", "points", *places))
     rows = "".join(_row(description, table, place, engine) for place, engine in enumerate(table.order, start=1))
-    void = f"<p>{counted(table.void, 'void game')} left out.</p>" if table.void else ""
+    notes = f"<p>{counted(table.void, 'void game')} left out.</p>" if table.void else ""
+    if remark := repetition_remark(table.repeated):
+        notes += f"<p>{remark}</p>"
     head = f"<thead><tr>{heads}</tr></thead>"
-    return f"<h2>{escape(table.title)}</h2><div class=scroll><table>{head}<tbody>{rows}</tbody></table></div>{void}"
+    return f"<h2>{escape(table.title)}</h2><div class=scroll><table>{head}<tbody>{rows}</tbody></table></div>{notes}"
 
 
 def _row(description: Description, table: Table, place: int, engine: int) -> str:

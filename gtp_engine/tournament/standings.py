@@ -11,6 +11,7 @@ from gtp_engine.errors import counted
 from gtp_engine.match.ratings import format_standings, rate_players
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
+from gtp_engine.match.statistics import repeated_games, repetition_remark
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
 _NO_RATINGS: Final = "There are no ratings until games that count connect all engines."
@@ -20,7 +21,8 @@ _NO_RATINGS: Final = "There are no ratings until games that count connect all en
 class Table:
     """Results of the games under one title; P engines in the order of the description.
 
-    `points[i, j]` are the points of i against j, a draw being half a point, float64[P, P].  `elo` and `margin`,
+    `points[i, j]` are the points of i against j, a draw being half a point, float64[P, P].  `void` and `repeated` are
+    the numbers of games that do not count, and that repeat an earlier one of their match.  `elo` and `margin`,
     float64[P], are the ratings about their mean and half the widths of their 95 % intervals; None until games connect
     all engines.
     """
@@ -28,6 +30,7 @@ class Table:
     title: str
     points: NDArray[np.float64]
     void: int
+    repeated: int
     elo: NDArray[np.float64] | None
     margin: NDArray[np.float64] | None
 
@@ -55,18 +58,19 @@ def tables_of(description: Description, results: Mapping[Pairing, Sequence[GameR
 
 
 def _table(title: str, description: Description, results: Iterable[tuple[Pairing, Sequence[GameRecord]]]) -> Table:
-    points, void = np.zeros((len(description.entrants),) * 2), 0
+    points, void, repeated = np.zeros((len(description.entrants),) * 2), 0, 0
     for pairing, records in results:
         counting = [record for record in records if record.winner != "none"]
         won = sum(record.points for record in counting)
         points[pairing.first, pairing.second] += won
         points[pairing.second, pairing.first] += len(counting) - won
         void += len(records) - len(counting)
+        repeated += len(repeated_games(counting))
     try:
         ratings = rate_players(points)
     except MatchError:  # games do not connect all engines yet, or were void
-        return Table(title, points, void, None, None)
-    return Table(title, points, void, ratings.elo, ratings.margin)
+        return Table(title, points, void, repeated, None, None)
+    return Table(title, points, void, repeated, ratings.elo, ratings.margin)
 
 
 def format_tables(description: Description, tables: Sequence[Table]) -> str:
@@ -76,7 +80,8 @@ def format_tables(description: Description, tables: Sequence[Table]) -> str:
     for table in tables:
         void = f"{counted(table.void, 'void game')} left out" if table.void else ""
         rows = _NO_RATINGS if table.elo is None else format_standings(names, table.points, {})
-        parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void))))
+        remark = repetition_remark(table.repeated)
+        parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void, remark))))
     return "\n\n".join(parts)
 
 
@@ -93,6 +98,7 @@ def to_json(
                 "title": table.title,
                 "points": table.points.tolist(),
                 "void": table.void,
+                "repeated": table.repeated,
                 "elo": None if table.elo is None else table.elo.round(1).tolist(),
                 "margin": None if table.margin is None else table.margin.round(1).tolist(),
             }

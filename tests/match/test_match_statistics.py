@@ -90,7 +90,7 @@ def test_games_that_repeat_earlier_ones_are_named() -> None:
     assert summary.repeated == (3, 5)
     assert summary.to_json()["repeated"] == [3, 5]
     assert format_table(summary, first="a", second="b").endswith(
-        "\n2 games repeat an earlier one move by move, so the intervals are too narrow; --random-plies varies them"
+        "\n2 games repeat an earlier one move by move, so the intervals are too narrow; random plies vary them"
     )
     (single,) = summarize(games[:3]).repeated
     assert "1 game repeats" in format_table(summarize(games[:3]), first="a", second="b") and single == 3

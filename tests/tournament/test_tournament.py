@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from match_helpers import engine, won_by
+from match_helpers import engine, record, won_by
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
@@ -207,6 +207,16 @@ class TestTables:
         document = json.loads(json.dumps(to_json(description, [whole, first, second], results)))
         assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
         assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
+
+    def test_games_that_repeat_earlier_ones_are_counted(self, description: Description) -> None:
+        same = [record(game, black="first" if game % 2 else "second", digest="a") for game in (1, 2, 3)]
+        results = {Pairing(0, 1, 0): same, Pairing(1, 2, 0): same[:1]}
+        tables = tables_of(description, results)
+        assert [table.repeated for table in tables] == [1, 1, 0]
+        remark = "1 game repeats an earlier one move by move, so the intervals are too narrow; random plies vary them"
+        assert format_tables(description, tables[:1]).endswith(f"\n\n{remark}")
+        assert f"<p>{remark}</p>" in page_of("Cup", description, tables)
+        assert to_json(description, tables, results)["tables"][0]["repeated"] == 1
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Description) -> None:
         tables = tables_of(description, {Pairing(0, 1, 0): won_by("first"), Pairing(1, 2, 1): won_by("first")})
