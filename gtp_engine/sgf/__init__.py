@@ -6,12 +6,13 @@ sgfmill parses the grammar of SGF (FF[4], https://www.red-bean.com/sgf/); this p
 game of Go: board sizes, points, komi, rules, handicap, set-up, and the common mistakes of other programs.  Files are
 untrusted input, so reading is bounded in size, time and memory, and raises nothing but `SgfError`.
 
-    reader     bytes to `SgfRecord`
-    values     single values as text: parse and format
-    record     the plain value of a record
-    playback   `SgfRecord` to `Game`
-    tree_text  the text of a record, to insert properties and variations
-    writer     `Game` to text
+    reader            bytes to `SgfRecord`
+    guessed_encoding  the encoding of Asian records that do not name it
+    values            single values as text: parse and format
+    record            the plain value of a record
+    playback          `SgfRecord` to `Game`
+    tree_text         the text of a record, to insert properties and variations
+    writer            `Game` to text
 """
 
 from gtp_engine.sgf.playback import record_to_game

@@ -5,8 +5,8 @@ Everything else (comments, clocks, marks, other variations) is skipped.
 
 Encodings: SGF names the encoding in CA, but in Chinese, Japanese and Korean encodings the second byte of a character
 may look like "]" or "\", so the file is decoded first and then parsed.  A byte order mark has precedence, then CA if it
-is one of the usual encodings, then UTF-8, and last Latin-1, SGF's default, in which any bytes are valid.  Games of a
-collection may each name their own.
+is one of the usual encodings, then UTF-8, then one that words about Go suggest (`guessed_encoding`), and last Latin-1,
+SGF's default, in which any bytes are valid.  Games of a collection may each name their own.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
 few seconds and a few hundred megabytes at most.  Nesting needs no limit, because nothing here is recursive.
@@ -29,6 +29,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
+from gtp_engine.sgf.guessed_encoding import guessed_encoding
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, usual_first_player
 
 MAX_BYTES: Final = 4 * 2**20
@@ -145,7 +146,7 @@ def encoding_of(data: bytes) -> str:
             except UnicodeDecodeError:
                 continue
             return encoding
-    return "latin-1"
+    return (guessed_encoding(data) if canonical != "iso8859-1" else None) or "latin-1"
 
 
 def sections_of(data: bytes) -> list[bytes]:
