@@ -109,8 +109,13 @@ def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
 
 
 def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Path | zipfile.Path]:
-    """Yield the files in a folder, at any depth, whose name has one of the endings."""
-    for entry in folder.iterdir():
+    """Yield the files in a folder, at any depth, whose name has one of the endings; raises ModelError."""
+    try:
+        entries: list[Path | zipfile.Path] = [*folder.iterdir()]
+    except OSError as error:
+        given = f"folder {shown_path(str(folder))} cannot be read ({error.strerror})"
+        raise ModelError(problem(given, advice="name the file of the network")) from error
+    for entry in entries:
         if entry.is_dir():
             yield from _found(entry, endings)
         elif entry.name.endswith(endings):

@@ -4,7 +4,7 @@ import hashlib
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -324,6 +324,21 @@ def test_a_wheel_with_damaged_contents(name: str) -> None:
     Path("katrain.whl").write_bytes(data)
     line = fail("get", "katrain.whl")
     assert f"{name} in 'katrain.whl' cannot be read (" in line and line.endswith("); download it again")
+
+
+def test_a_folder_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ended in a traceback."""
+    Path("downloads/locked").mkdir(parents=True)
+    listed = Path.iterdir
+
+    def refuse(folder: Path) -> Iterator[Path]:
+        if folder.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    line = fail("get", "downloads")
+    assert line.endswith("locked' cannot be read (Permission denied); name the file of the network")
 
 
 def test_a_file_without_a_network() -> None:
