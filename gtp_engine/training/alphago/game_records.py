@@ -5,11 +5,10 @@ A record is stored as its moves, a few hundred bytes a game; positions are repla
 the passes that end a game are left out.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,10 @@ from gtp_engine.errors import TengenError, counted, problem
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.values import parse_result
 from gtp_engine.training.alphago.stage_settings import TEST_SHARE
 from gtp_engine.training.core.held_out import is_held_out, number_of
 from gtp_engine.training.core.sgf_folder import Log, sgf_games
-
-_RESULT: Final = re.compile(r"\s*([BW])\+", re.IGNORECASE)
 
 Item = TypeVar("Item")
 
@@ -86,8 +84,7 @@ def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
 
 def winner_of(result: str) -> int:
     """Return the winner by SGF's RE, such as "B+3.5" or "W+R": BLACK, WHITE, or EMPTY for "0", "Void" and the like."""
-    found = _RESULT.match(result)
-    return EMPTY if found is None else (BLACK if found[1].upper() == "B" else WHITE)
+    return {"B+": BLACK, "W+": WHITE}.get((parse_result(result) or "")[:2], EMPTY)
 
 
 def is_test(name: str, share: float = TEST_SHARE) -> bool:

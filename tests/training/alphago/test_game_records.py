@@ -54,7 +54,16 @@ def test_what_follows_the_passes_that_end_a_game_is_left_out(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("result", "winner"),
-    [("B+3.5", BLACK), ("w+R", WHITE), (" W+Time", WHITE), ("0", EMPTY), ("Void", EMPTY), ("", EMPTY), ("Both", EMPTY)],
+    [
+        ("B+3.5", BLACK),
+        ("w+R", WHITE),
+        (" W+Time", WHITE),
+        ("黑中盘胜", BLACK),
+        ("0", EMPTY),
+        ("Void", EMPTY),
+        ("", EMPTY),
+        ("Both", EMPTY),
+    ],
 )
 def test_winners(result: str, winner: int) -> None:
     assert winner_of(result) == winner
