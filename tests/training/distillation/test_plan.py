@@ -52,6 +52,10 @@ MINIATURE = PlanSettings(
 )
 
 
+def ignore() -> None:
+    """Record no state."""
+
+
 class Log(ProgressBar):
     """Keeps the lines of the log."""
 
@@ -195,6 +199,7 @@ class Beginning:
         self.trained: list[str] = []
         self._now = 0.0
         self._folder = tmp_path
+        write_data(tmp_path / "data", (5, 5))
 
         def choose(shape: Shape, *_: object, compiled: str, **__: object) -> TrainingSpeed:
             self._now += choosing
@@ -273,7 +278,7 @@ def test_a_part_that_is_over_does_not_train(tmp_path: Path, monkeypatch: pytest.
     with Log() as log:
         assert not train(
             planned, NetworkState(), MINIATURE, tmp_path, tmp_path,
-            init=None, seconds=100.0, clock=times, is_stopped=never, bar=log,
+            init=None, seconds=100.0, clock=times, is_stopped=never, record=ignore, bar=log,
         )  # fmt: skip
 
 
@@ -417,6 +422,44 @@ def test_games_begin_again_after_a_failure_unless_there_are_enough(
     assert trained == ["b1c6"], "with what there is"
 
 
+def test_games_are_played_again_when_their_positions_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training found no shards, in this part and in all after it."""
+    called, trained = [], []
+
+    def generate(self: _Part, teacher: Path, player: Path | None) -> None:
+        called.append(self._state.positions)
+        self._state.generated = True
+
+    monkeypatch.setattr(_Part, "_generate", generate)
+    monkeypatch.setattr(_Part, "_train", lambda self, planned: trained.append(planned.shape.title))
+    settings = replace(MINIATURE, networks="b1c6")
+    for shards, done in ((0, False), (1, False), (0, True)):
+        state = read_state(tmp_path, settings)
+        state.generated, state.positions, state.network("b1c6").done = True, 100, done
+        if shards:
+            write_data(tmp_path / "data", (5, 5))
+        with Log() as log:
+            _Part(settings, tmp_path, state, clock(100.0), log, never).run(tmp_path, None)
+        assert log.has("the positions of earlier parts are gone: games are played again") == (not shards and not done)
+        for path in shard_paths(tmp_path / "data" / "train") if shards else ():
+            path.unlink()
+    assert called == [0] and trained == ["b1c6"] * 2
+
+
+def test_a_part_that_is_killed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each one that was ended by kill -9, or with its machine, gave a plan as many minutes more."""
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part._RECORD_SECONDS", 0.0, raising=False)
+    settings = replace(MINIATURE, networks="b1c6=64", sizes="5=1")
+    write_data(tmp_path / "data", (5, 5))
+    state = read_state(tmp_path, settings)
+    state.generated, state.used = True, 60.0
+    with Log() as log:
+        _Part(settings, tmp_path, state, clock(170.0, used=60.0), log, never).run(tmp_path, None)  # finish is missing
+    found = read_state(tmp_path, settings)
+    assert (found.used, found.parts) == (130.0, 1)
+    assert found.network("b1c6").samples == 48 and found.network("b1c6").batch == 16, "those before its last step"
+
+
 def test_a_damaged_shard_of_an_earlier_part_does_not_end_the_games(tmp_path: Path) -> None:
     """It was taken for the end of the games, which the parts after it did not go on with once it was deleted."""
     teacher = tmp_path / "teacher.onnx"
@@ -443,7 +486,7 @@ def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
         with Log() as log:
             return train(
                 planned._replace(samples=samples), state, settings, data, tmp_path / "run",
-                init=None, seconds=600.0, clock=clock(100.0), is_stopped=never, bar=log,
+                init=None, seconds=600.0, clock=clock(100.0), is_stopped=never, record=ignore, bar=log,
             )  # fmt: skip
 
     def load(*_: object) -> None:

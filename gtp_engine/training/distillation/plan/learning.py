@@ -43,13 +43,14 @@ def train(
     seconds: float,
     clock: PlanClock,
     is_stopped: Callable[[], bool],
+    record: Callable[[], None],
     bar: ProgressBar,
 ) -> list[str]:
     """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
 
-    It begins with the network in the file `init`, if one is given.  `state`, which says in which batches, is brought up
-    to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size; if it cannot
-    hold the positions, they are read from their shards.
+    It begins with the network in the file `init`, if one is given.  `state`, which says in which batches, is kept up to
+    date; `record` may write it after each step.  Where memory is too small, the run goes on from its checkpoint with
+    batches of half the size; if it cannot hold the positions, they are read from their shards.
     """
     notes: list[str] = []
     end = clock.now() + seconds
@@ -60,7 +61,14 @@ def train(
         config = _config(planned, state, settings, data, folder, seconds=max(_SHORTEST_SECONDS, end - clock.now()))
         config = replace(config, init=init) if checkpoint is None else _continued(config, checkpoint)
         loop = new_loop(config, checkpoint, log=bar.log)
-        state.done = run_and_report(loop, bar, lambda: clock.is_over or is_stopped(), panels=panels)
+
+        def is_over() -> bool:
+            """Return whether the part ends here, after bringing the state up to date."""
+            state.samples, state.seconds = loop.samples, loop.seconds
+            record()
+            return clock.is_over or is_stopped()
+
+        state.done = run_and_report(loop, bar, is_over, panels=panels)
         return loop
 
     while not (clock.is_over or is_stopped()):

@@ -5,6 +5,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanS
 from gtp_engine.training.distillation.plan.speeds import choose_training, compile_teacher
 from gtp_engine.training.distillation.plan.state import PlanState, read_state
 from gtp_engine.training.distillation.run import export_run, validate_file
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, bytes_of
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, bytes_of, shard_paths
 from gtp_engine.training.distillation.start import size_of_file
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
@@ -53,6 +54,8 @@ _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
 _ATTEMPTS: Final = 2
 """Times that a part begins with games: a worker may have been killed by accident, a second failure is none."""
+_RECORD_SECONDS: Final = 10.0
+"""Seconds after which the state is written again, so that a part that is killed counts."""
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
@@ -120,6 +123,8 @@ class _Part:
                 )
             )
         state.check_init(init)
+        self._used_before: Final = state.used
+        self._recorded: float | None = None  # seconds of the part, None before the first record
         self._only_trains = state.generated  # until training begins, whose time is then that of a start
 
     @property
@@ -134,6 +139,12 @@ class _Part:
     def run(self, teacher: Path, player: Path | None) -> None:
         """Do what is next until the part is over."""
         self._log(f"{self._machine.title} {_device_name(self._machine)}; {self._clock.length:.0f} s for this part")
+        self._state.parts += 1
+        self._record()
+        if self._state.generated and self._lacks_positions():
+            self._state.generated = self._only_trains = False
+            self._state.positions = 0
+            self._note("the positions of earlier parts are gone: games are played again")
         for _ in range(_ATTEMPTS):
             if not self._state.generated and not self._is_over:
                 self._generate(teacher, player)
@@ -150,9 +161,8 @@ class _Part:
         Raises ConfigError if the state cannot be written, after everything else.
         """
         state = self._state
-        state.parts += 1
-        before, lines = state.used, []
-        state.used = before + self._clock.elapsed
+        lines: list[str] = []
+        state.used = self._used_before + self._clock.elapsed
         try:
             state.write(self._folder)
         except TengenError as error:
@@ -176,8 +186,23 @@ class _Part:
             for name in left_out:
                 self._log(f"left out of the results: {name}")
         self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {results}")
-        state.used = before + self._clock.elapsed
+        state.used = self._used_before + self._clock.elapsed
         state.write(self._folder)
+
+    def _record(self) -> None:
+        """Write the plan's state, unless that was done a moment ago."""
+        elapsed = self._clock.elapsed
+        if self._recorded is not None and elapsed - self._recorded < _RECORD_SECONDS:
+            return
+        self._recorded, self._state.used = elapsed, self._used_before + elapsed
+        with suppress(ConfigError):  # `finish` writes it once more, and complains
+            self._state.write(self._folder)
+
+    def _lacks_positions(self) -> bool:
+        """Return whether a network is still to be trained, and there is nothing to train it on."""
+        shards = self._folder / _DATA / TRAIN
+        is_done = all(self._state.network(planned.shape.title).done for planned in self._networks)
+        return not is_done and not (shards.is_dir() and shard_paths(shards))
 
     def _generate(self, teacher: Path, player: Path | None) -> None:
         """Generate positions until training could use no more, or the part is over."""
@@ -186,6 +211,7 @@ class _Part:
         models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
 
         def is_enough(positions: Counter[Board]) -> bool:
+            self._record()  # before it says that all is generated: the last shards are still to be written
             state.generated = self._has_enough(positions.total()) or self._is_full(positions, memory)
             return state.generated or self._is_over
 
@@ -312,6 +338,7 @@ class _Part:
             seconds=seconds,
             clock=self._clock,
             is_stopped=self._is_stopped,
+            record=self._record,
             bar=self._bar,
         )
 
