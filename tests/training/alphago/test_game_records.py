@@ -32,6 +32,15 @@ def test_games_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) 
     assert second.points.dtype == np.int16 and second.colors.dtype == np.int8
 
 
+def test_all_games_of_a_file_are_read(tmp_path: Path) -> None:
+    """Only the first one was, without a word; an unusable one costs no more than itself."""
+    write(tmp_path, "a.sgf", "(;SZ[9]RE[B+R];B[aa])\n(;SZ[9];B[aa];W[aa])\n(;SZ[9]RE[W+R];B[bb])")
+    logged: list[str] = []
+    games = read_games(tmp_path, log=logged.append)
+    assert [(game.name, game.winner) for game in games] == [("a.sgf", BLACK), ("a.sgf, game 3", WHITE)]
+    assert len(logged) == 1 and "a.sgf, game 2: move 2 (white)" in logged[0]
+
+
 def test_an_unusable_file_is_logged_and_skipped(tmp_path: Path) -> None:
     write(tmp_path, "good.sgf", "(;SZ[9];B[aa])")
     write(tmp_path, "illegal.sgf", "(;SZ[9];B[aa];W[aa])")
