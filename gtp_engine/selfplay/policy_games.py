@@ -100,6 +100,11 @@ class PlayedGame:
     by_player: bool = False
     """Whether the moves are the player's instead of the evaluator's."""
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether its plan stops it because it has been decided for long enough."""
+        return self.plan.stops_when_decided and self.decided_moves >= DECIDED_MOVES
+
 
 PLAIN: Final = Temperatures()
 
@@ -227,6 +232,5 @@ class PolicyGames:
 
 def _has_ended(played: PlayedGame) -> bool:
     game = played.game
-    if game.is_over or len(game.moves) >= played.plan.longest * game.width * game.height:
-        return True
-    return played.plan.stops_when_decided and played.decided_moves >= DECIDED_MOVES
+    is_long = len(game.moves) >= played.plan.longest * game.width * game.height
+    return game.is_over or game.has_no_result or is_long or played.is_decided

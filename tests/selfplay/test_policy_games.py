@@ -6,12 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator, UniformEvaluator
+from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import parse_vertex, xy_to_point
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
 from gtp_engine.selfplay.policy_games import (
     DECIDED_MOVES,
@@ -94,6 +96,27 @@ def test_all_games_are_played_to_their_end() -> None:
     assert sorted(played.number for played in ended) == list(range(7))
     for played in ended:
         assert played.game.is_over or len(played.game.moves) == LONGEST_GAME * 20
+
+
+class Cycling:
+    """Plays the six moves of a cycle on 2×2, of captures of two, one and three stones, again and again."""
+
+    def policies(
+        self, positions: Positions, rows: Sequence[int], conditions: Sequence[Conditions], games: Sequence[Game]
+    ) -> NDArray[np.floating]:
+        policies = np.zeros((len(games), positions.forbidden.shape[1]))
+        for policy, game in zip(policies, games, strict=True):
+            place = [(0, 0), (1, 1), (0, 1), (1, 0), (0, 0), (0, 1)][len(game.moves) % 6]
+            policy[xy_to_point(*place, width=2)] = 1.0
+        return policies
+
+
+def test_a_long_cycle_ends_a_game_under_simple_ko() -> None:
+    """It went round to the limit of its moves."""
+    planner, rng = always(CHINESE._replace(longest=10.0)), np.random.default_rng(1)
+    games = PolicyGames(UNIFORM, 2, 2, games=1, batch=1, rng=rng, planner=planner, player=Cycling(), player_share=1.0)
+    (played,) = play_all(games)
+    assert len(played.game.moves) == 13 and played.game.has_no_result and not played.game.is_over
 
 
 def test_no_more_games_than_the_batch_at_a_time() -> None:

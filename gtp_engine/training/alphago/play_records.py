@@ -1,8 +1,8 @@
 """Game records for training: a network plays against itself by sampling its policy and writes SGF files.
 
-Games are played until both sides pass, so the result is the area score of the final position.  A game that exceeds the
-move limit of a rollout has no result (RE[Void]).  With `stop_decided` a game ends once the network is sure of the
-winner, and the other side resigns.
+Games are played until both sides pass, so the result is the area score of the final position.  A game that goes round
+in a cycle, or exceeds the move limit of a rollout, has no result (RE[Void]).  With `stop_decided` a game ends once the
+network is sure of the winner, and the other side resigns.
 
 Files are named `<seed>-<number>.sgf`.
 """
@@ -97,7 +97,7 @@ def result_of(played: PlayedGame, balance: float = 0.0) -> str:
     """Return a game's result as SGF's RE; `balance` is the player's last value for Black, −1 to 1."""
     if played.game.is_over:
         return str(played.game.score())
-    if played.plan.stops_when_decided and balance:
+    if played.is_decided and not played.game.has_no_result:
         return "B+R" if balance > 0 else "W+R"
     return VOID
 

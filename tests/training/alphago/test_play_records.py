@@ -12,7 +12,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame
+from gtp_engine.selfplay.policy_games import DECIDED_MOVES, GamePlan, PlayedGame
 from gtp_engine.training.alphago.game_records import RecordsError, read_games
 from gtp_engine.training.alphago.play_records import (
     RecordFolder,
@@ -76,9 +76,12 @@ def test_decided_games_end_by_resignation_if_requested(tmp_path: Path) -> None:
 
 
 def test_results() -> None:
+    """A game that reached the limit of its moves was resigned by the side that was behind, by however little."""
     played = PlayedGame(0, Game(5, 5, PLAN.rules, PLAN.komi), PLAN._replace(stops_when_decided=True))
     played.game.play("C3")
-    assert (result_of(played, 0.99), result_of(played, -0.99), result_of(played)) == ("B+R", "W+R", "Void")
+    assert (result_of(played, 0.99), result_of(played, -0.99)) == ("Void", "Void"), "not decided for long enough"
+    played.decided_moves = DECIDED_MOVES
+    assert (result_of(played, 0.99), result_of(played, -0.99)) == ("B+R", "W+R")
     played.game.play(PASS, WHITE)
     played.game.play(PASS, BLACK)
     assert result_of(played, -0.99) == "B+24.5"
