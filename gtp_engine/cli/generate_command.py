@@ -47,6 +47,8 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
         refuse_unused(settings, _OF_GAMES, "with --sgf, which labels recorded games")
     elif settings.player is None:
         refuse_unused(settings, OF_PLAYER, "without --player")
+    if settings.torch:
+        refuse_unused(settings, ("provider",), "with --torch")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.stopping import stop_on_signals
     from gtp_engine.training.distillation.generate import generate

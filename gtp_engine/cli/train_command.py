@@ -2,7 +2,7 @@
 
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import given_settings, refuse_unused, settings_of, settings_options
-from gtp_engine.errors import counted
+from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.training.core.requirements import check_torch
 from gtp_engine.training.distillation.generate_settings import OF_PLAYER
 from gtp_engine.training.distillation.plan.settings import PlanSettings
@@ -56,14 +56,17 @@ def run_command(boards: str | None, **flags: Any) -> None:
 
     learning = settings_of(DistillationLearning, flags)
     shape = settings_of(Shape, flags)
+    if flags["init"] is not None:
+        refuse_unused(shape, [field.name for field in fields(Shape)], "with --init, whose network has its own sizes")
     shares = tuple((*board, share) for board, share in parse_sizes(boards).items()) if boards else ()
     _train(TrainConfig(learning=learning, shape=shape, board_shares=shares, **flags))
 
 
 @train_command.command("resume", cls=ConfigCommand)
 @click.argument("folder", metavar="RUN", type=FOLDER)
+@click.option("--data", type=FOLDER, help="Folder of the run's data, if that is elsewhere now.")
 @settings_options(DistillationLearning, only=("minutes", "samples", "threads"), show_defaults=False)
-def resume_command(folder: Path, **flags: Any) -> None:
+def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
     """Resume a run from its checkpoint, with another length or number of threads if they are given."""
     check_torch()
     from gtp_engine.training.core.checkpoint import read_checkpoint
@@ -72,7 +75,11 @@ def resume_command(folder: Path, **flags: Any) -> None:
     checkpoint = read_checkpoint(folder)
     config = config_of(checkpoint)
     learning = replace(config.learning, **given_settings(DistillationLearning, flags))
-    _train(replace(config, out=folder, learning=learning), checkpoint)
+    config = replace(config, out=folder, data=data or config.data, learning=learning)
+    if not config.data.is_dir():
+        given = f"no folder {shown_path(config.data)}"
+        raise ConfigError(problem(given, expected="the data of the run", advice="name their folder with --data"))
+    _train(config, checkpoint)
 
 
 @train_command.command("new", cls=ConfigCommand)
@@ -105,7 +112,9 @@ def export_command(folder: Path, out: Path | None, name: str, terms: str, origin
 @train_command.command("validate")
 @click.argument("network", type=FILE)
 @click.argument("data", type=FOLDER)
-@click.option("--positions", default=100_000, show_default=True, help="Most positions of each board size.")
+@click.option(
+    "--positions", default=100_000, show_default=True, type=click.IntRange(1), help="Most positions of each board size."
+)
 @settings_options(DistillationLearning, only=("device",))
 def validate_command(network: Path, data: Path, positions: int, **flags: Any) -> None:
     """Print how well NETWORK, in float32, agrees with its teacher on the held-out positions in DATA.

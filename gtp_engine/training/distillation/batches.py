@@ -12,7 +12,7 @@ Each batch shows its positions in all orientations of the board, an equal share 
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -93,7 +93,7 @@ class Batches:
     `shares` are the frequencies of board sizes, and those without a share are left out; {} means in proportion to their
     positions.  Positions at the end of a group that do not fill a batch wait for the next epoch.
 
-    Raises ShardError if there are no shards, or one is damaged.
+    Raises ShardError if there are no shards, all of a board have been deleted, or one is damaged.
     """
 
     def __init__(
@@ -158,9 +158,7 @@ class Batches:
         counts = count_positions(self._folder)
         self._counts = {board: n for board, n in counts.items() if not self._shares or board in self._shares}
         if not self._counts:
-            boards = ", ".join(f"{width}x{height}" for width, height in self._shares)
-            expected = f"some of the boards {boards}" if boards else "some"
-            raise ShardError(problem(f"no shards in {shown_path(self._folder)}", expected=expected))
+            raise no_shards(self._folder, self._shares)
 
     def _take(self, board: Board) -> Samples:
         """Return the next positions of a board size."""
@@ -182,6 +180,8 @@ class Batches:
             place.epoch += 1
             place.last = 0
             names = [path.name for path in shard_paths(self._folder) if parse_name(path)[:2] == board]
+            if not names:
+                raise no_shards(self._folder, [board])
             place.shards = [names[i] for i in self._rng(board, place).permutation(len(names))]
         place.first = place.last
         count = 0
@@ -230,6 +230,13 @@ def count_positions(folder: Path) -> Counter[Board]:
     for path in shard_paths(folder):
         counts[parse_name(path)[:2]] += shard_length(path)
     return counts
+
+
+def no_shards(folder: Path, boards: Iterable[Board]) -> ShardError:
+    """Return the error that there are no shards of these boards in a folder, of any where none are named."""
+    names = ", ".join(f"{width}x{height}" for width, height in boards)
+    expected = f"some of the boards {names}" if names else "some"
+    return ShardError(problem(f"no shards in {shown_path(folder)}", expected=expected))
 
 
 @lru_cache(maxsize=100_000)

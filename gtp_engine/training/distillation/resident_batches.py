@@ -21,11 +21,10 @@ from torch import Tensor
 from gtp_engine.errors import TengenError, problem, shown_path
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.symmetries import turned_boards
-from gtp_engine.training.distillation.batches import Batch, Board, shard_length
+from gtp_engine.training.distillation.batches import Batch, Board, no_shards, shard_length
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,
     Samples,
-    ShardError,
     parse_name,
     read_shard,
     shard_paths,
@@ -71,7 +70,7 @@ class ResidentBatches:
                 )
             ) from error
         if not self._samples:
-            raise ShardError(problem(f"no shards of these boards in {shown_path(folder)}", expected="some"))
+            raise no_shards(folder, shares)
         counts = self.positions
         weights = {board: shares.get(board, counts[board]) for board in sorted(counts)}
         self._shares: Final = {board: weight / sum(weights.values()) for board, weight in weights.items()}

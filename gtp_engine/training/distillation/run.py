@@ -11,7 +11,7 @@ from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.reporting import run_and_report
 from gtp_engine.training.distillation.batches import count_positions
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError, shard_paths
 from gtp_engine.training.distillation.start import KIND, module_of_checkpoint, module_of_file, untrained_module
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import TrainConfig
@@ -34,6 +34,9 @@ def run_training(
     counts = count_positions(config.data / TRAIN)
     positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in counts.items())
     bar.log(f"{parameters:,} parameters, {loop.machine.title}; positions: {positions}")
+    held_out = config.data / HELD_OUT
+    if not (held_out.is_dir() and shard_paths(held_out)):
+        bar.log(f"no positions are held out in {config.data}: there are no validations")
     is_done = run_and_report(loop, bar, is_stopped, panels=panels, tensorboard=config.tensorboard)
     if is_done:
         bar.log(f"Written: {export_run(config.out)}")

@@ -15,7 +15,7 @@ from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.observers import Validation
 from gtp_engine.training.core.prefetch import Stream
-from gtp_engine.training.distillation.batches import Batch, Batches
+from gtp_engine.training.distillation.batches import Batch, Batches, count_positions
 from gtp_engine.training.distillation.losses import Losses, losses_of
 from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
@@ -91,6 +91,14 @@ def _stream(config: TrainConfig, machine: Machine) -> Stream[Batch]:
     return Batches(folder, size, seed=seed, shares=shares)
 
 
+def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:
+    """Log the boards that have a share of the batches, but no positions."""
+    found = count_positions(config.data / TRAIN)
+    missing = [f"{width}x{height}" for width, height, _ in config.board_shares if not found[width, height]]
+    if missing:
+        log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
+
+
 def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine) -> None:
     """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
 
@@ -112,6 +120,7 @@ def new_loop(
     facts = facts_of(config.data / TRAIN)
     module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
     stream = _stream(config, machine)
+    _name_missing_boards(config, log)
     if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}

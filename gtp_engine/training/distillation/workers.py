@@ -87,9 +87,8 @@ def _receive(workers: Sequence[WorkerProcess]) -> Iterator[Block | None]:
             try:
                 found: Block | str = cast("Connection", pipe).recv()
             except (EOFError, OSError):
-                raise WorkerError(
-                    problem("a worker ended unexpectedly", advice="try fewer workers, or a smaller --batch")
-                ) from None
+                advice = "try fewer --workers, or fewer games side by side"
+                raise WorkerError(problem("a worker ended unexpectedly", advice=advice)) from None
             if isinstance(found, str):
                 raise WorkerError(found)
             yield found

@@ -94,6 +94,19 @@ def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path) -> None:
     assert any(max(scores(batch)) >= 100 for batch in later if batch.board == (5, 5))
 
 
+def test_a_board_whose_shards_are_deleted_is_named(tmp_path: Path) -> None:
+    """It was a TypeError, when its next epoch began."""
+    numbered(tmp_path, 5, 5, 800)
+    numbered(tmp_path, 4, 3, 16)
+    batches = stream(tmp_path, shares={(5, 5): 1, (4, 3): 1})
+    for _ in range(8):
+        next(batches)
+    (path,) = (path for path in shard_paths(tmp_path / "train") if path.name.startswith("4x3"))
+    path.unlink()
+    with pytest.raises(ShardError, match=r"^no shards in .*: expected some of the boards 4x3$"):
+        list(islice(batches, 20))
+
+
 def test_the_same_seed_gives_the_same_batches(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5), (4, 3))
     pairs = zip(islice(stream(tmp_path), 30), islice(stream(tmp_path), 30), strict=True)

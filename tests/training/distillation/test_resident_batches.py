@@ -75,5 +75,5 @@ def test_it_continues_at_its_place(tmp_path: Path) -> None:
 
 def test_without_shards(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5))
-    with pytest.raises(ShardError, match="no shards of these boards"):
+    with pytest.raises(ShardError, match="expected some of the boards 9x9"):
         stream(tmp_path, shares={(9, 9): 1.0})

@@ -28,9 +28,9 @@ from gtp_engine.training.core.stopping import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.plan.learning import _continued
 from gtp_engine.training.distillation.run import export_run, run_training
-from gtp_engine.training.distillation.shards import read_shard, shard_paths, write_shard
+from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard
 from gtp_engine.training.distillation.start import KIND, facts_of, first_module, module_of_file
-from gtp_engine.training.distillation.task import panels
+from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 
@@ -223,6 +223,59 @@ def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pyt
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [*TRAIN, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=bound(120), check=False)
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_boards_without_positions_are_named(tmp_path: Path, in_memory: bool) -> None:
+    """A run trained on the other boards only, without a word."""
+    lines: list[str] = []
+    config = tiny_config(tmp_path, board_shares=((5, 5, 0.5), (7, 7, 0.3), (9, 7, 0.2)), in_memory=in_memory)
+    new_loop(config, log=lines.append)
+    assert lines == [f"no positions on 7x7, 9x7 in {config.data}: the other boards have their shares"]
+    new_loop(replace(config, board_shares=()), log=lines.append)
+    assert len(lines) == 1
+    with pytest.raises(ShardError, match=r"^no shards in .*: expected some of the boards 7x7, 9x7$"):
+        new_loop(replace(config, board_shares=config.board_shares[1:]), log=lines.append)
+
+
+def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A few games hold none out; a run looked as if it had been validated."""
+    config = tiny_config(tmp_path, samples=16)
+    for path in shard_paths(config.data / "held-out"):
+        path.unlink()
+    with ProgressBar() as bar:
+        run_training(config, bar, never)
+    assert f"no positions are held out in {config.data}: there are no validations" in capfd.readouterr().err
+
+
+def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, samples=16)
+    with ProgressBar() as bar:
+        run_training(config, bar, never)
+    config.data.rename(tmp_path / "elsewhere")
+    found = CliRunner().invoke(cli, ["train", "resume", str(config.out), "--samples=32"])
+    assert found.exit_code == 2 and "--data" in found.stderr
+    found = CliRunner().invoke(
+        cli, ["train", "resume", str(config.out), "--samples=32", f"--data={tmp_path / 'elsewhere'}"]
+    )
+    assert found.exit_code == 0, found.output
+    assert read_checkpoint(config.out).samples == 32
+
+
+@pytest.mark.parametrize("flag", ["--blocks=2", "--activation=mish", "--pooling-every=0"])
+def test_sizes_beside_a_network_to_begin_with_are_refused(flag: str) -> None:
+    """They had no effect: the network keeps its own."""
+    arguments = ["train", "run", "--data=data", "--out=run", "--samples=1", "--init=net.onnx", flag]
+    found = CliRunner().invoke(cli, arguments)
+    assert found.exit_code == 2
+    expected = f"{flag.partition('=')[0]} has no effect with --init, whose network has its own sizes: leave it out."
+    assert expected in " ".join(found.stderr.split())
+
+
+def test_a_validation_without_positions_is_refused() -> None:
+    """The folder was said to have none."""
+    found = CliRunner().invoke(cli, ["train", "validate", "net.onnx", "data", "--positions=0"])
+    assert found.exit_code == 2 and "0 is not in the range x>=1" in found.stderr
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -55,7 +55,7 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
 def test_a_worker_that_dies_is_reported() -> None:
     with (
         blocks_of_workers(FAKE, SETTINGS, 2) as blocks,
-        pytest.raises(WorkerError, match=r"^a worker ended unexpectedly"),
+        pytest.raises(WorkerError, match=r"^a worker ended unexpectedly; try fewer --workers, or fewer games side by"),
     ):
         for block in blocks:
             if block is not None:
