@@ -9,14 +9,15 @@ Files are named `<seed>-<number>.sgf`.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from gtp_engine.errors import counted
+from gtp_engine.errors import SgfError, counted, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
@@ -26,7 +27,7 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
-from gtp_engine.sgf import format_sgf
+from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.alphago.game_records import RecordsError
 from gtp_engine.training.alphago.policy_rows import PolicyRows, logits_of
@@ -50,6 +51,24 @@ class RecordFolder:
         self.count = len(names)
         self.seed: Final = max([least_seed, *(int(name[1]) + 1 for name in names)])
         self._path: Final = path
+        self._names: Final = sorted(name[0] for name in names)
+
+    def check(self, settings: RecordSettings) -> None:
+        """Raise RecordsError if the games found at the beginning have another board, other rules or another komi.
+
+        The first record that can be read stands for all.
+        """
+        game = next(self._readable(), None)
+        wanted = (settings.size, settings.size, PRESETS[settings.rules], settings.komi)
+        if game is not None and (game.width, game.height, game.rules, game.komi) != wanted:
+            terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
+            raise RecordsError(
+                problem(
+                    f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
+                    expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
+                    advice="give the settings that they were played with, or another folder",
+                )
+            )
 
     def add(self, played: PlayedGame, result: str, player: str) -> None:
         """Write a game that `player` played against itself; the file gets its name once it is complete."""
@@ -58,6 +77,14 @@ class RecordFolder:
         with writing(path, RecordsError, "record"), replacing(path) as unfinished:
             unfinished.write_text(text + "\n", encoding="utf-8")
         self.count += 1
+
+    def _readable(self) -> Iterator[Game]:
+        """Yield the games found at the beginning, without those that cannot be read, which training leaves out."""
+        for name in self._names:
+            try:
+                yield record_to_game(parse_sgf(read_sgf_file(str(self._path / name))))
+            except SgfError:
+                continue
 
 
 def load_player(
@@ -79,7 +106,11 @@ def play_records(
     bar: ProgressBar,
     is_stopped: Callable[[], bool] = never,
 ) -> int:
-    """Play until the folder holds `settings.games`, or `is_stopped`; return the number of games played."""
+    """Play until the folder holds `settings.games`, or `is_stopped`; return the number of games played.
+
+    Raises RecordsError if it holds games with other settings, and where a record cannot be written.
+    """
+    folder.check(settings)
     games = _games(player, folder, settings)
     before, began = folder.count, time.monotonic()
     while games.playing and not is_stopped():

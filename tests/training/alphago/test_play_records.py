@@ -1,6 +1,8 @@
 """Games played for records: scored results, resumption, and the networks that can play."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from full_disk import fill_disk_of
@@ -50,6 +52,24 @@ def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> Non
     assert first == (tmp_path / "b" / names[0]).read_text()
     assert play(tmp_path / "b") == 2 and play(tmp_path / "b") == 0
     assert sorted(path.name for path in (tmp_path / "b").iterdir())[4:] == ["2-000000.sgf", "2-000001.sgf"]
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({"size": 4}, "expected 4x4, chinese rules and komi 7.5; give the settings that they were played with"),
+        ({"komi": 6.5}, "expected 5x5, chinese rules and komi 6.5"),
+        ({"rules": "tromp-taylor"}, "expected 5x5, tromp-taylor rules and komi 7.5"),
+    ],
+)
+def test_a_folder_is_filled_up_with_the_same_games(tmp_path: Path, other: dict[str, Any], expected: str) -> None:
+    """Others counted for those that were wanted, or were mixed with them."""
+    play(tmp_path)
+    (tmp_path / "1-000000.sgf").write_text("damaged", encoding="utf-8")
+    play(tmp_path, replace(SETTINGS, games=7))
+    with pytest.raises(RecordsError, match="are on 5x5, with chinese rules and komi 7.5: " + expected):
+        play(tmp_path, replace(SETTINGS, games=8, **other))
+    assert len(list(tmp_path.iterdir())) == 7
 
 
 def test_a_run_can_be_stopped(tmp_path: Path) -> None:
