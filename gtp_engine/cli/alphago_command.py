@@ -12,6 +12,7 @@ from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.errors import counted
+from gtp_engine.streams import write_log
 from gtp_engine.training.alphago.stage_settings import (
     GameSettings,
     PolicyLearning,
@@ -98,7 +99,7 @@ def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any
         from gtp_engine.training.alphago.game_records import read_games
         from gtp_engine.training.alphago.supervised import run_supervised
 
-        _report_end(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+        _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
 
 
 @alphago_command.command("rollout-policy", cls=ConfigCommand)
@@ -120,10 +121,9 @@ def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **fl
         from gtp_engine.training.alphago.rollout_report import report_run
 
         games = read_games(records, log=stage.bar.log)
-        target = run_rollout_policy(games, settings, stage)
-        if target is not None and report.positions:
-            click.echo(report_run(target, games, settings, report))
-        _report_end(target)
+        target = _file_of(run_rollout_policy(games, settings, stage))
+    if report.positions:
+        click.echo(report_run(target, games, settings, report))
 
 
 @alphago_command.command("reinforce", cls=ConfigCommand)
@@ -142,7 +142,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
     with _stage(run, name, terms) as stage:
         from gtp_engine.training.alphago.reinforce import run_reinforcement
 
-        _report_end(run_reinforcement(supervised, settings, game, stage))
+        _file_of(run_reinforcement(supervised, settings, game, stage))
 
 
 @alphago_command.command("value", cls=ConfigCommand)
@@ -178,17 +178,17 @@ def value_command(
     """
     settings, game = settings_of(ValueSettings, flags), settings_of(GameSettings, flags)
     learning = settings_of(ValueLearning, flags)
+    if linear is not None:
+        from gtp_engine.nn.linear_policy_file import read_linear_policy
+
+        read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, name, terms) as stage:
         from gtp_engine.training.alphago.value import run_value
         from gtp_engine.training.alphago.value_comparison import compare_run
 
-        target = run_value(supervised, reinforced, settings, game, learning, stage)
-        if target is not None and rollouts:
-            table = compare_run(
-                supervised, run, settings, learning, rollouts=rollouts, linear=linear, warn=stage.bar.log
-            )
-            click.echo(table)
-        _report_end(target)
+        _file_of(run_value(supervised, reinforced, settings, game, learning, stage))
+    if rollouts:
+        click.echo(compare_run(supervised, run, settings, learning, rollouts=rollouts, linear=linear, warn=write_log))
 
 
 @alphago_command.command("chain")
@@ -226,8 +226,9 @@ def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
         yield StageRun(out, bar, is_stopped, name=name, terms=terms)
 
 
-def _report_end(target: Path | None) -> None:
-    """Exit if a run was interrupted and left no file."""
+def _file_of(target: Path | None) -> Path:
+    """Return the file that a run left; exit if it was interrupted and left none."""
     if target is None:
         click.echo("Interrupted. The same command resumes.", err=True)
         sys.exit(INTERRUPTED)
+    return target
