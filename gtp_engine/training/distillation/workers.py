@@ -5,7 +5,7 @@ even in the middle of a block, shows that its worker has ended.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Final, NamedTuple, cast
 
@@ -96,10 +96,9 @@ def _receive(workers: Sequence[WorkerProcess]) -> Iterator[Block | None]:
 
 def _work(makers: Makers, settings: SelfPlaySettings, number: int, pipe: Connection) -> None:
     """Send blocks until the pipe is closed, or the text of an error: the body of a process."""
-    try:
-        for block in makers.blocks(settings, number):
-            pipe.send(block)
-    except TengenError as error:
-        pipe.send(str(error))
-    except BrokenPipeError:
-        return
+    with suppress(BrokenPipeError):
+        try:
+            for block in makers.blocks(settings, number):
+                pipe.send(block)
+        except TengenError as error:
+            pipe.send(str(error))

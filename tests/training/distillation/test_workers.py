@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.errors import WorkerError
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
+from gtp_engine.errors import ModelError, WorkerError
+from gtp_engine.selfplay.rows_evaluator import GroupedRows, RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import Makers, blocks_of_workers
+from gtp_engine.training.distillation.workers import Makers, _work, blocks_of_workers
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(partial(GroupedRows, FakeEvaluator()))
@@ -50,6 +50,18 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
         while next(blocks) is None:
             pass
     assert not multiprocessing.active_children()
+
+
+def test_a_worker_whose_command_was_killed_ends_without_a_word() -> None:
+    """Those of a plan could not evaluate any more, nor report that, and each wrote a traceback."""
+
+    def teacher() -> RowsEvaluator:
+        raise ModelError("the process that runs the networks has ended")
+
+    here, there = multiprocessing.Pipe(duplex=False)
+    here.close()
+    for makers in (FAKE, Makers(teacher)):
+        _work(makers, SETTINGS, 0, there)
 
 
 def test_a_worker_that_dies_is_reported() -> None:
