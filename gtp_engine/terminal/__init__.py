@@ -7,7 +7,7 @@
     displays        shows screens and reads commands: a live screen with a cursor, or line by line
     key_reader      single keys of a terminal, on Unix and Windows
     start_log       the engine's log while it starts
-    interruption    Ctrl-C ends a search instead of the program
+    interruption    Ctrl-C ends a search instead of the program; a game that is ended from outside is saved first
     saving          the game's file, never over another one unasked
 
 `gtp_engine.play` holds the game itself; nothing here knows the rules.

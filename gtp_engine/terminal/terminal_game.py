@@ -20,7 +20,12 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.values import VOID
 from gtp_engine.terminal.displays import Display
-from gtp_engine.terminal.interruption import cancelled_by_interrupt, outliving_terminal
+from gtp_engine.terminal.interruption import (
+    Terminated,
+    cancelled_by_interrupt,
+    ignoring_termination,
+    outliving_terminal,
+)
 from gtp_engine.terminal.saving import record_path, save, sgf_path, unused_path
 from gtp_engine.terminal.screen import BoardView, Ints, Screen
 from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
@@ -81,7 +86,7 @@ class TerminalGame:
         self._begin_scoring()
 
     def run(self) -> str:
-        """Play until the person quits or the terminal ends; return a last line for them, "" for none."""
+        """Play until the person quits, or the terminal or the system ends the game; return a last line, "" for none."""
         with outliving_terminal():
             self._play_to_end()
         return self._farewell
@@ -99,6 +104,9 @@ class TerminalGame:
                 self._message = f"{_sentence(str(error))}"
             except OSError:  # the terminal, or the program that read the output, has gone
                 self._end_of_input()
+            except Terminated:
+                with ignoring_termination():
+                    self._end_of_input()
 
     # --- the screen ---
 

@@ -26,14 +26,20 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal:
     """A process on a pseudo-terminal of 80 columns and 30 rows."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self._master, slave = pty.openpty()
         environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
         environment |= {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30", "LC_ALL": "C.UTF-8"}
         root = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
-            COMMAND, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment, start_new_session=True
+            [*COMMAND, *options],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
         )
         os.close(slave)
         self.text = ""
@@ -55,6 +61,12 @@ class Terminal:
         found, self.text = self.text[:end], self.text[end:]
         self._done += end
         return found
+
+    def has_echo(self) -> bool:
+        """Return whether the terminal shows what is typed, as the shell needs it."""
+        import termios
+
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
     def close(self) -> int:
         try:
@@ -133,6 +145,37 @@ def test_a_game_is_saved_when_its_window_is_closed(tmp_path: Path) -> None:
     assert terminal.hang_up() == 0
     (saved,) = tmp_path.glob("*.sgf")
     assert "B[cc]" in saved.read_text()
+
+
+@pytest.mark.parametrize("is_thinking", [False, True])
+def test_a_game_is_saved_when_the_system_ends_the_program(tmp_path: Path, is_thinking: bool) -> None:
+    """It was lost, and the terminal stayed without echo and cursor."""
+    compile_once(ROLLOUTS)
+    terminal = Terminal(tmp_path, *(["--visits", "0", "--time-per-move", "60"] if is_thinking else []))
+    terminal.wait_for("your move (black)>")
+    terminal.type("c3\r")
+    terminal.wait_for("is thinking … (Ctrl-C stops) 1 s" if is_thinking else "Tengen plays")
+    for _ in range(2):  # the second one does not interrupt the saving
+        terminal.process.send_signal(signal.SIGTERM)
+    terminal.wait_for("is saved as")
+    assert terminal.has_echo()
+    assert terminal.close() == 0
+    (saved,) = tmp_path.glob("*.sgf")
+    assert "B[cc]" in saved.read_text()
+
+
+def test_a_game_without_a_cursor_is_saved_when_the_system_ends_the_program(tmp_path: Path) -> None:
+    compile_once(ROLLOUTS)
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as game:
+        assert game.stdin is not None and game.stdout is not None
+        game.stdin.write("c3\n")
+        game.stdin.flush()
+        while "Tengen plays" not in game.stdout.readline():
+            pass
+        game.terminate()
+        assert "is saved as" in game.stdout.read()
+    assert game.returncode == 0
+    assert len(list(tmp_path.glob("*.sgf"))) == 1
 
 
 def test_a_game_in_a_pipe(tmp_path: Path) -> None:
