@@ -113,6 +113,16 @@ class Engine:
         """The komi of the game."""
         return self.game.komi
 
+    def prepare_board(self, width: int, height: int | None = None) -> None:
+        """Get the networks ready for a board of this size, which may take seconds; the game stays as it is.
+
+        Raises InvalidSizeError, and ModelError if a network does not play it.
+        """
+        game = Game(width, height)
+        self._searches.prepare(game.width, game.height)
+        if self._level.is_on:
+            self._level.prepare(game.width, game.height)
+
     def set_board_size(self, width: int, height: int | None = None) -> None:
         """Start a new game on an empty board of this size.
 
@@ -465,9 +475,7 @@ class Engine:
         Raises ModelError (nothing changes then) if the network does not play on such a board.
         """
         if (game.width, game.height) != (self.game.width, self.game.height):
-            self._searches.prepare(game.width, game.height)  # now, as no clock is running
-            if self._level.is_on:
-                self._level.prepare(game.width, game.height)
+            self.prepare_board(game.width, game.height)  # now, as no clock is running
         self.game = game
         self._resigned = EMPTY
         self._scorer.clear()

@@ -29,7 +29,7 @@ from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf
+from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, record_to_game
 from gtp_engine.sgf.values import VOID, parse_result
 
 _NOTHING: Final = SessionExtras()
@@ -87,11 +87,10 @@ class GameSession:
     def start(engine: Engine, settings: GameSettings, clock: GameClock | None = None) -> "GameSession":
         """Set up a new game and return it; `clock` is for tests.
 
-        Raises RulesError, KomiError, InvalidSizeError, HandicapError, and ModelError if the network does not play such
-        a board.
+        Raises KomiError, and what `check` raises.
         """
+        GameSession.check(engine, settings)
         rules, komi = Rules.parse(settings.rules), settings.first_komi()
-        settings.check_handicap()
         engine.set_board_size(settings.width, settings.height)
         engine.set_rules(rules)
         engine.set_komi(komi)
@@ -100,6 +99,25 @@ class GameSession:
         elif settings.stones and settings.engine == BLACK:
             engine.free_handicap(settings.stones)
         return GameSession(engine, settings, clock)
+
+    @staticmethod
+    def check(engine: Engine, settings: GameSettings) -> None:
+        """Find out whether `start` can set up such a game, and change nothing.
+
+        Raises RulesError, InvalidSizeError, HandicapError, and ModelError if the network does not play such a board.
+        """
+        Rules.parse(settings.rules)
+        settings.check_handicap()
+        engine.prepare_board(settings.width, settings.height)
+
+    @staticmethod
+    def check_record(engine: Engine, data: bytes | str) -> None:
+        """Find out whether `load` can continue a record, and change nothing.
+
+        Raises SgfError, and ModelError if the network does not play such a board.
+        """
+        game = record_to_game(parse_sgf(data.encode() if isinstance(data, str) else data), rules=engine.rules)
+        engine.prepare_board(game.width, game.height)
 
     @staticmethod
     def load(

@@ -79,7 +79,10 @@ class TerminalGame:
 
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        data, time = read_sgf_file(str(record_path(path))), self._session.settings.time
+        self._continue_record(read_sgf_file(str(record_path(path))), human)
+
+    def _continue_record(self, data: bytes, human: int | None = None) -> None:
+        time = self._session.settings.time
         self._session = GameSession.load(self._engine, data, human=human, time=time)
         self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
         self._is_saved = True
@@ -290,12 +293,16 @@ class TerminalGame:
     def _load(self, name: str) -> None:
         if not name:
             self._message = "load needs the name of a file."
-        elif self._may_leave_game():
-            self.load(name)
+            return
+        data = read_sgf_file(str(record_path(name)))
+        GameSession.check_record(self._engine, data)
+        if self._may_leave_game():
+            self._continue_record(data)
             self._is_stopped = False
 
     def _new(self, words: str) -> None:
         settings = _changed(self._session.settings, words.split())
+        GameSession.check(self._engine, settings)
         if self._may_leave_game():
             self._session = GameSession.start(self._engine, settings)
             self._is_stopped, self._is_saved = False, True

@@ -11,7 +11,7 @@ from superko_games import triple_ko
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.errors import SgfError
+from gtp_engine.errors import ModelError, SgfError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.play import GameSettings
 from gtp_engine.sgf import format_sgf, parse_sgf
@@ -90,7 +90,7 @@ def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
         "The engine is not thinking.",
         "load needs the name of a file.",
         "New 'huge': expected a board size, black or white, as in new 9 white.",
-        "",
+        "Cannot open 'no-such-file.sgf': No such file or directory.",
     ]
     assert len(engine.game.moves) == 2
 
@@ -151,6 +151,40 @@ def test_resigning_and_another_game(engine: Engine) -> None:
     assert script.messages[2] == "Tengen wins by resignation (W+R)."
     assert engine.game.width == 5
     assert engine.game.moves[0].color == BLACK, "the engine began the new game"
+
+
+def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person was asked whether to save a game that was to go on."""
+
+    def prepare(evaluator: KnowingEvaluator, width: int, height: int) -> None:
+        if width == 13:
+            raise ModelError("the network does not play 13x13")
+
+    monkeypatch.setattr(KnowingEvaluator, "prepare", prepare)
+    script = play(engine, "d4", "new 13", "new 50")
+    assert script.messages[2] == "The network does not play 13x13."
+    assert script.messages[3].startswith("Board size 50: expected 2 to 25")
+    assert {screen.prompt for screen in script.screens[:4]} == {"your move (black)>"}
+    assert (engine.game.width, len(engine.game.moves)) == (7, 2)
+
+
+@pytest.mark.parametrize("text", [None, "hello", "(;SZ[7];B[aa];W[aa])", "(;SZ[13];B[aa])"])
+def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, folder: Path, text: str | None
+) -> None:
+    def prepare(evaluator: KnowingEvaluator, width: int, height: int) -> None:
+        if width == 13:
+            raise ModelError("the network does not play 13x13")
+
+    monkeypatch.setattr(KnowingEvaluator, "prepare", prepare)
+    if text is not None:
+        (folder / "game.sgf").write_text(text)
+    script = play(engine, "d4", "load game")
+    assert [screen.prompt for screen in script.screens[:3]] == ["your move (black)>"] * 3
+    assert script.messages[2].startswith(("Cannot open", "Not a readable", "Move 2", "The network does not play"))
+    assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
 def test_time_runs_out(engine: Engine) -> None:
@@ -267,8 +301,8 @@ def test_free_handicap_stones_are_placed_first(engine: Engine) -> None:
 
 @pytest.mark.parametrize("name", ["..", "/", '"', "~no-such-person/game", "x" * 300])
 def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: str) -> None:
-    script = play(engine, "D4", f"save {name}", f"load {name}", "no")
-    saving, _, loading = script.messages[2:5]
+    script = play(engine, "D4", f"save {name}", f"load {name}")
+    saving, loading = script.messages[2:4]
     assert saving.startswith(("Cannot write", "File")), saving
     assert loading.startswith(("Cannot", "File")), loading
 
