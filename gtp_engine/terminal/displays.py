@@ -172,7 +172,7 @@ class LiveDisplay:
             elif key == key_reader.END:
                 return None
             elif key == key_reader.ENTER:
-                return self._entered(screen.board)
+                return self._entered(screen)
             elif key in _STEPS:
                 self._move_cursor(screen.board, *_STEPS[key])
             elif key == key_reader.BACKSPACE:
@@ -180,12 +180,12 @@ class LiveDisplay:
             elif key != key_reader.OTHER:
                 self._typed += key
 
-    def _entered(self, board: BoardView) -> str:
+    def _entered(self, screen: Screen) -> str:
         """Return what Enter means: the typed line, or the point under the cursor."""
         typed, self._typed = self._typed, ""
-        if typed or self._cursor == NULL_POINT:
+        if typed or self._cursor == NULL_POINT or not screen.takes_points:
             return typed
-        return format_vertex(self._cursor, width=board.width, height=board.height)
+        return format_vertex(self._cursor, width=screen.board.width, height=screen.board.height)
 
     def _move_cursor(self, board: BoardView, right: int, down: int) -> None:
         """Move the cursor, which begins at the last move or in the middle, within the board."""

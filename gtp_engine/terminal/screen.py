@@ -35,3 +35,5 @@ class Screen:
     facts: tuple[str, ...]
     message: str
     prompt: str
+    takes_points: bool = True
+    """Whether the point under a cursor answers the prompt."""

@@ -382,7 +382,7 @@ class TerminalGame:
         """Return the answer to a question, None at the end of the input."""
 
         def screen() -> Screen:
-            return replace(self._screen(), prompt=f"{question}>", message="")
+            return replace(self._screen(), prompt=f"{question}>", message="", takes_points=False)
 
         return self._display.read(screen(), screen)
 

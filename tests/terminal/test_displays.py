@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,14 @@ def test_the_cursor_begins_in_the_middle_and_stays_on_the_board() -> None:
     assert read(right, down, down, enter) == "D1"
     assert read(*[left] * 9, *[up] * 9, enter) == "A4"
     assert read(up, "p", enter) == "p", "what is typed counts more"
+
+
+def test_the_cursor_answers_no_question() -> None:
+    """Enter, which means yes, was taken for the point under the cursor, and nothing was saved."""
+    question = replace(SCREEN, takes_points=False)
+    with Live(console=console(), auto_refresh=False) as live:
+        display = LiveDisplay(live, Keys([key_reader.UP, key_reader.ENTER, key_reader.ENTER, key_reader.ENTER]))
+        assert [display.read(each, lambda: SCREEN) for each in (SCREEN, question, SCREEN)] == ["C3", "", "C3"]
 
 
 def test_a_second_without_a_key_updates_the_clocks_and_may_end_the_turn() -> None:

@@ -250,6 +250,7 @@ class TestFiles:
         (folder / "other.sgf").write_text("precious")
         script = play(engine, "d4", "save other.sgf", "no")
         assert script.screens[2].prompt == "other.sgf exists. Replace it? (yes, no)>"
+        assert [screen.takes_points for screen in script.screens[:3]] == [True, True, False]
         assert (folder / "other.sgf").read_text() == "precious"
         play(engine, "d4", "save other.sgf", "yes")
         assert "GM[1]" in (folder / "other.sgf").read_text()
