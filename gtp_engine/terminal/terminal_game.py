@@ -13,7 +13,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
-from gtp_engine.play.game_settings import ENGINE_NAME
+from gtp_engine.play.game_settings import ENGINE_NAME, HUMAN_NAME
 from gtp_engine.play.time_text import format_time_left
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
@@ -48,6 +48,7 @@ class TerminalGame:
         self._display: Final = display
         self._session = GameSession.start(engine, settings)
         self._message = "Type a move such as D4, or help."
+        self._note = ""  # where the last game was saved, shown until the next command
         self._labels: dict[int, str] = {}
         self._owners: Ints | None = None
         self._is_stopped = False
@@ -127,7 +128,7 @@ class TerminalGame:
             labels=self._labels,
             owners=self._owners,
         )
-        return Screen(board, self._facts(), self._message, self._prompt())
+        return Screen(board, self._facts(), f"{self._note} {self._message}".strip(), self._prompt())
 
     def _facts(self) -> tuple[str, ...]:
         """Return the lines beside the board: players, captures, clocks, rules, the last move."""
@@ -211,6 +212,7 @@ class TerminalGame:
         if line is None:
             self._end_of_input()
             return
+        self._note = ""
         command = parse_typed(line)
         if not command.is_known or command.name not in self._commands:
             self._message = f"{shown(command.name)} is no command; type help."
@@ -296,17 +298,21 @@ class TerminalGame:
             return
         data = read_sgf_file(str(record_path(name)))
         GameSession.check_record(self._engine, data)
-        if self._may_leave_game():
+        left = self._leave_game()
+        if left is not None:
             self._continue_record(data)
             self._is_stopped = False
+            self._note = left
 
     def _new(self, words: str) -> None:
         settings = _changed(self._session.settings, words.split())
         GameSession.check(self._engine, settings)
-        if self._may_leave_game():
+        left = self._leave_game()
+        if left is not None:
             self._session = GameSession.start(self._engine, settings)
             self._is_stopped, self._is_saved = False, True
             self._message = f"A new game: you play {_TITLES[settings.human]}."
+            self._note = left
 
     def _level(self, level: str) -> None:
         if level:
@@ -317,8 +323,9 @@ class TerminalGame:
         self._message = help_text()
 
     def _quit(self, _: str) -> None:
-        if self._may_leave_game():
-            self._is_over = True
+        left = self._leave_game()
+        if left is not None:
+            self._farewell, self._is_over = left, True
 
     def _go(self, _: str) -> None:
         self._require_stopped()
@@ -361,22 +368,24 @@ class TerminalGame:
     def _announce_result(self) -> None:
         self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
 
-    def _may_leave_game(self) -> bool:
-        """Return whether the game may be left: it is saved, or the person does not want to save it."""
+    def _leave_game(self) -> str | None:
+        """Return where the game that is left was saved, "" if it was not; None if it is not left.
+
+        At the end of the input it is saved, and the program ends.
+        """
         if self._is_saved or not self._session.game.moves:
-            return True
+            return ""
         answer = self._ask("Save the game? (yes, no)")
         if answer is None:
-            self._save_at_end()
-            return True
+            self._end_of_input()
+            return None
         if answer.lower() in ("n", "no"):
-            return True
+            return ""
         if answer.lower() in ("", "y", "yes"):
             self._save("")
-            self._farewell = self._message
-            return True
+            return self._message
         self._message = "Going on; nothing was saved."
-        return False
+        return None
 
     def _ask(self, question: str) -> str | None:
         """Return the answer to a question, None at the end of the input."""
@@ -403,7 +412,8 @@ class TerminalGame:
 
 
 def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
-    """Return settings with the board size and colour of `new 9 white`; raises InvalidSizeError."""
+    """Return settings with the board size and colour of `new 9 white`, and no names; raises InvalidSizeError."""
+    settings = replace(settings, human_name=HUMAN_NAME, engine_name=ENGINE_NAME)
     for word in words:
         if word.isdecimal():
             settings = replace(settings, width=int(word), height=None)

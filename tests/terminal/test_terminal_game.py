@@ -262,6 +262,34 @@ class TestFiles:
         (saved,) = folder.glob("tengen-*.sgf")
         assert farewell == f"Saved as {saved}."
 
+    @pytest.mark.parametrize(
+        ("command", "then"),
+        [("new 5", "A new game: you"), ("new 5 white", "Tengen plays"), ("load other", "Loaded: you play White.")],
+    )
+    def test_a_game_that_gives_way_is_saved_and_says_where(
+        self, engine: Engine, folder: Path, command: str, then: str
+    ) -> None:
+        """The name of the file was shown when the next game had been left, even unsaved."""
+        (folder / "other.sgf").write_text("(;SZ[7];B[dd])")
+        script = Script("d4", command, "yes", "help", "quit", "no")
+        assert TerminalGame(engine, GameSettings(width=7), script).run() == ""
+        (saved,) = folder.glob("tengen-*.sgf")
+        assert "Saved" not in script.messages[4]
+        assert f"Saved as {saved}. {then}" in script.messages[3]
+
+    def test_the_end_of_the_input_at_a_question_begins_no_other_game(self, engine: Engine, folder: Path) -> None:
+        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4", "new 5 white")).run()
+        (saved,) = folder.glob("tengen-*.sgf")
+        assert "SZ[7]" in saved.read_text()
+        assert str(saved) in farewell
+        assert engine.game.width == 7
+
+    def test_a_new_game_has_no_names_of_a_record(self, engine: Engine, folder: Path) -> None:
+        (folder / "other.sgf").write_text("(;SZ[7]PB[Lee Sedol]PW[Gu Li];B[dd];W[cc])")
+        play(engine, "load other", "new 5 black", "save game")
+        record = parse_sgf((folder / "game.sgf").read_bytes())
+        assert (record.black_name, record.white_name) == ("Human", "Tengen")
+
     def test_the_end_of_the_input_saves(self, engine: Engine, folder: Path) -> None:
         farewell = TerminalGame(engine, GameSettings(width=7), Script("d4")).run()
         (saved,) = folder.glob("tengen-*.sgf")
