@@ -170,7 +170,7 @@ class TerminalGame:
 
     def _engine_moves(self) -> None:
         cancel = CancelToken()
-        self._think(f"{ENGINE_NAME} is thinking … (Ctrl-C stops)")
+        self._think(f"{ENGINE_NAME} is thinking")
         with cancelled_by_interrupt(cancel):
             choice = self._session.engine_move(cancel, self._show_search)
         if choice is None:
@@ -188,10 +188,14 @@ class TerminalGame:
             self._message = f"{ENGINE_NAME} {'passes' if move.point == PASS else f'plays {vertex}'}."
             self._begin_scoring()
 
-    def _think(self, message: str) -> None:
-        """Show that a search begins."""
-        self._message = message
+    def _think(self, what: str) -> None:
+        """Show that a search begins, and what it is for."""
+        self._message = f"{what} … (Ctrl-C stops)"
         self._display.show_progress(self._thinking_screen())
+
+    def _once_compiled(self) -> str:
+        """Return what a search that needs the compiled engine waits for, "" for nothing."""
+        return ", once the engine is compiled" if self._engine.is_compiling else ""
 
     def _show_search(self, report: SearchReport) -> None:
         """Show that a search goes on."""
@@ -253,7 +257,7 @@ class TerminalGame:
 
     def _hint(self, _: str) -> None:
         cancel = CancelToken()
-        self._think("Looking for good moves …")
+        self._think("Looking for good moves")
         with cancelled_by_interrupt(cancel):
             report = self._session.hint(cancel=cancel, report=self._show_search)
         hints = hints_of(self._session.game, report, _HINTS)
@@ -268,9 +272,12 @@ class TerminalGame:
 
     def _score(self, _: str) -> None:
         cancel = CancelToken()
-        self._think("Estimating the score …")
+        self._think(f"Estimating the score{self._once_compiled()}")
         with cancelled_by_interrupt(cancel):
             score, status = self._session.estimate(cancel)
+        if cancel.is_cancelled:
+            self._message = "Stopped: there is no estimate."
+            return
         black, white = status.ownership_black >= _OWNED, status.ownership_black <= -_OWNED
         self._owners = (black * BLACK + white * WHITE).astype("int32")
         self._message = f"Expected: {_in_words(score)}."
@@ -347,10 +354,11 @@ class TerminalGame:
         if self._session.phase is not Phase.SCORING:
             return
         cancel = CancelToken()
-        self._think("Both passed. Finding the dead stones …")
+        self._think(f"Both passed. Finding the dead stones{self._once_compiled()}")
         with cancelled_by_interrupt(cancel):
             self._session.propose_dead(cancel)
-        self._message = self._scoring_message()
+        stopped = "Stopped: no stone is marked as dead. " if cancel.is_cancelled else ""
+        self._message = stopped + self._scoring_message()
 
     def _scoring_message(self) -> str:
         dead = counted(len(self._session.dead), "dead stone") if self._session.dead else "no dead stones"

@@ -1,5 +1,6 @@
 """Whole games on a display that follows a script."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, SgfError
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.play import GameSettings
+from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.displays import Tick
 from gtp_engine.terminal.screen import Screen
@@ -208,8 +210,6 @@ class InterruptedScript(Script):
     """Presses Ctrl-C as soon as the engine thinks, but once."""
 
     def show_progress(self, screen: Screen) -> None:
-        import signal
-
         super().show_progress(screen)
         if len(self.progress) == 2:
             signal.raise_signal(signal.SIGINT)
@@ -223,6 +223,46 @@ def test_ctrl_c_stops_the_search_and_asks(engine: Engine) -> None:
     assert script.screens[0].prompt == "go, now, undo or quit>"
     assert script.messages[1].startswith("Stopped."), "no move out of turn"
     assert script.messages[2].startswith("Tengen plays ")
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Let Ctrl-C be pressed as soon as this method of the session searches."""
+    method = getattr(GameSession, name)
+
+    def search(session: GameSession, cancel: CancelToken) -> object:
+        signal.raise_signal(signal.SIGINT)
+        return method(session, cancel)
+
+    monkeypatch.setattr(GameSession, name, search)
+
+
+def test_an_estimate_that_was_stopped_is_not_shown(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The score of a search that had hardly begun was shown as the expected one."""
+    interrupted(monkeypatch, "estimate")
+    script = play(engine, "d4", "score")
+    assert script.messages[2] == "Stopped: there is no estimate."
+    assert script.screens[2].board.owners is None
+
+
+def test_dead_stones_that_were_not_looked_for_to_the_end(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The score was shown as if there were none."""
+    interrupted(monkeypatch, "propose_dead")
+    script = Script("pass", "quit", "no")
+    game = TerminalGame(engine, GameSettings(width=7), script)
+    set_up(engine, DEAD_STONE)
+    game.run()
+    assert script.messages[1].startswith("Stopped: no stone is marked as dead. ")
+    assert ", no dead stones. accept ends" in script.messages[1]
+
+
+def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An estimate took a minute at a first start, without a word about the reason, or about Ctrl-C."""
+    script = play(engine, "score", "hint")
+    assert script.progress[0] == "Estimating the score … (Ctrl-C stops)"
+    monkeypatch.setattr(Engine, "is_compiling", True)
+    script = play(engine, "score", "hint")
+    assert script.progress[0] == "Estimating the score, once the engine is compiled … (Ctrl-C stops)"
+    assert script.progress[1] == "Looking for good moves … (Ctrl-C stops)"
 
 
 def test_a_search_stays_stopped_when_a_file_cannot_be_loaded(engine: Engine) -> None:
