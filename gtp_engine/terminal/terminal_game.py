@@ -171,10 +171,11 @@ class TerminalGame:
     def _engine_moves(self) -> None:
         cancel = CancelToken()
         self._think(f"{ENGINE_NAME} is thinking")
+        self._is_stopped = True  # also after an error, so that the person can type
         with cancelled_by_interrupt(cancel):
             choice = self._session.engine_move(cancel, self._show_search)
         if choice is None:
-            self._is_stopped, self._message = True, _STOPPED
+            self._message = _STOPPED
             return
         self._after_engine()
 
@@ -284,7 +285,7 @@ class TerminalGame:
 
     def _resign(self, _: str) -> None:
         self._session.resign()
-        self._is_stopped = self._is_saved = False
+        self._is_stopped = False
         self._announce_result()
 
     def _save(self, name: str) -> None:
@@ -366,7 +367,6 @@ class TerminalGame:
 
     def _accept(self, _: str) -> None:
         self._session.accept_score()
-        self._is_saved = False
         self._announce_result()
 
     def _resume(self, _: str) -> None:
@@ -374,6 +374,8 @@ class TerminalGame:
         self._message = "The game goes on."
 
     def _announce_result(self) -> None:
+        """Say how the game has ended, which is not saved yet."""
+        self._is_saved = False
         self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
 
     def _leave_game(self) -> str | None:

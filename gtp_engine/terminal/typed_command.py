@@ -7,8 +7,8 @@ from typing import Final
 POINT: Final = "point"
 """The command of a line that is only a vertex."""
 
-_VERTEX: Final = re.compile(r"(?i:(?P<column>[a-hj-z])\s*(?P<row>\d{1,2}))")
-"""A vertex, perhaps with a blank in it: P 16 must not pass, nor Q 16 quit."""
+_VERTEX: Final = re.compile(r"(?i:(?P<column>[a-z])\s*(?P<row>\d{1,2}))")
+"""A vertex, perhaps with a blank in it (P 16 must not pass, nor Q 16 quit), or a mistake for one, such as I5."""
 
 COMMANDS: Final = {
     "pass": "",

@@ -9,12 +9,12 @@ from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
 from superko_games import triple_ko
 
-from gtp_engine.clock import TimeSettings
+from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, SgfError
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.displays import Tick
@@ -84,10 +84,11 @@ def test_moves_of_both_sides(engine: Engine) -> None:
 
 
 def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
-    script = play(engine, "d4", "d4", "z9", "frobnicate", "now", "load", "new huge", "load no-such-file")
-    assert script.messages[2:9] == [
+    script = play(engine, "d4", "d4", "z9", "i5", "frobnicate", "now", "load", "new huge", "load no-such-file")
+    assert script.messages[2:10] == [
         "D4 is occupied.",
         "Invalid coordinate 'Z9': the board is 7x7 (A1 to G7).",
+        "Invalid coordinate 'I5': the board is 7x7 (A1 to G7).",
         "'frobnicate' is no command; type help.",
         "The engine is not thinking.",
         "load needs the name of a file.",
@@ -195,6 +196,21 @@ def test_time_runs_out(engine: Engine) -> None:
     assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
 
 
+def test_a_result_on_time_is_offered_to_be_saved(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game that had been saved before was left with a record that went on."""
+    script = Script("d4", "save game", "", "quit", "no")
+    game = TerminalGame(engine, GameSettings(width=7, time=TimeSettings.absolute(600)), script)
+    left = GameClock.left
+
+    def run_out(clock: GameClock, color: int) -> TimeLeft:
+        return left(clock, color)._replace(has_time=len(script.screens) < 4)
+
+    monkeypatch.setattr(GameClock, "left", run_out)
+    game.run()
+    assert "Tengen wins on time (W+T)." in script.messages
+    assert script.screens[-1].prompt == "Save the game? (yes, no)>"
+
+
 def test_a_long_cycle_has_no_result(engine: Engine, folder: Path) -> None:
     (folder / "cycle.sgf").write_text(format_sgf(triple_ko("chinese", 11)))
     script = play(engine, "load cycle", "b2")
@@ -223,6 +239,23 @@ def test_ctrl_c_stops_the_search_and_asks(engine: Engine) -> None:
     assert script.screens[0].prompt == "go, now, undo or quit>"
     assert script.messages[1].startswith("Stopped."), "no move out of turn"
     assert script.messages[2].startswith("Tengen plays ")
+
+
+def test_an_engine_that_cannot_move_is_not_asked_forever(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop went on without end, and nothing could be typed."""
+    calls: list[object] = []
+
+    def fail(session: GameSession, *_: object) -> None:
+        calls.append(session)
+        assert len(calls) <= 2, "asked without end"
+        raise ModelError("the network returned NaN")
+
+    monkeypatch.setattr(GameSession, "engine_move", fail)
+    script = play(engine, "d4", "go", "undo")
+    assert script.messages[1:3] == ["The network returned NaN."] * 2
+    assert script.screens[1].prompt == "go, now, undo or quit>"
+    assert script.messages[3] == "Took back 1 move."
+    assert len(calls) == 2
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -24,7 +24,7 @@ from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, pa
         ("Exit", TypedCommand("quit")),
         ("foo bar", TypedCommand("foo", "bar", is_known=False)),
         ("re", TypedCommand("re", is_known=False)),
-        ("i5", TypedCommand("i5", is_known=False)),
+        ("i5", TypedCommand(POINT, "I5")),
     ],
 )
 def test_lines(line: str, command: TypedCommand) -> None:
