@@ -16,7 +16,7 @@ import aiohttp
 from gtp_engine.errors import ConfigError, TengenError, problem, shown, shown_path
 from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all
 from gtp_engine.web.client_socket import NO_MORE, first_of
-from gtp_engine.web.server_settings import DEFAULT_PORT
+from gtp_engine.web.server_settings import DEFAULT_PORT, check_token
 
 QUEUED_LINES: Final = 1000
 """Lines read ahead of the network; beyond this the controller has to wait."""
@@ -53,12 +53,13 @@ def server_url(text: str) -> str:
     try:
         parts = urlsplit(given)
         has_port = parts.port is not None
+        (parts.hostname or "").encode("idna")  # fails for what can be no name of a machine
     except ValueError as error:
         raise ConfigError(problem(f"server {shown(text)}: {error}", expected=_ADDRESS)) from None
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
     if scheme not in ("ws", "wss") or not parts.hostname:
         raise ConfigError(problem(f"server {shown(text)}", expected=_ADDRESS))
-    place = parts.netloc if has_port or "://" in text else f"{parts.netloc}:{DEFAULT_PORT}"
+    place = parts.netloc if has_port or "://" in text else f"{parts.netloc.rstrip(':')}:{DEFAULT_PORT}"
     path = parts.path if parts.path not in ("", "/") else "/gtp"
     return urlunsplit((scheme, place, path, parts.query, ""))
 
@@ -154,7 +155,9 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
 
 def run(url: str, token: str | None, certificate: str | None) -> int:
     """Run the whole process on the real stdin and stdout; return its exit status.  Raises BridgeError, ConfigError."""
-    address, streams = server_url(url), claim_streams()
+    address = server_url(url)
+    check_token(token)
+    streams = claim_streams()
     if streams is not None:
         asyncio.run(connect(address, token, certificate, *streams))
     return 0

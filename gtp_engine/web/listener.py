@@ -52,7 +52,7 @@ async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLCo
         return await asyncio.get_running_loop().create_server(
             limited(server), host, port, ssl=encryption, ssl_handshake_timeout=wait
         )
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # the last one for what can be no name of a machine
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(
             problem(f"cannot listen on {host} port {port}: {reason}", advice="name another one with --host or --port")

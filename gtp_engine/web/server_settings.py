@@ -49,9 +49,7 @@ class ServerSettings(Section, name="serve"):
     def __post_init__(self) -> None:
         """Check values that depend on each other."""
         super().__post_init__()
-        if self.token is not None and not _TOKEN.fullmatch(self.token):
-            expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
-            raise ConfigError(problem("this token", expected=expected))
+        check_token(self.token)
         if self.key is not None and self.certificate is None:
             raise ConfigError(problem("a key without a certificate", advice="name that with --certificate"))
 
@@ -69,6 +67,13 @@ class ServerSettings(Section, name="serve"):
     def names(self) -> frozenset[str]:
         """The names in `allowed_host`, in lower case."""
         return frozenset(filter(None, (name.strip().lower() for name in (self.allowed_host or "").split(","))))
+
+
+def check_token(token: str | None) -> None:
+    """Raise ConfigError for what cannot be a token; None is none."""
+    if token is not None and not _TOKEN.fullmatch(token):
+        expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
+        raise ConfigError(problem("this token", expected=expected))
 
 
 def new_token() -> str:

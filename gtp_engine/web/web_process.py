@@ -52,6 +52,7 @@ async def serve(
             host.start()
             await over
     finally:
+        over.cancel()  # else it gets an error that nothing waits for
         host.stop_loading()
         await runner.cleanup()
         has_ended = await asyncio.to_thread(host.close)
@@ -104,6 +105,6 @@ def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool
     return (
         f"Tengen is at  {page}://{place}/{query}\n"
         f"KaTrain: {socket}://{place}/analysis{query} as remote URL. "
-        f"GTP: gtp-engine connect {socket}://{place}/gtp{query}\n"
+        f'GTP: gtp-engine connect "{socket}://{place}/gtp{query}"\n'
         "Ctrl-C ends it."
     )

@@ -215,6 +215,7 @@ def test_a_lost_connection_is_an_error() -> None:
     ("text", "url"),
     [
         ("desktop", "ws://desktop:8361/gtp"),
+        ("desktop:", "ws://desktop:8361/gtp"),
         ("10.0.0.2:99", "ws://10.0.0.2:99/gtp"),
         ("[::1]", "ws://[::1]:8361/gtp"),
         ("ws://desktop", "ws://desktop/gtp"),
@@ -227,7 +228,9 @@ def test_addresses(text: str, url: str) -> None:
     assert server_url(text) == url
 
 
-@pytest.mark.parametrize("text", ["", "ftp://desktop", "desktop:port", "desktop:99999", "[::1", "ws://"])
+@pytest.mark.parametrize(
+    "text", ["", "ftp://desktop", "desktop:port", "desktop:99999", "[::1", "ws://", "x..y", "x" * 64]
+)
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(ConfigError, match="expected HOST, HOST:PORT"):
         server_url(text)

@@ -84,6 +84,31 @@ def test_the_process_says_that_its_port_is_taken() -> None:
     run(test)
 
 
+def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> None:
+    """Behind the reason stood an exception of a future that had never been retrieved."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        command = [sys.executable, "-m", "gtp_engine", "serve", "--port", port, "--search", "rave"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60))
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: cannot listen on 127.0.0.1 port")
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_name_that_no_machine_can_have() -> None:
+    async def test() -> None:
+        with pytest.raises(ConfigError, match=r"cannot listen on x\.\.y port 0: .*--host"):
+            await listen(web.Server(page), "x..y", 0, None)
+
+    run(test)
+
+
+def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
+    """A question mark or a bracket is a pattern to zsh, which finds no file for it; cmd.exe knows no single quotes."""
+    lines = web_process._greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False)
+    assert f'GTP: gtp-engine connect "ws://localhost:8361/gtp?token={TOKEN}"\n' in lines
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: lo"])
 def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else some hundred of them would keep everyone out."""

@@ -24,6 +24,7 @@ def test_without_aiohttp_one_sentence_says_how_to_install_it(
         (["serve", "--port", "65536"], "an integer from 0 to 65535"),
         (["serve", "--certificate", "missing.pem"], "missing.pem"),
         (["connect", "ftp://x"], "expected HOST, HOST:PORT"),
+        (["connect", "127.0.0.1:1", "--token", "a token of two\nlines"], "16 or more letters"),
     ],
 )
 def test_wrong_options_end_in_one_sentence(words: list[str], message: str) -> None:
