@@ -1,6 +1,7 @@
 """The server as a process: starts, says where it is, and ends without leaving anything behind."""
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.config import Config
 from gtp_engine.files import data_folder
@@ -61,7 +63,11 @@ async def serve(
 
 def new_runner(application: web.Application) -> web.AppRunner:
     """Return what serves an application; it closes connections on which no request comes."""
-    return web.AppRunner(application, access_log=None, shutdown_timeout=END_WAIT, keepalive_timeout=REQUEST_WAIT)
+    log = logging.getLogger(__name__)
+    log.addFilter(_is_own_error)
+    return web.AppRunner(
+        application, access_log=None, shutdown_timeout=END_WAIT, keepalive_timeout=REQUEST_WAIT, logger=log
+    )
 
 
 def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:
@@ -69,6 +75,11 @@ def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSourc
     if not asyncio.run(serve(config, settings, load)):
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
+
+
+def _is_own_error(record: logging.LogRecord) -> bool:
+    """Return whether a line is to be logged: not for a request that is none, which anyone can send."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
 
 def _end_of(host: EngineHost) -> asyncio.Future[None]:

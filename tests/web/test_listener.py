@@ -128,6 +128,43 @@ def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pyte
     run(test)
 
 
+@pytest.mark.parametrize("sent", [b"GARBAGE", b"GET / HTTP/1.1", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b"])
+def test_requests_that_are_none_leave_nothing_in_the_log(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    """Each left a traceback on stderr, so that anyone who reached the port filled the terminal, without a token too."""
+
+    async def test() -> None:
+        runner = web_process.new_runner(web.Application())
+        await runner.setup()
+        assert runner.server is not None
+        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
+            reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
+            writer.write(sent + b"\r\n\r\n")
+            assert b" 400 Bad Request" in await reader.readline()
+            writer.close()
+            await runner.cleanup()
+
+    run(test)
+    assert caplog.records == []
+
+
+def test_errors_of_the_server_itself_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail(_: web.Request) -> web.Response:
+        raise RuntimeError("a bug")
+
+    async def test() -> None:
+        application = web.Application()
+        application.router.add_get("/", fail)
+        runner = web_process.new_runner(application)
+        await runner.setup()
+        assert runner.server is not None
+        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
+            assert await answer_of(listener.sockets[0].getsockname()[1]) == b"HTTP/1.1 500 Internal Server Error\r\n"
+            await runner.cleanup()
+
+    run(test)
+    assert "a bug" in caplog.text
+
+
 def test_a_certificate_that_is_none(tmp_path: Path) -> None:
     assert encryption_of(None, None) is None
     (tmp_path / "x.pem").write_text("nothing")
