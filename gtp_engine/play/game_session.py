@@ -128,16 +128,23 @@ class GameSession:
         time: TimeSettings | None = None,
         clock: GameClock | None = None,
         extras: SessionExtras = _NOTHING,
+        defaults: GameSettings | None = None,
     ) -> "GameSession":
         """Continue a game from SGF and return it, with this `clock` (for tests), or with clocks under `time`.
 
-        The clocks are full, and no stone is dead, unless `extras` says otherwise.  Without `human` the person has
-        the colour that the record does not give to the engine, or else the side to move.  A record with a result is
-        finished, unless it is "?", or "Void" before the rules end the game; `resume` plays on.  Raises SgfError, and
-        ModelError if the network does not play such a board (nothing changes then).
+        A record that names no rules or komi has those of `defaults`, or else of the engine.  The clocks are full, and
+        no stone is dead, unless `extras` says otherwise.  Without `human` the person has the colour that the record
+        does not give to the engine, or else the side to move.  A record with a result is finished, unless it is "?", or
+        "Void" before the rules end the game; `resume` plays on.  Raises SgfError, and ModelError if the network does
+        not play such a board (nothing changes then).
         """
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
+        if defaults is not None:
+            GameSession.check_record(engine, raw)
+            rules = Rules.parse(defaults.rules)
+            engine.set_rules(rules)
+            engine.set_komi((record.rules or rules).default_komi() if defaults.komi is None else defaults.komi)
         engine.load_sgf(raw)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
         if extras.free_handicap:

@@ -13,7 +13,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
-from gtp_engine.play.game_settings import ENGINE_NAME, HUMAN_NAME
+from gtp_engine.play.game_settings import ENGINE_NAME
 from gtp_engine.play.time_text import format_time_left
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
@@ -46,6 +46,7 @@ class TerminalGame:
     def __init__(self, engine: Engine, settings: GameSettings, display: Display) -> None:
         self._engine: Final = engine
         self._display: Final = display
+        self._settings = settings  # of the games that new starts
         self._session = GameSession.start(engine, settings)
         self._message = "Type a move such as D4, or help."
         self._note = ""  # where the last game was saved, shown until the next command
@@ -83,8 +84,8 @@ class TerminalGame:
         self._continue_record(read_sgf_file(str(record_path(path))), human)
 
     def _continue_record(self, data: bytes, human: int | None = None) -> None:
-        time = self._session.settings.time
-        self._session = GameSession.load(self._engine, data, human=human, time=time)
+        given = self._settings
+        self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
         self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
         self._is_saved = True
         self._begin_scoring()
@@ -313,11 +314,11 @@ class TerminalGame:
             self._note = left
 
     def _new(self, words: str) -> None:
-        settings = _changed(self._session.settings, words.split())
+        settings = _changed(self._settings, words.split())
         GameSession.check(self._engine, settings)
         left = self._leave_game()
         if left is not None:
-            self._session = GameSession.start(self._engine, settings)
+            self._settings, self._session = settings, GameSession.start(self._engine, settings)
             self._is_stopped, self._is_saved = False, True
             self._message = f"A new game: you play {_TITLES[settings.human]}."
             self._note = left
@@ -422,8 +423,7 @@ class TerminalGame:
 
 
 def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
-    """Return settings with the board size and colour of `new 9 white`, and no names; raises InvalidSizeError."""
-    settings = replace(settings, human_name=HUMAN_NAME, engine_name=ENGINE_NAME)
+    """Return settings with the board size and colour of `new 9 white`; raises InvalidSizeError."""
     for word in words:
         if word.isdecimal():
             settings = replace(settings, width=int(word), height=None)

@@ -357,6 +357,26 @@ class TestFiles:
         assert str(saved) in farewell
         assert engine.game.width == 7
 
+    def test_what_a_record_leaves_out_is_not_that_of_the_game_before(self, engine: Engine, folder: Path) -> None:
+        """A game without komi was scored with 0.5 after one with a handicap, and one by Japanese rules with 7.5."""
+        (folder / "handicap.sgf").write_text("(;SZ[7]RU[Japanese]KM[0.5]HA[2]AB[cc][ee];W[dd])")
+        (folder / "plain.sgf").write_text("(;SZ[7];B[dd];W[cc])")
+        (folder / "japanese.sgf").write_text("(;SZ[7]RU[Japanese];B[dd];W[cc])")
+        script = play(engine, "load handicap", "load plain", "load japanese", "load handicap", "new 5 black")
+        assert [screen.facts[4] for screen in script.screens] == [
+            "chinese rules, komi 7.5",
+            "japanese rules, komi 0.5, handicap 2",
+            "chinese rules, komi 7.5",
+            "japanese rules, komi 6.5",
+            "japanese rules, komi 0.5, handicap 2",
+            "chinese rules, komi 7.5",
+        ]
+
+    def test_rules_and_komi_that_are_given_count_where_a_record_names_none(self, engine: Engine, folder: Path) -> None:
+        (folder / "plain.sgf").write_text("(;SZ[7];B[dd];W[cc])")
+        assert play(engine, "load plain", rules="japanese").screens[1].facts[4] == "japanese rules, komi 6.5"
+        assert play(engine, "load plain", komi=3.5).screens[1].facts[4] == "chinese rules, komi 3.5"
+
     def test_a_new_game_has_no_names_of_a_record(self, engine: Engine, folder: Path) -> None:
         (folder / "other.sgf").write_text("(;SZ[7]PB[Lee Sedol]PW[Gu Li];B[dd];W[cc])")
         play(engine, "load other", "new 5 black", "save game")
