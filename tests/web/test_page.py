@@ -212,6 +212,29 @@ def test_a_page_whose_connection_comes_back(tmp_path: Path) -> None:
     in_browser(test, tmp_path)
 
 
+def test_an_analysis_follows_handicap_stones_that_are_placed(tmp_path: Path) -> None:
+    """Values of the empty board stayed in the graph."""
+    script = """import('/analysis.js').then(({ Analysis }) => {
+      const analysis = new Analysis(() => {});
+      const sent = [];
+      analysis.connection = { send: (message) => sent.push(message) };
+      const game = { id: 'a', moves: [], setup: [], komi: 0.5, rules: 'chinese', width: 9, height: 9, first: 'black' };
+      analysis.follow(game, 0);
+      analysis.values[0] = { winrate: 0.5, lead: 0, visits: 100 };
+      analysis.follow({ ...game, setup: [['black', 'C3'], ['black', 'G7']], first: 'white' }, 0);
+      const asked = sent.filter(({ id }) => id.startsWith('live'));
+      return [asked.map((query) => query.initialStones.length), analysis.values];
+    })"""
+
+    async def test(chromium: Browser) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/")
+            await page.until("document.querySelector('#setup').open")
+            assert await page.evaluate(script) == [[0, 2], []]
+
+    in_browser(test, tmp_path)
+
+
 def test_a_record_with_names_that_goes_round_three_kos(tmp_path: Path) -> None:
     record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho")
 

@@ -44,7 +44,8 @@ export class Analysis {
 
   /** Return what is known about the positions of a game, {winrate, lead, visits} by number of moves. */
   valuesOf(game) {
-    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi;
+    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi
+      && JSON.stringify(this.game.setup) === JSON.stringify(game.setup); // handicap stones may have been placed
     return isSame ? this.values : [];
   }
 
@@ -57,7 +58,7 @@ export class Analysis {
   }
 
   ask() {
-    const wanted = this.game && JSON.stringify([this.game.id, this.game.moves, this.shown]);
+    const wanted = this.game && JSON.stringify([this.game.id, this.game.setup, this.game.moves, this.shown]);
     if (!this.isOn || !this.game || wanted === this.asked) return;
     if (!this.connection.send({ id: "stop", action: "terminate_all" })) return;
     this.asked = wanted;
