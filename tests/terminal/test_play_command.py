@@ -155,8 +155,7 @@ def test_a_game_is_saved_when_the_system_ends_the_program(tmp_path: Path, is_thi
     terminal.wait_for("your move (black)>")
     terminal.type("c3\r")
     terminal.wait_for("is thinking … (Ctrl-C stops) 1 s" if is_thinking else "Tengen plays")
-    for _ in range(2):  # the second one does not interrupt the saving
-        terminal.process.send_signal(signal.SIGTERM)
+    terminal.process.send_signal(signal.SIGTERM)
     terminal.wait_for("is saved as")
     assert terminal.has_echo()
     assert terminal.close() == 0

@@ -18,6 +18,8 @@ from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.displays import Tick
+from gtp_engine.terminal.interruption import Terminated
+from gtp_engine.terminal.saving import save
 from gtp_engine.terminal.screen import Screen
 from gtp_engine.terminal.terminal_game import TerminalGame
 
@@ -220,6 +222,19 @@ def test_a_long_cycle_has_no_result(engine: Engine, folder: Path) -> None:
 def test_ctrl_c_while_typing_says_how_to_end(engine: Engine) -> None:
     script = play(engine, KeyboardInterrupt)
     assert script.messages[1] == "Type quit, or press Ctrl-D, to end."
+
+
+def test_a_second_sigterm_does_not_interrupt_the_saving(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def terminated_save(text: str, path: Path) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        save(text, path)
+
+    monkeypatch.setattr("gtp_engine.terminal.terminal_game.save", terminated_save)
+    play(engine, "c3", Terminated)
+    (saved,) = folder.glob("*.sgf")
+    assert "B[ce]" in saved.read_text()
 
 
 class InterruptedScript(Script):
