@@ -40,8 +40,8 @@ def handling(numbers: list[signal.Signals], handler: Callable[[], None]) -> Iter
 def cancelled_by_interrupt(cancel: CancelToken) -> Iterator[None]:
     """Let Ctrl-C, and a terminal that is closed, cancel `cancel` while the context lasts.
 
-    SIGTERM does so too, and raises Terminated afterwards: an exception in the middle of a search would leave its tree
-    half updated.
+    SIGTERM does so too, and raises Terminated afterwards, also where the search fails: an exception in the middle of a
+    search would leave its tree half updated.
     """
     is_terminated = False
 
@@ -50,10 +50,12 @@ def cancelled_by_interrupt(cancel: CancelToken) -> Iterator[None]:
         is_terminated = True
         cancel.cancel()
 
-    with handling([signal.SIGINT, *_HANGUP], cancel.cancel), handling([signal.SIGTERM], terminate):
-        yield
-    if is_terminated:
-        raise Terminated
+    try:
+        with handling([signal.SIGINT, *_HANGUP], cancel.cancel), handling([signal.SIGTERM], terminate):
+            yield
+    finally:
+        if is_terminated:
+            raise Terminated
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.displays import Tick
-from gtp_engine.terminal.interruption import Terminated
+from gtp_engine.terminal.interruption import Terminated, cancelled_by_interrupt
 from gtp_engine.terminal.saving import save
 from gtp_engine.terminal.screen import Screen
 from gtp_engine.terminal.terminal_game import TerminalGame
@@ -235,6 +235,14 @@ def test_a_second_sigterm_does_not_interrupt_the_saving(
     play(engine, "c3", Terminated)
     (saved,) = folder.glob("*.sgf")
     assert "B[ce]" in saved.read_text()
+
+
+def test_sigterm_counts_where_the_search_fails() -> None:
+    cancel = CancelToken()
+    with pytest.raises(Terminated), cancelled_by_interrupt(cancel):
+        signal.raise_signal(signal.SIGTERM)
+        raise ModelError("no output")
+    assert cancel.is_cancelled
 
 
 class InterruptedScript(Script):

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,17 @@ async def answer_of(port: int, *, ends: bool = True) -> bytes:
 
 
 open_connections: list[asyncio.StreamWriter] = []
+
+
+@asynccontextmanager
+async def served(application: web.Application) -> AsyncIterator[int]:
+    """Serve an application as the process does, and yield its port."""
+    runner = web_process.new_runner(application)
+    await runner.setup()
+    assert runner.server is not None
+    async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
+        yield listener.sockets[0].getsockname()[1]
+        await runner.cleanup()
 
 
 def test_connections_beyond_the_limit_are_refused() -> None:
@@ -115,15 +128,11 @@ def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pyte
     monkeypatch.setattr(web_process, "REQUEST_WAIT", 0.05)
 
     async def test() -> None:
-        runner = web_process.new_runner(web.Application())
-        await runner.setup()
-        assert runner.server is not None
-        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
-            reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
+        async with served(web.Application()) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
             assert await reader.read() == b""
             writer.close()
-            await runner.cleanup()
 
     run(test)
 
@@ -133,15 +142,11 @@ def test_requests_that_are_none_leave_nothing_in_the_log(sent: bytes, caplog: py
     """Each left a traceback on stderr, so that anyone who reached the port filled the terminal, without a token too."""
 
     async def test() -> None:
-        runner = web_process.new_runner(web.Application())
-        await runner.setup()
-        assert runner.server is not None
-        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
-            reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
+        async with served(web.Application()) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent + b"\r\n\r\n")
             assert b" 400 Bad Request" in await reader.readline()
             writer.close()
-            await runner.cleanup()
 
     run(test)
     assert caplog.records == []
@@ -154,12 +159,8 @@ def test_errors_of_the_server_itself_are_in_the_log(caplog: pytest.LogCaptureFix
     async def test() -> None:
         application = web.Application()
         application.router.add_get("/", fail)
-        runner = web_process.new_runner(application)
-        await runner.setup()
-        assert runner.server is not None
-        async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
-            assert await answer_of(listener.sockets[0].getsockname()[1]) == b"HTTP/1.1 500 Internal Server Error\r\n"
-            await runner.cleanup()
+        async with served(application) as port:
+            assert await answer_of(port) == b"HTTP/1.1 500 Internal Server Error\r\n"
 
     run(test)
     assert "a bug" in caplog.text
