@@ -32,6 +32,8 @@ PLAIN = {
     "noise_pruning_scale": 0,
     "utility_stdev_scale": 0,
     "fpu_parent_power": 0,
+    "graph_search": False,
+    "subtree_bias": 0,
     "symmetry_pruning": False,
 }
 """Options that leave the plain algorithm: every mean is that over all playouts."""

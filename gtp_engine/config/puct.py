@@ -127,9 +127,8 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=10,
     )
-    # Off until matches show that it gains; KataGo's is on.
     graph_search: bool = option(
-        False,
+        True,
         "Share what the search finds between lines that lead to the same position (useGraphSearch).",
     )
     graph_search_bound: int = option(
@@ -140,9 +139,8 @@ class PuctConfig(Section, name="puct"):
         low=3,
         high=50,
     )
-    # Off until matches show that it gains; KataGo's is 0.45.
     subtree_bias: float = option(
-        0.0,
+        0.45,
         "How much the network's evaluations are corrected by the errors that the search found in positions with the "
         "same stones around the last move; 0: not at all (subtreeValueBiasFactor).",
         low=0,
@@ -189,11 +187,9 @@ class PuctConfig(Section, name="puct"):
         True,
         "Hide from the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
     )
-    # Off: its gain is not measured; here, other than in KataGo, the visits count.
     more_passing_hacks: bool = option(
-        False,
-        "Where a pass ends the game, search both the pass and another move after two visits "
-        "(enableMorePassingHacks, in KataGo true).",
+        True,
+        "Where a pass ends the game, search both the pass and another move after two visits (enableMorePassingHacks).",
     )
     conservative_pass: bool = option(
         True,

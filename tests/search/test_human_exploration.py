@@ -24,7 +24,8 @@ SEED = 7
 
 def exploring(**shares: Any) -> Config:
     """Return a configuration with these options of the section human, or of puct, for a search like the oracle's."""
-    plain = config(seed=SEED, eval_batch=1, symmetry_pruning=False, ending_bonus=0)
+    shares = {"graph_search": False, **shares}
+    plain = config(seed=SEED, eval_batch=1, symmetry_pruning=False, ending_bonus=0, subtree_bias=0)
     sections = {name: "puct." if name == "graph_search" else "human.human_" for name in shares}
     return plain.with_values({sections[name] + name: value for name, value in shares.items()})
 

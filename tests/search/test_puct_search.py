@@ -260,7 +260,8 @@ def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
 
 
 def test_a_collapsed_node_is_expanded_again() -> None:
-    with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
+    plain = {"graph_search": False, "subtree_bias": 0.0}  # the smaller tree has no room for either
+    with Searching(FakeEvaluator(batch=8), max_memory=16, **plain) as searcher:
         searcher.run(Game(9), Limits(600))
         tree = store_of(searcher).tree
         first = int(tree.first_edge[ROOT])
@@ -464,7 +465,7 @@ def test_without_ownership_none_is_reported() -> None:
 
 def test_without_score_the_utility_is_the_value() -> None:
     evaluator = FakeEvaluator(has_score=False)
-    report = search(Game(9), 200, evaluator, ending_bonus=0)
+    report = search(Game(9), 200, evaluator, ending_bonus=0, subtree_bias=0)
     assert report.utility_black == pytest.approx(report.value_black)
 
 

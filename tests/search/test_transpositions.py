@@ -278,5 +278,5 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
 
 
 def test_a_search_that_shares_no_nodes_has_no_table() -> None:
-    with Searching(FakeEvaluator()) as searcher:
+    with Searching(FakeEvaluator(), graph_search=False) as searcher:
         assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0

@@ -76,10 +76,10 @@ class Terminal:
             os.close(self._master)
 
     def hang_up(self) -> int:
-        """Close the window, as the system does it, and return the exit status."""
-        os.close(self._master)
+        """Close the window, as the system does it: first the signals, then the end of input; return the exit status."""
         for number in (signal.SIGHUP, signal.SIGCONT):
             self.process.send_signal(number)
+        os.close(self._master)
         try:
             return self.process.wait(bound(30))
         finally:
