@@ -147,6 +147,7 @@ class TestList:
         output = succeed("info", folder)
         assert "policy.onnx:\nname          alphago-9x9-policy\n" in output
         assert "value.onnx:\nname          alphago-9x9-value\n" in output
+        assert succeed("info", "alphago-9x9") == output
 
     def test_no_networks(self) -> None:
         Path("empty").mkdir()

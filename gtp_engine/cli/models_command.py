@@ -89,13 +89,18 @@ for _command in (get_command, default_command, quantize_command):
 
 
 @models_command.command("info")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-def info_command(file: Path) -> None:
-    """Describe a network: an ONNX file, one of KataGo's, or a folder of ONNX files with a purpose each."""
+@click.argument("given", metavar="NET")
+def info_command(given: str) -> None:
+    """Describe a network: an ONNX file, one of KataGo's, a folder of ONNX files with a purpose each, or a name.
+
+    The names are those that `models list` shows.
+    """
     from gtp_engine.networks.katago_format.parser import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
+    from gtp_engine.nn.named_networks import model_path
     from gtp_engine.nn.network_files import is_katago_file, onnx_files
 
+    file = model_path(given)
     if file.is_dir():
         for part in onnx_files(file):
             click.echo(f"{part.name}:")

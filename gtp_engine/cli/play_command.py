@@ -72,6 +72,8 @@ def play_command(
     if record is not None:
         _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
         read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
+    if free_handicap and not handicap:
+        raise click.UsageError("--free-handicap without --handicap: add the number of stones, as in --handicap 4")
     if color is not None:
         color = random.choice(("black", "white")) if color.lower() == _DRAWN else color
     settings = GameSettings(

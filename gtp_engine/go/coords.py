@@ -68,7 +68,8 @@ def parse_vertex(text: str, *, width: int, height: int) -> int:
         y = height - int(match[2])
         if 0 <= x < width and 0 <= y < height:
             return xy_to_point(x, y, width=width)
-    raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}")
+    no_i = ", and no column is called I" if match and match[1].upper() == "I" else ""
+    raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}{no_i}")
 
 
 def format_vertex(point: int, *, width: int, height: int) -> str:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.engine import Engine
-from gtp_engine.errors import GameStateError, InvalidSizeError, TengenError, counted, problem, shown
+from gtp_engine.errors import CannotUndoError, GameStateError, InvalidSizeError, TengenError, counted, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
@@ -252,10 +253,16 @@ class TerminalGame:
         if self._session.phase is Phase.FINISHED:
             self._announce_result()
 
-    def _undo(self, _: str) -> None:
-        count = self._session.undo()
+    def _undo(self, times: str) -> None:
+        if times and not (times.isdecimal() and int(times) > 0):
+            expected = "how many of your moves to take back, as in undo 2"
+            raise CannotUndoError(problem(f"undo {shown(times)}", expected=expected))
+        taken = self._session.undo()
         self._is_stopped = self._is_saved = False
-        self._message = f"Took back {count} move{'s' if count > 1 else ''}."
+        with suppress(CannotUndoError):  # there are no more
+            for _ in range(int(times or 1) - 1):
+                taken += self._session.undo()
+        self._message = f"Took back {counted(taken, 'move')}."
 
     def _hint(self, _: str) -> None:
         cancel = CancelToken()

@@ -79,7 +79,7 @@ def test_columns_skip_the_letter_i() -> None:
         ("A10", 9, 9, "invalid coordinate 'A10': the board is 9x9 (A1 to J9)"),
         ("K1", 9, 9, "invalid coordinate 'K1': the board is 9x9 (A1 to J9)"),
         ("A0", 9, 9, "invalid coordinate 'A0': the board is 9x9 (A1 to J9)"),
-        ("i5", 9, 9, "invalid coordinate 'i5': the board is 9x9 (A1 to J9)"),
+        ("i5", 9, 9, "invalid coordinate 'i5': the board is 9x9 (A1 to J9), and no column is called I"),
         ("D5", 3, 25, "invalid coordinate 'D5': the board is 3x25 (A1 to C25)"),
         ("", 25, 25, "invalid coordinate '': the board is 25x25 (A1 to Z25)"),
     ],

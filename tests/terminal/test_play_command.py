@@ -93,6 +93,12 @@ def test_what_a_record_decides_is_refused_with_load(option: str, value: str | No
     assert f"{option} with --load: the record decides board and handicap; leave it out" in done.output
 
 
+def test_free_handicap_stones_need_a_number() -> None:
+    done = CliRunner().invoke(cli, ["play", "--free-handicap"])
+    assert done.exit_code == 2
+    assert "--free-handicap without --handicap: add the number of stones, as in --handicap 4" in done.output
+
+
 def test_the_board_has_one_size() -> None:
     done = CliRunner().invoke(cli, ["play", "--size", "9", "--board-size", "13"])
     assert done.exit_code == 2

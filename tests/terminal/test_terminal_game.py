@@ -90,7 +90,7 @@ def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
     assert script.messages[2:10] == [
         "D4 is occupied.",
         "Invalid coordinate 'Z9': the board is 7x7 (A1 to G7).",
-        "Invalid coordinate 'I5': the board is 7x7 (A1 to G7).",
+        "Invalid coordinate 'I5': the board is 7x7 (A1 to G7), and no column is called I.",
         "'frobnicate' is no command; type help.",
         "The engine is not thinking.",
         "load needs the name of a file.",
@@ -111,6 +111,16 @@ def test_undo_hint_and_score(engine: Engine) -> None:
     assert undone.message == "Took back 2 moves."
     assert undone.board.owners is None
     assert "take your move back" in help_screen.message
+
+
+def test_several_moves_are_taken_back_at_once(engine: Engine) -> None:
+    script = play(engine, "d4", "c2", "b3", "undo 2", "undo 9", "undo two", "undo 0")
+    assert script.messages[-4:] == [
+        "Took back 4 moves.",
+        "Took back 2 moves.",
+        "Undo 'two': expected how many of your moves to take back, as in undo 2.",
+        "Undo '0': expected how many of your moves to take back, as in undo 2.",
+    ]
 
 
 def test_the_level_of_the_engine(engine: Engine) -> None:
