@@ -149,11 +149,12 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     into FOLDER, and the commands are printed. After an interruption the same command continues.
     """
     check_torch()
-    from gtp_engine.training.core.command_chain import carry_out_all, make_folder, shipped_teacher
+    from gtp_engine.training.core.command_chain import carry_out_all, open_folder, shipped_teacher
     from gtp_engine.training.distillation.chain import FULL, TINY, steps_of, won_games
 
-    steps = steps_of(TINY if tiny else FULL, folder, teacher or shipped_teacher())
-    make_folder(folder)
+    plan, teacher = TINY if tiny else FULL, teacher or shipped_teacher()
+    open_folder(folder, plan.command, teacher)
+    steps = steps_of(plan, folder, teacher)
     if status := carry_out_all(steps):
         sys.exit(status)
     rate, games = won_games(steps[-1])

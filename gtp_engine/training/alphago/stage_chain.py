@@ -8,7 +8,7 @@ from gtp_engine.errors import ConfigError
 from gtp_engine.machine import available_cores
 from gtp_engine.streams import write_log
 from gtp_engine.training.alphago.round_robin import MatchTerms, match_steps, players_of, report_of
-from gtp_engine.training.core.command_chain import ENGINE, Step, carry_out_all, make_folder
+from gtp_engine.training.core.command_chain import ENGINE, Step, carry_out_all, open_folder
 from gtp_engine.training.core.writing import writing
 
 NETWORK: Final = "network"
@@ -24,6 +24,8 @@ Flags = tuple[object, ...]
 class Plan(NamedTuple):
     """The flags of each stage, and the matches at the end."""
 
+    command: str
+    """The command that carries it out."""
     size: int
     records: Flags
     policy: Flags
@@ -37,6 +39,7 @@ class Plan(NamedTuple):
 
 
 FULL: Final = Plan(
+    command="gtp-engine alphago chain",
     size=9,
     records=("--games", 12_000, "--temperature", 0.7),
     policy=("--minutes", 12, "--layers", 7, "--channels", 64),
@@ -47,6 +50,7 @@ FULL: Final = Plan(
     seconds=0.1,
 )
 MINI: Final = Plan(
+    command="gtp-engine alphago chain --mini",
     size=9,
     records=("--games", 1000),
     policy=("--minutes", 1, "--layers", 4, "--channels", 32),
@@ -66,12 +70,12 @@ def run_chain(plan: Plan, folder: Path, teacher: Path, terms: str = "") -> int:
     """Train the networks, play the matches and write the table; return the exit status of a command that fails, or 0.
 
     Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.  Raises
-    ConfigError where files cannot be written.
+    ConfigError where files cannot be written, or where the folder holds another chain.
     """
     gnugo = shutil.which("gnugo")
     if gnugo is None:
         write_log("GNU Go is not on the PATH; the table will not include it.")
-    make_folder(folder)
+    open_folder(folder, plan.command, teacher)
     if status := carry_out_all(training_steps(plan, folder, teacher, terms)):
         return status
     network, matches = folder / NETWORK, folder / "matches"

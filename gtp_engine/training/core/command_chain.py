@@ -4,6 +4,7 @@ The same chain, given once more, continues after an interruption: a command whos
 commands without a product (runs, matches) resume by themselves.
 """
 
+import json
 import shlex
 import signal
 import subprocess
@@ -13,12 +14,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, problem, shown_path
+from gtp_engine.files import replacing, sha256_of
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.writing import writing
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
+
+_RECORD: Final = "chain.json"
+"""The file in a chain's folder that says which chain it is."""
+
+_ADVICE: Final = "give the same options, or another folder"
 
 _UNFINISHED: Final = 1
 """Exit status for a command that ended normally without its product: it was interrupted."""
@@ -46,10 +53,28 @@ def engine_command(*arguments: object) -> str:
     return shlex.join([*ENGINE, *map(str, arguments)])
 
 
-def make_folder(folder: Path) -> None:
-    """Create the folder of a chain if need be; raises ConfigError if that is impossible."""
+def open_folder(folder: Path, command: str, teacher: Path) -> None:
+    """Create the folder of a chain that `command` runs, or check that the chain in it is the same, with that teacher.
+
+    Raises ConfigError if it is another one, if there is no teacher, or if files cannot be written.
+    """
+    record = folder / _RECORD
+    try:
+        given = {"command": command, "teacher": sha256_of(teacher)}
+    except OSError as error:
+        raise ConfigError(f"cannot open the teacher {shown_path(teacher)}: {error.strerror or error}") from error
     with writing(folder, ConfigError, "a chain to"):
         folder.mkdir(parents=True, exist_ok=True)
+        if not record.exists():
+            with replacing(record) as path:
+                path.write_text(json.dumps(given) + "\n", encoding="utf-8")
+        found = json.loads(record.read_text(encoding="utf-8"))
+    if found["command"] != command:
+        what = f"{shown_path(folder)} holds another chain than that of `{command}`"
+        raise ConfigError(problem(what, expected=f"`{found['command']}`", advice=_ADVICE))
+    if found["teacher"] != given["teacher"]:
+        what = f"the chain in {shown_path(folder)} began with another teacher than {shown_path(teacher)}"
+        raise ConfigError(problem(what, expected=f"a file with the SHA-256 {found['teacher']}", advice=_ADVICE))
 
 
 def carry_out(step: Step, number: str) -> int:

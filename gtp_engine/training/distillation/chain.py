@@ -13,6 +13,8 @@ from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
 class Plan(NamedTuple):
     """The size of everything in a chain."""
 
+    command: str
+    """The command that carries it out."""
     positions: int
     sizes: str
     minutes: float
@@ -25,6 +27,7 @@ class Plan(NamedTuple):
 
 
 FULL: Final = Plan(
+    command="gtp-engine train chain",
     positions=1_000_000,
     sizes="9=5,13=4,19=4,7=.2,8=.1,10=.2,11=.2,12=.1,15=.2,17=.1,9x13=.1,13x9=.1,19x13=.1",
     minutes=180,
@@ -34,6 +37,7 @@ FULL: Final = Plan(
     held_out=0.02,
 )
 TINY: Final = Plan(
+    command="gtp-engine train chain --tiny",
     positions=40_000,
     sizes="9=1",
     minutes=2,

@@ -19,6 +19,7 @@ assert torch
 _NET = ("--layers", 2, "--channels", 4)
 _LEARNING = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
 SMALLEST = stage_chain.Plan(
+    command="the smallest",
     size=5,
     records=("--games", 24, "--parallel-games", 24),
     policy=(*_NET, *_LEARNING, "--test-share", 0.3),

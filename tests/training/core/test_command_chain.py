@@ -1,5 +1,6 @@
 """Chains of commands: existing products are not produced again, and a command that fails is the last."""
 
+import hashlib
 import os
 import shlex
 import signal
@@ -14,7 +15,8 @@ from busy_machine import bound
 from click.testing import CliRunner
 
 from gtp_engine.cli import cli
-from gtp_engine.training.core.command_chain import Step, carry_out_all, engine_command
+from gtp_engine.errors import ConfigError
+from gtp_engine.training.core.command_chain import Step, carry_out_all, engine_command, open_folder
 
 
 def writes(path: Path, text: str) -> tuple[object, ...]:
@@ -28,6 +30,23 @@ def test_a_chain_whose_folder_cannot_be_made_says_so(tmp_path: Path, group: str)
     found = CliRunner().invoke(cli, [group, "chain", str(tmp_path / "file" / "chain")])
     assert found.exit_code == 2 and found.stderr.splitlines()[-1].startswith("Error: cannot write a chain to '")
     assert found.stderr.endswith("file/chain': Not a directory; make room there, or name another folder\n")
+
+
+def test_another_chain_does_not_continue_in_a_folder(tmp_path: Path) -> None:
+    """Products of the first one would have been taken for its own."""
+    teacher, folder = tmp_path / "a.onnx", tmp_path / "chain"
+    teacher.write_bytes(b"a")
+    for _ in range(2):
+        open_folder(folder, "gtp-engine train chain", teacher)
+    advice = "; give the same options, or another folder$"
+    with pytest.raises(ConfigError, match=r"another chain than that of `.* --tiny`: expected `gtp-engine .*`" + advice):
+        open_folder(folder, "gtp-engine train chain --tiny", teacher)
+    teacher.write_bytes(b"b")
+    of_a = hashlib.sha256(b"a").hexdigest()
+    with pytest.raises(ConfigError, match=r"cannot open the teacher '.*b.onnx': No such file"):
+        open_folder(folder, "gtp-engine train chain", tmp_path / "b.onnx")
+    with pytest.raises(ConfigError, match=f"another teacher than '.*a.onnx': expected .* {of_a}" + advice):
+        open_folder(folder, "gtp-engine train chain", teacher)
 
 
 def test_commands_run_in_order_and_products_are_built_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
