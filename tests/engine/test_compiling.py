@@ -90,7 +90,6 @@ def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) ->
     """`count_captures` used to be compiled in the middle of the first game."""
     listed = {signature(call) for call in compiling.kernel_calls(searches)}
     values = {"search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
-    values.update({"puct.subtree_bias": 0.45, "puct.graph_search": True})
     is_network = searches == NETWORK
     play(Config().with_values(values), GAME + (END if is_network else ""), is_network)  # rollouts score for a minute
     assert called - listed == set()

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.streams import write_log
+from gtp_engine.training.core.learning import check_same
 from gtp_engine.training.core.writing import writing
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
@@ -24,8 +25,6 @@ ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 
 _RECORD: Final = "chain.json"
 """The file in a chain's folder that says which chain it is."""
-
-_ADVICE: Final = "give the same options, or another folder"
 
 _UNFINISHED: Final = 1
 """Exit status for a command that ended normally without its product: it was interrupted."""
@@ -56,11 +55,11 @@ def engine_command(*arguments: object) -> str:
 def open_folder(folder: Path, command: str, teacher: Path) -> None:
     """Create the folder of a chain that `command` runs, or check that the chain in it is the same, with that teacher.
 
-    Raises ConfigError if it is another one, if there is no teacher, or if files cannot be written.
+    Raises ConfigError if it is another one, if there is no teacher, or if files are damaged or cannot be written.
     """
     record = folder / _RECORD
     try:
-        given = {"command": command, "teacher": sha256_of(teacher)}
+        given = {"command": command, "teacher with the SHA-256": sha256_of(teacher)}
     except OSError as error:
         raise ConfigError(f"cannot open the teacher {shown_path(teacher)}: {error.strerror or error}") from error
     with writing(folder, ConfigError, "a chain to"):
@@ -68,13 +67,11 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
         if not record.exists():
             with replacing(record) as path:
                 path.write_text(json.dumps(given) + "\n", encoding="utf-8")
-        found = json.loads(record.read_text(encoding="utf-8"))
-    if found["command"] != command:
-        what = f"{shown_path(folder)} holds another chain than that of `{command}`"
-        raise ConfigError(problem(what, expected=f"`{found['command']}`", advice=_ADVICE))
-    if found["teacher"] != given["teacher"]:
-        what = f"the chain in {shown_path(folder)} began with another teacher than {shown_path(teacher)}"
-        raise ConfigError(problem(what, expected=f"a file with the SHA-256 {found['teacher']}", advice=_ADVICE))
+        try:
+            began: dict[str, str] = json.loads(record.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(problem(f"chain {shown_path(record)} is damaged", advice="delete it")) from error
+    check_same(began, given)
 
 
 def carry_out(step: Step, number: str) -> int:

@@ -38,14 +38,19 @@ def test_another_chain_does_not_continue_in_a_folder(tmp_path: Path) -> None:
     teacher.write_bytes(b"a")
     for _ in range(2):
         open_folder(folder, "gtp-engine train chain", teacher)
-    advice = "; give the same options, or another folder$"
-    with pytest.raises(ConfigError, match=r"another chain than that of `.* --tiny`: expected `gtp-engine .*`" + advice):
+    began = r": expected the settings that it began with; give these, or another folder$"
+    with pytest.raises(
+        ConfigError, match="has command gtp-engine train chain, not gtp-engine train chain --tiny" + began
+    ):
         open_folder(folder, "gtp-engine train chain --tiny", teacher)
     teacher.write_bytes(b"b")
-    of_a = hashlib.sha256(b"a").hexdigest()
+    a, b = (hashlib.sha256(content).hexdigest() for content in (b"a", b"b"))
+    with pytest.raises(ConfigError, match=f"has teacher with the SHA-256 {a}, not {b}" + began):
+        open_folder(folder, "gtp-engine train chain", teacher)
     with pytest.raises(ConfigError, match=r"cannot open the teacher '.*b.onnx': No such file"):
         open_folder(folder, "gtp-engine train chain", tmp_path / "b.onnx")
-    with pytest.raises(ConfigError, match=f"another teacher than '.*a.onnx': expected .* {of_a}" + advice):
+    (folder / "chain.json").write_text("{")
+    with pytest.raises(ConfigError, match=r"chain '.*chain.json' is damaged; delete it"):
         open_folder(folder, "gtp-engine train chain", teacher)
 
 
