@@ -58,10 +58,7 @@ class Access:
             if problem is not None:
                 status, text = problem
                 return web.Response(status=status, text=text + "\n")
-            try:
-                response = await handler(request)
-            except web.HTTPSeeOther as redirection:
-                response = redirection
+            response = await handler(request)
             if self._token is not None and "token" in request.query and not response.prepared:
                 response.set_cookie(
                     cookie_name(request),

@@ -4,6 +4,7 @@ Nothing else is served, so that no path leads to any other file.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,7 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def answer(request: web.Request) -> web.StreamResponse:
         if "token" in request.query:  # now in a cookie, and out of the browser's history
-            raise web.HTTPSeeOther(request.path)
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": request.path})
         return web.Response(body=body, content_type=kind, charset="utf-8", headers={"Cache-Control": _CACHING})
 
     return answer

@@ -29,7 +29,7 @@ FREE_POINTS = "document.querySelectorAll('.point[aria-label*=empty]').length"
 
 
 @contextlib.asynccontextmanager
-async def server(games: Path, port: int = 0) -> AsyncIterator[int]:
+async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
     """Run a server with a fast engine, which plays by rollouts, and a network for reviews; yield its port."""
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
     log: list[str] = []
@@ -39,7 +39,7 @@ async def server(games: Path, port: int = 0) -> AsyncIterator[int]:
 
     host = EngineHost(config, load, log.append)
     host.start()
-    running = TestServer(new_application(host, Access(None, frozenset(), is_encrypted=False), games), port=port)
+    running = TestServer(new_application(host, Access(token, frozenset(), is_encrypted=False), games), port=port)
     async with running:
         assert running.port is not None
         yield running.port
@@ -74,13 +74,13 @@ async def moves_of(page: Page) -> int:
     return int((await page.text("#number")).split("/")[1])
 
 
-def in_browser(test: Any, folder: Path) -> None:
-    """Run a test with a browser; the pages may not complain."""
+def in_browser(test: Any, folder: Path, *, expected: str = "ERR_CONNECTION_REFUSED") -> None:
+    """Run a test with a browser; the pages may not complain, but of a refused connection (a restart) and `expected`."""
 
     async def run() -> None:
         async with asyncio.timeout(bound(120)), browser(folder / "browser") as chromium:
             await test(chromium)
-            complaints = [text for text in chromium.complaints if "ERR_CONNECTION_REFUSED" not in text]  # restarts
+            complaints = [text for text in chromium.complaints if not re.search(f"ERR_CONNECTION_REFUSED|{expected}", text)]
             assert complaints == []
 
     asyncio.run(run())
@@ -210,6 +210,24 @@ def test_a_page_whose_connection_comes_back(tmp_path: Path) -> None:
             assert "connection" not in await page.text("#status")
 
     in_browser(test, tmp_path)
+
+
+def test_a_page_whose_token_is_no_longer_valid(tmp_path: Path) -> None:
+    """It said forever that it was trying again; and it went on checking a clock that had run out, with an error each time."""
+
+    async def test(chromium: Browser) -> None:
+        async with server(tmp_path / "games", token="first") as port:
+            page = await chromium.page(f"http://127.0.0.1:{port}/?token=first")
+            await new_game(page, size="9", clock="absolute")
+            await page.until(MY_MOVE)
+        await page.until("document.querySelector('#status').innerText.includes('trying again')")
+        await page.evaluate("performance.now = () => 1e9")
+        async with server(tmp_path / "games", port, token="second"):
+            await page.until("document.querySelector('#status').innerText.includes('another token')", 30)
+            assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
+            assert await page.evaluate("document.querySelector('#error').hidden")
+
+    in_browser(test, tmp_path, expected="401|WebSocket connection")
 
 
 def test_an_analysis_follows_handicap_stones_that_are_placed(tmp_path: Path) -> None:

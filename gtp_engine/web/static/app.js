@@ -12,6 +12,8 @@ const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;
 const ERROR_TIME = 6000; // milliseconds
 const LOW_TIME = 10; // seconds
+const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
+const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
@@ -51,8 +53,13 @@ function opened() {
   else setup.open();
 }
 
-function lost() {
-  say("The connection to the server is lost; trying again …");
+/** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
+async function lost() {
+  const request = { cache: "no-store", signal: AbortSignal.timeout(STATUS_TIME) };
+  const response = await fetch(location.pathname, request).catch(() => null);
+  if (server.isOpen) return;
+  if (response?.status === UNAUTHORIZED) say("The server has another token now: open the address that it printed.");
+  else say("The connection to the server is lost; trying again …");
 }
 
 function receive(message) {
@@ -359,7 +366,7 @@ function minutes(seconds) {
 setInterval(() => {
   if (!game?.clocks || !running()) return;
   drawClocks();
-  if (game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
+  if (server.isOpen && game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
 }, 500);
 
 // --- words ---

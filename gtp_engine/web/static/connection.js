@@ -30,9 +30,13 @@ export class Connection {
     };
   }
 
+  get isOpen() {
+    return this.socket.readyState === WebSocket.OPEN;
+  }
+
   /** Send a message; false if there is no connection at the moment. */
   send(message) {
-    if (this.socket.readyState !== WebSocket.OPEN) return false;
+    if (!this.isOpen) return false;
     this.socket.send(JSON.stringify(message));
     return true;
   }
