@@ -27,7 +27,7 @@ class PlayCommand(ConfigCommand):
     help="Your color. [default: black; in a game that is loaded, the one the record gives you]",
 )
 @click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
-@click.option("--handicap", default=0, metavar="STONES", help="Handicap stones for Black; komi is 0.5 then.")
+@click.option("--handicap", default=0, metavar="STONES", help="Handicap stones for Black; komi is 0.5 then, also with 1, which is no stone: Black only begins.")
 @click.option("--free-handicap", is_flag=True, help="Black chooses where the handicap stones stand.")
 @click.option(
     "--time",
@@ -72,8 +72,8 @@ def play_command(
     if record is not None:
         _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
         read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
-    if free_handicap and not handicap:
-        raise click.UsageError("--free-handicap without --handicap: add the number of stones, as in --handicap 4")
+    if free_handicap and handicap in (0, 1):
+        raise click.UsageError("--free-handicap without stones: add how many, as in --handicap 4")
     if color is not None:
         color = random.choice(("black", "white")) if color.lower() == _DRAWN else color
     settings = GameSettings(

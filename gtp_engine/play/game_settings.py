@@ -37,7 +37,7 @@ class GameSettings:
     komi: float | None = None
     """Points White receives; None: the usual komi of the rules, or `HANDICAP_KOMI` with a handicap."""
     handicap: int = 0
-    """Handicap stones; 0 and 1 are none."""
+    """Handicap stones; 0 and 1 are none. With 1 Black only begins without giving komi: the komi is `HANDICAP_KOMI`."""
     has_free_handicap: bool = False
     """Whether Black chooses where the handicap stones stand."""
     time: TimeSettings = field(default_factory=TimeSettings.none)
@@ -75,7 +75,7 @@ class GameSettings:
         """Return the komi of the game; raises RulesError."""
         if self.komi is not None:
             return self.komi
-        return HANDICAP_KOMI if self.stones else Rules.parse(self.rules).default_komi()
+        return HANDICAP_KOMI if self.handicap else Rules.parse(self.rules).default_komi()
 
     def check_handicap(self) -> None:
         """Raise HandicapError if the board has no room for the handicap stones."""

@@ -325,8 +325,9 @@ class TestSettings:
         session = start(engine, handicap=3)
         assert (session.game.handicap, session.game.komi, session.is_engine_turn) == (3, 0.5, True)
 
-    def test_one_stone_is_no_handicap(self, engine: Engine) -> None:
-        assert start(engine, handicap=1).game.setup_stones == ()
+    def test_with_a_handicap_of_one_black_begins_without_giving_komi(self, engine: Engine) -> None:
+        game = start(engine, handicap=1).game
+        assert (game.setup_stones, game.komi, game.to_play) == ((), 0.5, BLACK)
 
     def test_the_engine_places_free_handicap_stones(self, engine: Engine) -> None:
         session = start(engine, human=WHITE, handicap=6, has_free_handicap=True)

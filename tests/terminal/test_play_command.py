@@ -93,10 +93,11 @@ def test_what_a_record_decides_is_refused_with_load(option: str, value: str | No
     assert f"{option} with --load: the record decides board and handicap; leave it out" in done.output
 
 
-def test_free_handicap_stones_need_a_number() -> None:
-    done = CliRunner().invoke(cli, ["play", "--free-handicap"])
+@pytest.mark.parametrize("stones", [[], ["--handicap", "1"]])
+def test_free_handicap_needs_stones(stones: list[str]) -> None:
+    done = CliRunner().invoke(cli, ["play", "--free-handicap", *stones])
     assert done.exit_code == 2
-    assert "--free-handicap without --handicap: add the number of stones, as in --handicap 4" in done.output
+    assert "--free-handicap without stones: add how many, as in --handicap 4" in done.output
 
 
 def test_the_board_has_one_size() -> None:
