@@ -27,7 +27,7 @@ class PlayCommand(ConfigCommand):
     help="Your color. [default: black; in a game that is loaded, the one the record gives you]",
 )
 @click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
-@click.option("--handicap", default=0, metavar="STONES", help="Handicap stones for Black; komi is 0.5 then, also with 1, which is no stone: Black only begins.")
+@click.option("--handicap", default=0, metavar="STONES", help="Stones for Black, with komi 0.5; 1: Black begins.")
 @click.option("--free-handicap", is_flag=True, help="Black chooses where the handicap stones stand.")
 @click.option(
     "--time",

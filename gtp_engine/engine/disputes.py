@@ -1,8 +1,9 @@
 """Disputes: groups whose life the ownership leaves open, and the positions from which they are read out.
 
-A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  Doubtful
-chains of one colour that meet, directly or across loose points, are one dispute: they live or die together.  *Loose*
-are the empty points, the doubtful chains, and those that the searches expect to die.
+A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  So is one
+that lives by seki only, as far as they can tell: the network takes many a capturing race for one.  Doubtful chains of
+one colour that meet, directly or across loose points, are one dispute: they live or die together.  *Loose* are the
+empty points, the doubtful chains, and those that the searches expect to die.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.engine.dead_stones import (
     Ownership,
@@ -31,6 +33,10 @@ SURE: Final = 0.9
 """A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""
 
 
+SEKI_LIBERTIES: Final = 3
+"""Most liberties that a chain in a seki is expected to have; one with more is taken for one beside neutral points."""
+
+
 @dataclass(frozen=True)
 class Dispute:
     """Whether the doubtful `chains`, each given by its points, live; all are of one `color`."""
@@ -49,13 +55,16 @@ class Dispute:
         """Return the position as a new game in which `first` moves and the side that wins the dispute wins.
 
         For that, dead stones elsewhere are taken off the board, every stone left at the end counts (Tromp and Taylor's
-        rules), so that dead ones have to be captured, and komi is between the margins that the two outcomes give.
+        rules), so that dead ones have to be captured, and komi makes the attacker lose by half a point more than the
+        stones' number if they live: between the margins of the two outcomes it would not do, as the attacker could
+        fill the points around living stones instead of taking them.
         """
         dead = dead_stones(game, ownership)
         enemies = {point for point in self.area if game.board.color[point] == opponent(self.color)}
-        if_alive = _area_margin(game, dead - self.stones)
-        if_dead = _area_margin(game, (dead - enemies) | self.stones)
-        start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), (if_alive + if_dead) / 2)
+        margin = _area_margin(game, (dead - enemies) | self.stones)
+        reserve = len(self.stones) + 0.5  # half of what the attacker loses at least if the stones live
+        komi = margin - reserve if self.color == WHITE else margin + reserve
+        start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
         off_board = dead - self.area
         stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
         start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
@@ -71,14 +80,16 @@ class Dispute:
 def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
     """Return the disputes of a position for which searches expect `ownerships`, the largest first."""
     proved = pass_alive_owners(game)
+    dying = dead_stones(game, np.mean(ownerships, axis=0))
     doubtful, loose = [], game.board.color == EMPTY
     for chain in chains_of(game):
         if proved[chain[0]] != EMPTY:  # alive, or dead in territory that is the opponent's for good
             continue
         values = [chain_ownership(game, chain, ownership) for ownership in ownerships]
-        if max(values) > -SURE and min(values) < SURE:
+        seems_seki = min(values) >= SURE and _seems_seki(game, chain, dying, proved)
+        if seems_seki or (max(values) > -SURE and min(values) < SURE):
             doubtful.append(chain)
-        if min(values) < SURE:
+        if seems_seki or min(values) < SURE:
             loose[chain] = True
     disputes = []
     while doubtful:
@@ -88,6 +99,16 @@ def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
         disputes.append(Dispute(color, tuple(map(tuple, joined)), area))
         doubtful = [chain for chain in doubtful if chain not in joined]
     return sorted(disputes, key=lambda dispute: -len(dispute.stones))
+
+
+def _seems_seki(game: Game, chain: list[int], dying: frozenset[int], proved: NDArray[np.int32]) -> bool:
+    """Return whether a chain has few liberties, each of them beside enemies that are neither proved alive nor dying."""
+    enemy = opponent(int(game.board.color[chain[0]]))
+    liberties = game.liberties(chain[0])
+    return len(liberties) <= SEKI_LIBERTIES and all(
+        any(game.board.color[p] == enemy and proved[p] == EMPTY and p not in dying for p in neighbors(game, liberty))
+        for liberty in liberties
+    )
 
 
 def _with_surroundings(game: Game, points: frozenset[int]) -> frozenset[int]:

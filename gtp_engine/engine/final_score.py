@@ -16,7 +16,7 @@ from gtp_engine.engine.dead_stones import (
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
@@ -75,7 +75,8 @@ class Scorer:
         status = estimate_status(game, np.mean(ownerships, axis=0))
         if has_both_colors(game) and (game.is_over or not status.is_open):
             reader = LifeReader(self._searches, cancel=cancel)
-            ownerships = reader.read_out(game, ownerships, to_play=game.to_play)
+            to_play = EMPTY if game.is_over else game.to_play  # players who both passed leave the board as it stands
+            ownerships = reader.read_out(game, ownerships, to_play=to_play)
             status = estimate_status(game, np.mean(ownerships, axis=0))
         if not cancel.is_cancelled:
             self._cached = key, status, reports[game.to_play]

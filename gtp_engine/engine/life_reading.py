@@ -91,6 +91,7 @@ class LifeReader:
             self._visits,
             lambda progress: self._is_out_of_time(),
             restrictions=tuple(Restriction(color, far, AT_ANY_DEPTH) for color in (BLACK, WHITE)),
+            passes_end=True,
             cancel=self._cancel,
         )
         settled_moves = 0

@@ -108,6 +108,8 @@ class Limits:
     """Black's playout doubling advantage; None: the configured one."""
     first_move: FirstMove = FirstMove.BEST
     """Only a search for a move to play draws it."""
+    passes_end: bool = False
+    """Whether a pass at the root ends the game where the rules say so, even with `puct.conservative_pass`."""
     cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:

@@ -12,9 +12,10 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine, life_reading
 from gtp_engine.engine.dead_stones import Ownership
 from gtp_engine.engine.disputes import SURE, find_disputes
+from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
@@ -52,6 +53,27 @@ SECOND_EYE_AT_D2 = """
     X X X X O O . . .
 """
 
+LONE_STONE = """
+    . . . . X O . O .
+    . . . . X O O O O
+    . . O . X O . O .
+    . . . . X O O O O
+    . . . . X O . O .
+"""
+SHARED_LIBERTIES = """
+    . O O O O . O
+    O O O O O O O
+    X X X X O O .
+    . O . X O O O
+    O O X X O . O
+    O X X X O O .
+"""
+BESIDE_NEUTRAL_POINTS = """
+    . X . X . O . O .
+    . X X X . O O O .
+    . X . X . O . O .
+"""
+
 ONE_EYED_CORNER = (
     "B[dc]W[gf]B[ef]W[ed]B[dd]W[cf]B[cg]W[ee]B[df]W[de]B[ce]W[ec]B[ff]W[ge]B[fe]W[gd]B[fd]W[fc]B[gc]W[gb]B[hc]W[db]"
     "B[gg]W[bf]B[hb]W[bg]B[dh]W[hg]B[bd]W[cc]B[cd]W[bc]B[eb]W[fb]B[cb]W[ea]B[bb]W[gh]B[fg]W[fh]B[eh]W[hh]B[ga]W[ha]"
@@ -67,6 +89,14 @@ NAKADE = (
     "B[ih]W[bi]B[ci]W[]B[hi]W[]B[]"
 )
 """The network gives Black's group at B6 0.8; White kills it by A9, which sacrifices four stones, and A8."""
+
+BULKY_FIVE = (
+    "B[de]W[fe]B[ec]W[fg]B[gd]W[ge]B[hd]W[be]B[dg]W[cc]B[eh]W[fh]B[he]W[hf]B[hg]W[if]B[bf]W[ce]B[cf]W[dd]B[ed]W[ee]"
+    "B[df]W[db]B[eb]W[dc]B[ae]W[bd]B[bb]W[bc]B[da]W[ca]B[ea]W[cb]B[hh]W[fd]B[fc]W[gc]B[gb]W[hi]B[gf]W[gg]B[ig]W[ff]"
+    "B[ie]W[gf]B[hc]W[gh]B[fi]W[ih]B[ad]W[ac]B[af]W[eg]B[dh]W[bh]B[ch]W[bg]B[bi]W[ah]B[ei]W[gi]B[ef]W[ci]B[di]W[ai]"
+    "B[ci]W[]B[]"
+)
+"""The network is certain of a seki at A2; but White plays A3, and Black takes five stones and has one eye."""
 
 
 def game_of(text: str) -> Game:
@@ -131,13 +161,36 @@ def test_a_proof_overrules_the_ownership() -> None:
     assert (found[chain] == -1.0).all()
 
 
+def test_chains_that_only_share_their_liberties_are_in_doubt_however_sure_the_searches_are() -> None:
+    game = game_of(SHARED_LIBERTIES)
+    disputes = find_disputes(game, [ownership_of(game)])
+    assert [(dispute.color, sorted(map(game.vertex, dispute.stones))) for dispute in disputes] == [
+        (BLACK, ["A4", "B1", "B4", "C1", "C2", "C4", "D1", "D2", "D3", "D4"]),
+        (WHITE, ["A1", "A2", "B2", "B3"]),
+    ]
+    game = game_of(BESIDE_NEUTRAL_POINTS)
+    assert find_disputes(game, [ownership_of(game)]) == []
+
+
 def test_the_dispute_decides_the_game() -> None:
-    """With the black stones White leads by 19 points, without them by 27."""
+    """Without the three black stones White leads by 27 points, with them by less than 27 less their number."""
     game = game_of(ONE_EYE)
     (dispute,) = find_disputes(game, [ownership_of(game, B2=0.0)])
     position = dispute.position(game, WHITE, ownership_of(game, B2=0.0))
-    assert (position.to_play, position.komi) == (WHITE, -23)
+    assert (position.to_play, position.komi) == (WHITE, -23.5)
     assert position.score().winner == BLACK, "as long as they are on the board"
+
+
+def test_the_attacker_does_not_win_by_filling_what_it_shares_with_living_stones() -> None:
+    game = game_of(LONE_STONE)
+    (dispute,) = find_disputes(game, [ownership_of(game, C3=0.0)])
+    position = dispute.position(game, BLACK, ownership_of(game, C3=0.0))
+    for point in sorted(dispute.area - dispute.stones - {parse_vertex("C2", width=9, height=5)}):
+        position.play(point)
+        position.play(PASS)
+    assert position.score().winner == WHITE
+    position.play(parse_vertex("C2", width=9, height=5))
+    assert position.score().winner == BLACK, "it has taken the stone"
 
 
 def test_only_moves_two_steps_from_the_stones_are_read() -> None:
@@ -173,6 +226,16 @@ def test_the_life_of_a_group_is_read_out(
 @pytest.mark.parametrize("searches", ["rollouts"], indirect=True)
 def test_the_next_move_decides_about_unsettled_stones(searches: Searches, to_play: int, expected: int) -> None:
     assert owner_read_out(searches, SECOND_EYE_AT_D2, "A1", to_play) == expected
+
+
+@pytest.mark.parametrize("searches", ["rollouts"], indirect=True)
+def test_players_who_both_pass_leave_unsettled_stones_alive(searches: Searches) -> None:
+    game = game_of(SECOND_EYE_AT_D2)
+    game.play(PASS)
+    scorer = Scorer(searches)
+    assert parse_vertex("A1", width=9, height=2) in scorer.dead_stones(game, CancelToken())
+    game.play(PASS)
+    assert scorer.dead_stones(game, CancelToken()) == frozenset()
 
 
 def owner_read_out(searches: Searches, text: str, vertex: str, to_play: int) -> float:
@@ -240,6 +303,7 @@ def shipped() -> Iterator[Engine]:
         (ONE_EYED_CORNER, "chinese", "H8", "W+8"),
         (ONE_EYED_CORNER, "japanese", "H8", "W+10"),
         (NAKADE, "chinese", "B6", "W+28"),
+        (BULKY_FIVE, "japanese", "C2", "W+45"),
     ],
 )
 def test_groups_that_the_network_gets_wrong_are_dead(

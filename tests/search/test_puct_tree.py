@@ -254,6 +254,19 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
         assert report.playouts == 50, "the same root again"
 
 
+def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
+    """Else whoever reads out a group passes instead of taking stones that are dead only if the game goes on."""
+    game = game_from(FINISHED, WHITE, "tromp-taylor", 0.5)
+    game.play(PASS)
+    with Searching(symmetry_pruning=False, conservative_pass=True) as searcher:
+        for passes_end in (True, False):
+            searcher.clear()
+            searcher.run(game, Limits(100, passes_end=passes_end))
+            node = store_of(searcher).child_by_move(ROOT, PASS)
+            assert node is not None
+            assert (store_of(searcher).tree.state[node] == EXPANDED) is not passes_end
+
+
 class RowRecorder(PassingEvaluator):
     """Records of each row whether a pass ends the game, and the last move."""
 

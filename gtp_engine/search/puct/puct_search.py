@@ -23,6 +23,7 @@ from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.rollout_players import check_rollout_policy
+from gtp_engine.search.puct.search_params import pass_goes_on
 from gtp_engine.search.puct.search_run import SearchRun
 from gtp_engine.search.puct.tree import NEW, ROOT
 from gtp_engine.search.puct.tree_report import raw_evaluation
@@ -105,7 +106,8 @@ class PuctSearch:
         explorer = holder if self._explores and self.config.human.explores_unevenly else EMPTY
         position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors, explorer)
         tree = self._fitting_tree(game.width, game.height)
-        tree.move_root(position, pass_goes_on=puct.conservative_pass)
+        goes_on = pass_goes_on(puct, limits)
+        tree.move_root(position, pass_goes_on=goes_on)
         conditions = conditions_of(
             game,
             playout_doubling_advantage_black=advantage,
@@ -113,7 +115,7 @@ class PuctSearch:
             human_profile=self.config.human.profile.code,
         )
         leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions, self._human_at_leaves)
-        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=puct.conservative_pass)
+        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=goes_on)
         job = by_people = None
         if tree.raw is None:
             job = self._submit_root(tree, leaf_evaluator)
@@ -133,7 +135,7 @@ class PuctSearch:
             self._wait(by_people[0])
             tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
         game = position.game
-        if self.config.puct.conservative_pass and game.consecutive_passes > 0:
+        if pass_goes_on(self.config.puct, limits) and game.consecutive_passes > 0:
             write_game(tree.buffers.root_positions, 0, game, position.color)  # with the past of the leaves
         if limits.move_ownership:
             tree.collect_move_ownership()

@@ -62,6 +62,11 @@ def params_of(
     )
 
 
+def pass_goes_on(config: PuctConfig, limits: Limits) -> bool:
+    """Return whether the game goes on after a pass at the root, whatever the rules say."""
+    return config.conservative_pass and not limits.passes_end
+
+
 def human_exploration_of(config: HumanConfig) -> HumanExploration:
     """Return the parameters of exploration by a human-like policy."""
     return HumanExploration(*(getattr(config, name) for name in HumanExploration._fields))

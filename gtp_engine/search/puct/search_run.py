@@ -57,7 +57,7 @@ from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy, useless_points
-from gtp_engine.search.puct.search_params import human_exploration_of, params_of
+from gtp_engine.search.puct.search_params import human_exploration_of, params_of, pass_goes_on
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_report import SearchView, progress_of, report_of
@@ -122,7 +122,7 @@ class SearchRun:
             restrictions=limits.restrictions,
             left_out=self._duplicates | self._useless_points(),
             bonus=self._ending_bonus(),
-            pass_goes_on=config.puct.conservative_pass,
+            pass_goes_on=pass_goes_on(config.puct, limits),
         )
         self._visits_before: Final = int(store.visits[ROOT])
         self._playouts = 0
