@@ -51,19 +51,22 @@ class Dispute:
         """The points of all chains."""
         return frozenset().union(*self.chains)
 
-    def position(self, game: Game, first: int, ownership: Ownership) -> Game:
+    def position(self, game: Game, first: int, ownership: Ownership, *, strict: bool = False) -> Game:
         """Return the position as a new game in which `first` moves and the side that wins the dispute wins.
 
         For that, dead stones elsewhere are taken off the board, every stone left at the end counts (Tromp and Taylor's
-        rules), so that dead ones have to be captured, and komi makes the attacker lose by half a point more than the
-        stones' number if they live: between the margins of the two outcomes it would not do, as the attacker could
-        fill the points around living stones instead of taking them.
+        rules), so that dead ones have to be captured, and komi is between the margins that the two outcomes give.  An
+        attacker who fills the points around living stones may win without taking them then.  With a `strict` komi it
+        does not, but may lose by an endgame point or two although it takes them.
         """
         dead = dead_stones(game, ownership)
         enemies = {point for point in self.area if game.board.color[point] == opponent(self.color)}
-        margin = _area_margin(game, (dead - enemies) | self.stones)
-        reserve = len(self.stones) + 0.5  # half of what the attacker loses at least if the stones live
-        komi = margin - reserve if self.color == WHITE else margin + reserve
+        if_alive = _area_margin(game, dead - self.stones)
+        if_dead = _area_margin(game, (dead - enemies) | self.stones)
+        komi = (if_alive + if_dead) / 2
+        if strict:  # half of what living stones cost the attacker at least: their points, and one beside them
+            cost = len(self.stones) + 0.5
+            komi = if_dead - cost if self.color == WHITE else if_dead + cost
         start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
         off_board = dead - self.area
         stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]

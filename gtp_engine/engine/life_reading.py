@@ -85,7 +85,13 @@ class LifeReader:
 
     def _survivors(self, game: Game, dispute: Dispute, ownership: Ownership, first: int) -> list[bool] | None:
         """Return whether each chain survives if `first` moves first; None if there was no time to read it."""
-        played = dispute.position(game, first, ownership)
+        played = self._played_out(dispute, dispute.position(game, first, ownership))
+        if played is not None and any(_are_owned(played, dispute)) and played.score().winner != dispute.color:
+            played = self._played_out(dispute, dispute.position(game, first, ownership, strict=True))
+        return None if played is None else _are_owned(played, dispute)
+
+    def _played_out(self, dispute: Dispute, played: Game) -> Game | None:
+        """Return a position of a dispute after moves of both sides that settle it; None if there was no time."""
         far = dispute.far_points(played)
         limits = Limits(
             self._visits,
@@ -95,13 +101,13 @@ class LifeReader:
             cancel=self._cancel,
         )
         settled_moves = 0
-        report = self._searches.search_afresh(played, first, limits)
+        report = self._searches.search_afresh(played, played.to_play, limits)
         while not self._is_out_of_time():
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
             settled_moves = settled_moves + 1 if _is_settled(played, dispute) else 0
-            if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * game.width * game.height:
-                return _are_owned(played, dispute)
+            if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * played.width * played.height:
+                return played
             report = self._searches.search_on(played, limits)
         return None
 
