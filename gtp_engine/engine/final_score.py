@@ -3,9 +3,12 @@
 In an open position, where nothing is settled, no group is read out.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gtp_engine.engine.dead_stones import (
+    Ownership,
     StatusEstimate,
     counts_all_stones,
     estimate_status,
@@ -16,7 +19,7 @@ from gtp_engine.engine.dead_stones import (
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
@@ -74,10 +77,20 @@ class Scorer:
         ownerships = tuple(report.ownership_black for report in reports.values())
         status = estimate_status(game, np.mean(ownerships, axis=0))
         if has_both_colors(game) and (game.is_over or not status.is_open):
-            reader = LifeReader(self._searches, cancel=cancel)
-            to_play = EMPTY if game.is_over else game.to_play  # players who both passed leave the board as it stands
-            ownerships = reader.read_out(game, ownerships, to_play=to_play)
+            ownerships = self._read_out(game, ownerships, cancel)
             status = estimate_status(game, np.mean(ownerships, axis=0))
         if not cancel.is_cancelled:
             self._cached = key, status, reports[game.to_play]
         return status, reports[game.to_play]
+
+    def _read_out(self, game: Game, ownerships: Sequence[Ownership], cancel: CancelToken) -> tuple[Ownership, ...]:
+        """Return `ownerships` after reading out the groups in doubt.
+
+        The side to play decides about unsettled stones.  In a game that is over it does not: both sides passed, so
+        that these stones keep what the searches expected.
+        """
+        reader = LifeReader(self._searches, cancel=cancel)
+        if not game.is_over:
+            return reader.read_out(game, ownerships, to_play=game.to_play)
+        found = reader.read_out(game, ownerships)
+        return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))

@@ -239,6 +239,27 @@ def test_players_who_both_pass_leave_unsettled_stones_alive(searches: Searches) 
     assert scorer.dead_stones(game, CancelToken()) == frozenset()
 
 
+@pytest.mark.parametrize("searches", ["rollouts"], indirect=True)
+def test_unsettled_stones_of_a_finished_game_are_what_the_searches_expect(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weak searches err in the line in which the defender moves first."""
+    game = game_of(ONE_EYE)
+    chain = list(game.chain(parse_vertex("B2", width=9, height=3)))
+    read_out = LifeReader.read_out
+
+    def unsettled(*args, **options):
+        found = read_out(*args, **options)
+        for ownership in found:
+            ownership[chain] = 0.0
+        return found
+
+    monkeypatch.setattr(LifeReader, "read_out", unsettled)
+    game.play(PASS)
+    game.play(PASS)
+    assert Scorer(searches).dead_stones(game, CancelToken()) >= set(chain)
+
+
 def owner_read_out(searches: Searches, text: str, vertex: str, to_play: int) -> float:
     """Return the ownership of a chain about which the searches are in doubt."""
     game = game_of(text)

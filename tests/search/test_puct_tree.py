@@ -255,7 +255,7 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
 
 
 def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
-    """Else whoever reads out a group passes instead of taking stones that are dead only if the game goes on."""
+    """Else a reading passes instead of taking stones that are dead only if the game goes on."""
     game = game_from(FINISHED, WHITE, "tromp-taylor", 0.5)
     game.play(PASS)
     with Searching(symmetry_pruning=False, conservative_pass=True) as searcher:
