@@ -207,6 +207,8 @@ def new_session(
         options.intra_op_num_threads = _thread_count(threads)
         # Threads that wait by spinning take the processor from a front end or an opponent on the same machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # Without VNNI, sums of two 8-bit products overflow in the faster of its algorithms.
+        options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         session = onnxruntime.InferenceSession(
             model, options, providers=[(provider.onnx_name, settings)], enable_fallback=0

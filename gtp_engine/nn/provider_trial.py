@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 
@@ -28,11 +29,7 @@ def disagreement(model: OnnxModel) -> str | None:
 
     Raises ModelError if a session cannot be created.
     """
-    width, height = model.info.sizes.usual
-    random = np.random.default_rng(_SEED)
-    spatial = (random.random((model.batch, model.info.planes, height, width)) < _STONES).astype(np.float32)
-    spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
-    globals_ = np.zeros((model.batch, model.info.globals_), dtype=np.float32)
+    spatial, globals_ = random_inputs(model.info, model.batch)
     plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=model.batch)
     found, seconds = _timed(model, spatial, globals_)
     expected, plain_seconds = _timed(plain, spatial, globals_)
@@ -42,6 +39,15 @@ def disagreement(model: OnnxModel) -> str | None:
     if seconds > plain_seconds:
         return f"takes {seconds / plain_seconds:.1f} times as long as the processor"
     return None
+
+
+def random_inputs(info: NetworkInfo, batch: int) -> tuple[FloatArray, FloatArray]:
+    """Return planes [batch, planes, H, W] and globals [batch, globals] for the usual board, always the same ones."""
+    width, height = info.sizes.usual
+    random = np.random.default_rng(_SEED)
+    spatial = (random.random((batch, info.planes, height, width)) < _STONES).astype(np.float32)
+    spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
+    return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
 
 
 def _timed(model: OnnxModel, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:

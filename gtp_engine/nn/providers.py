@@ -19,15 +19,23 @@ from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
 """Instruction sets (`machine.SIMD_FLAGS`) with which OpenVINO calculates in bfloat16 faster than in float32."""
 
-INT8_FLAGS: Final = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
-"""Instruction sets with which a network quantized to 8 bits plays better in OpenVINO than in float32 or bfloat16.
+VNNI_FLAGS: Final = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+"""Instruction sets that multiply 8-bit integers and add the products in one step.  Without one of them the products are
+added in pairs, as 16-bit integers, which overflows with some networks."""
 
-Matches at equal time decided (docs/strength.md): b6c96 against float32 where there is VNNI alone, b6c96 against
-bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with AMX."""
+INT8_FLAGS: Final = VNNI_FLAGS | {"avx2"}
+"""Instruction sets with which most networks quantized to 8 bits play better in OpenVINO than in float32 or bfloat16.
 
-_WHY_INT8: Final = (
+Matches at equal time decided (docs/strength.md): tengen-b10c128 against float32 on a Zen 3, which has AVX2 alone, b6c96
+against float32 where there is VNNI alone, b6c96 against bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with
+AMX.  With AVX2 alone, transformers are slower in 8 bits (`quantization.speed_trial`)."""
+
+_WHY_INT8_VNNI: Final = (
     "The processor has instructions for 8-bit integers: about three times as fast as float32, with almost the same "
     "results."
+)
+_WHY_INT8: Final = (
+    "In 8 bits the processor is one and a half times to twice as fast as in float32, with almost the same results."
 )
 _WHY_BFLOAT16: Final = (
     "The processor has instructions for bfloat16: about twice as fast as float32, with almost the same results."
@@ -175,12 +183,17 @@ def choose_runtimes(
     return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
 
 
-def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
-    """Return whether a network quantized to 8 bits plays better than in floating point, in the same time.
+def can_gain_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
+    """Return whether a network quantized to 8 bits may play better than in floating point, in the same time.
 
     ONNX Runtime's own CPU provider does not gain: b6c96 took 1.4 times as long as in float32 on a Zen 4.
     """
     return provider.name == "openvino" and bool(INT8_FLAGS.intersection(simd or ()))
+
+
+def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
+    """Return whether every network does, as far as is known."""
+    return can_gain_from_int8(provider, simd) and bool(VNNI_FLAGS.intersection(simd or ()))
 
 
 def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
@@ -232,11 +245,12 @@ class _Request:
         if self.precision == "int8":
             return self._int8(provider, reason, "int8 was requested.")
         precision, why = self._float(provider)
-        if "int8" not in self.networks or not gains_from_int8(provider, self.simd):
+        if "int8" not in self.networks or not can_gain_from_int8(provider, self.simd):
             return Runtime(provider, precision, (reason, why))
-        if objection := self.quality.objection(precision):
+        has_vnni = bool(VNNI_FLAGS & self.simd)
+        if objection := self.quality.objection(precision, has_vnni=has_vnni):
             return Runtime(provider, precision, (reason, why, f"The 8-bit copy is not used: {objection}."))
-        return self._int8(provider, reason, _WHY_INT8)
+        return self._int8(provider, reason, _WHY_INT8_VNNI if has_vnni else _WHY_INT8)
 
     @property
     def _has_bfloat16(self) -> bool:

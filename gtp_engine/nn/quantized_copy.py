@@ -22,6 +22,9 @@ HELD_OUT: Final = "held_out"
 """In the note: differences from float32 by precision, each an object with `policy_kl` and `winrate_error`."""
 SPEEDS: Final = "evaluations_per_second"
 """In the note: by precision, on the machine that made the copy."""
+WITHOUT_VNNI: Final = "without_vnni"
+"""In the note: an object with the last two on a processor without VNNI, where they are others (`providers.VNNI_FLAGS`);
+beside it they are those on a processor with VNNI."""
 
 LARGEST_KL: Final = 0.005
 LARGEST_WINRATE_ERROR: Final = 0.01
@@ -34,20 +37,25 @@ make up for the accuracy lost."""
 
 _SUFFIX: Final = "-int8"
 
+_NOT_MEASURED: Final = (
+    "it was not compared with the original on a processor without VNNI, where 8-bit sums may overflow; "
+    "`gtp-engine models quantize` makes and compares it here"
+)
+
 
 @dataclass(frozen=True)
-class CopyQuality:
-    """How a copy compared with the original when it was made, as far as that is known."""
+class Comparison:
+    """How a copy compared with the original on one kind of processor."""
 
-    policy_kl: float = 0.0
-    winrate_error: float = 0.0
+    policy_kl: float
+    winrate_error: float
     speeds: Mapping[str, float] = field(default_factory=dict)
     """Evaluations per second by precision, of the copy under "int8"."""
 
     def objection(self, precision: str) -> str:
         """Return why the original in `precision` is better than the copy (the end of a sentence), or "" if it is not.
 
-        What was not measured is not held against the copy.
+        Speeds that were not measured are not held against the copy.
         """
         is_accurate = self.policy_kl <= LARGEST_KL and self.winrate_error <= LARGEST_WINRATE_ERROR  # NaN is not
         if not is_accurate:
@@ -59,6 +67,24 @@ class CopyQuality:
         if int8 and other and int8 < LEAST_GAIN * other:
             return f"it was only {int8 / other:.2f} times as fast as {precision} when it was made"
         return ""
+
+
+@dataclass(frozen=True)
+class CopyQuality:
+    """What is known of a copy: the comparisons on processors with and without VNNI, None where there was none."""
+
+    with_vnni: Comparison | None = None
+    without_vnni: Comparison | None = None
+
+    def objection(self, precision: str, *, has_vnni: bool) -> str:
+        """Return why the original in `precision` is better here (the end of a sentence), or "" if it is not.
+
+        With VNNI a copy is expected to be good if nothing is known; without, 8-bit sums may overflow.
+        """
+        comparison = self.with_vnni if has_vnni else self.without_vnni
+        if comparison is not None:
+            return comparison.objection(precision)
+        return "" if has_vnni else _NOT_MEASURED
 
 
 NOTHING_KNOWN: Final = CopyQuality()
@@ -85,15 +111,23 @@ def is_made_from(copy: Path, original: Path) -> bool:
 
 
 def read_quality(copy: Path) -> CopyQuality:
-    """Return what a quantized file records about its comparison; raises ModelError if it cannot be read."""
+    """Return what a quantized file records about its comparisons; raises ModelError if it cannot be read."""
     try:
         note: Any = json.loads(read_properties(copy).get(NOTE, "{}"))
-        loss, speeds = note[HELD_OUT]["int8"], note[SPEEDS]
-        return CopyQuality(
+        return CopyQuality(_comparison(note), _comparison(note.get(WITHOUT_VNNI)))
+    except (AttributeError, ValueError):
+        return NOTHING_KNOWN  # written by another program
+
+
+def _comparison(entry: Any) -> Comparison | None:
+    """Return the comparison that part of a note records, None if there is none."""
+    try:
+        loss, speeds = entry[HELD_OUT]["int8"], entry[SPEEDS]
+        return Comparison(
             float(loss["policy_kl"]), float(loss["winrate_error"]), {name: float(speeds[name]) for name in speeds}
         )
     except (KeyError, TypeError, ValueError):
-        return NOTHING_KNOWN  # written by another program: nothing is known
+        return None
 
 
 def can_be_quantized(info: NetworkInfo) -> bool:

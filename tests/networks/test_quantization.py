@@ -1,6 +1,7 @@
 """Quantizing: which layers, how their numbers are rounded, the graphs that come out, the file, the command."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,12 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.networks.quantization import Quantized, QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization import Quantized, QuantizeSettings, quantize_file, speed_trial
 from gtp_engine.networks.quantization import faster_copy as faster_copy_module
 from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
 from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
 from gtp_engine.networks.quantization.compare import Difference, difference, speeds
+from gtp_engine.networks.quantization.quantize import compare_copy
 from gtp_engine.networks.quantization.ranges import LARGEST_WEIGHT, Range, measure_ranges, round_weights, scale_input
 from gtp_engine.networks.quantization.rewrite import SWITCHES, quantized_model, switchable_model
 from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_sensitivities
@@ -410,7 +412,11 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_waiting")
-def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("simd", [["avx2"], ["avx2", "avx_vnni"]])
+def test_a_file_becomes_a_quantized_file(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simd: list[str]
+) -> None:
+    monkeypatch.setattr("gtp_engine.networks.quantization.quantize.describe_machine", lambda: {"simd": simd})
     target = tmp_path / "small.onnx"
     played: list[list[Examples]] = []
 
@@ -430,16 +436,41 @@ def test_a_file_becomes_a_quantized_file(path: Path, tmp_path: Path, monkeypatch
     note = json.loads(after["tengen.quantization"])
     positions = sum(map(len, played[0]))
     assert (note["positions"], note["seed"], note["layers"], note["layers_in_float"]) == (positions, 1, 4, [])
-    assert note["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
-    assert note["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
+    here = note if "avx_vnni" in simd else note["without_vnni"]
+    assert here["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
+    assert here["evaluations_per_second"].keys() == result.speeds.keys() == {"float32", "int8"}
     assert (len(result.sensitivities), result.exact) == (4, frozenset())
     quality = read_quality(target)
-    assert (quality.policy_kl, quality.winrate_error) == (
+    comparison, other = quality.with_vnni, quality.without_vnni
+    if "avx_vnni" not in simd:
+        comparison, other = other, comparison
+    assert comparison is not None and other is None
+    assert (comparison.policy_kl, comparison.winrate_error) == (
         result.differences["int8"].policy_kl,
         result.differences["int8"].winrate_error,
     )
-    assert quality.speeds.keys() == {"float32", "int8"}
+    assert comparison.speeds.keys() == {"float32", "int8"}
     assert is_made_from(target, path)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_copy_is_compared_on_another_kind_of_processor(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "net.onnx"
+    source.write_bytes(path.read_bytes())
+    copy = quantized_path(source)
+    simd = ["avx2", "avx_vnni"]
+    monkeypatch.setattr("gtp_engine.networks.quantization.quantize.describe_machine", lambda: {"simd": simd})
+    quantize_file(source, copy, QUICK, progress=nothing)
+    before, weights = read_properties(copy), onnx.load(copy).graph.SerializeToString()
+    simd.remove("avx_vnni")
+    note = compare_copy(source, QUICK, progress=nothing)
+    quality = read_quality(copy)
+    assert quality.with_vnni is not None and quality.without_vnni is not None
+    assert note == json.loads(read_properties(copy)["tengen.quantization"])
+    assert note.items() > json.loads(before["tengen.quantization"]).items()
+    assert is_made_from(copy, source) and onnx.load(copy).graph.SerializeToString() == weights
 
 
 @pytest.mark.usefixtures("no_waiting")
@@ -464,8 +495,9 @@ def faster_copy(
     int8: float = 3.0,
     kl: float = 0.001,
     winrate: float = 0.002,
+    gain: float = 1.5,
 ) -> list[str]:
-    """Return the lines logged about an 8-bit copy on a pretended machine, with a pretended quantization."""
+    """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
     monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
     monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
 
@@ -474,6 +506,7 @@ def faster_copy(
         speeds = {"float32": 1.0, "bfloat16": 2.0, "int8": int8}
         return Quantized(target, "OpenVINO", {"int8": Difference(kl, 0.98, winrate, 100)}, speeds, (), frozenset())
 
+    monkeypatch.setattr(faster_copy_module, "largest_gain", lambda path, provider: gain)
     monkeypatch.setattr(faster_copy_module, "quantize_file", quantize)
     lines: list[str] = []
     faster_copy_module.make_faster_copy(path, progress=nothing, log=lines.append)
@@ -505,10 +538,33 @@ def test_the_user_learns_why_a_copy_is_of_no_use(
 
 def test_no_copy_is_made_where_it_would_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tiny_networks.v7_network(tmp_path / "net.onnx")
-    assert faster_copy(path, monkeypatch, simd="avx2") == []
+    assert faster_copy(path, monkeypatch, simd="asimd") == []
     policy = tiny_networks.v7_network(tmp_path / "other.onnx", encoder="alphago-49", planes="49", globals="0")
     assert faster_copy(policy, monkeypatch) == []
     assert sorted(tmp_path.iterdir()) == sorted([path, policy])
+
+
+def test_no_copy_is_made_that_would_be_no_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    lines = faster_copy(path, monkeypatch, simd="avx2", gain=0.72)
+    assert lines[-1] == "No 8-bit copy is made: here it would be 0.7 times as fast as the network itself."
+    assert not quantized_path(path).exists()
+    assert "times as fast" in faster_copy(path, monkeypatch, simd="avx2", gain=1.3)[-1]
+    assert quantized_path(path).exists()
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_the_speed_in_8_bits_is_tried_without_games(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretended(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
+        assert len(examples) == speed_trial.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
+        for model in models.values():
+            assert np.isfinite(model.run(examples.spatial, examples.globals_).policy).all()
+        return {name: 3.0 if name == "int8" else 2.0 for name in models}
+
+    assert speed_trial.largest_gain(path, "cpu") > 0.0
+    monkeypatch.setattr(speed_trial, "speeds", pretended)
+    assert speed_trial.largest_gain(path, "cpu") == 1.5
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.usefixtures("no_waiting")
@@ -568,5 +624,8 @@ def test_the_command_prints_what_it_made(path: Path, tmp_path: Path) -> None:
     assert "25.0%" in lines[1]
     written = next(number for number, line in enumerate(lines) if line.startswith(f"Written: {target}"))
     assert {line.split()[0] for line in lines[written - 3 : written - 1]} == {"float32", "int8"}
-    expected = [] if read_quality(target).objection("float32") == "" else ["It will not be used by default"]
+    quality = read_quality(target)
+    comparison = quality.with_vnni or quality.without_vnni
+    assert comparison is not None
+    expected = [] if comparison.objection("float32") == "" else ["It will not be used by default"]
     assert [line[:30] for line in lines[written + 1 :]] == expected

@@ -6,7 +6,7 @@ import pytest
 
 from gtp_engine.errors import ModelError
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch
-from gtp_engine.nn.quantized_copy import CopyQuality
+from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, Comparison, CopyQuality
 
 OPENVINO = ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
 PLAIN = ["CPUExecutionProvider"]
@@ -61,7 +61,7 @@ BOTH = ("float32", "int8")
 @pytest.mark.parametrize(
     ("simd", "precision"),
     [
-        (["avx2"], "float32"),
+        ([], "float32"),
         (None, "float32"),
         (["avx2", "avx_vnni"], "int8"),
         (ICE_LAKE, "int8"),
@@ -105,31 +105,55 @@ SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
 
 
 @pytest.mark.parametrize(
-    ("quality", "simd", "precision", "reason"),
+    ("comparison", "simd", "precision", "reason"),
     [
-        (CopyQuality(0.002, 0.005, SPEEDS | {"int8": 2.4}), ["avx512_bf16", "avx512_vnni"], "int8", ""),
-        (CopyQuality(0.002, 0.005, SPEEDS), ["avx512_bf16", "avx512_vnni"], "bfloat16", "1.16 times as fast as bfl"),
-        (CopyQuality(0.002, 0.005, SPEEDS), ICE_LAKE, "int8", ""),
-        (CopyQuality(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
-        (CopyQuality(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
-        (CopyQuality(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "winrate off by 0.0110; at most 0.005 and 0.01 are"),
-        (CopyQuality(math.nan, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL nan, "),
-        (CopyQuality(0.002, math.nan, SPEEDS), ICE_LAKE, "float32", "winrate off by nan; at most 0.005 and 0.01 are"),
+        (Comparison(0.002, 0.005, SPEEDS | {"int8": 2.4}), ["avx512_bf16", "avx512_vnni"], "int8", ""),
+        (Comparison(0.002, 0.005, SPEEDS), ["avx512_bf16", "avx512_vnni"], "bfloat16", "1.16 times as fast as bfl"),
+        (Comparison(0.002, 0.005, SPEEDS), ICE_LAKE, "int8", ""),
+        (Comparison(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
+        (Comparison(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
+        (Comparison(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "winrate off by 0.0110; at most 0.005 and 0.01 are"),
+        (Comparison(math.nan, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL nan, "),
+        (Comparison(0.002, math.nan, SPEEDS), ICE_LAKE, "float32", "winrate off by nan; at most 0.005 and 0.01 are"),
+        (Comparison(0.002, 0.005, SPEEDS), ["avx2"], "int8", ""),
+        (Comparison(0.006, 0.005, SPEEDS), ["avx2"], "float32", "differs too much from float32 (policy KL 0.0060, "),
+        (Comparison(0.002, 0.005, SPEEDS | {"int8": 0.7}), ["avx2"], "float32", "0.70 times as fast as float32"),
     ],
 )
 def test_a_copy_plays_where_it_is_accurate_and_faster_than_what_would_play_instead(
-    quality: CopyQuality, simd: list[str], precision: str, reason: str
+    comparison: Comparison, simd: list[str], precision: str, reason: str
 ) -> None:
+    quality = CopyQuality(without_vnni=comparison) if simd == ["avx2"] else CopyQuality(with_vnni=comparison)
     for wish, expected in (("auto", precision), ("int8", "int8")):
         runtime = choose_runtimes("openvino", wish, networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
         assert runtime.precision == expected
         assert (reason in runtime.reasons[-1]) == (wish == "auto") or not reason
 
 
+@pytest.mark.parametrize("quality", [NOTHING_KNOWN, CopyQuality(with_vnni=Comparison(0.001, 0.002, SPEEDS))])
+def test_a_copy_that_was_not_compared_without_vnni_does_not_play_without_it(quality: CopyQuality) -> None:
+    def runtime(simd: list[str]) -> Runtime:
+        return choose_runtimes("auto", "auto", networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
+
+    assert runtime(["avx2"]).precision == "float32"
+    assert "8-bit sums may overflow; `gtp-engine models quantize`" in runtime(["avx2"]).reasons[-1]
+    assert runtime(["avx2", "avx_vnni"]).precision == "int8"
+
+
+def test_the_reason_for_8_bits_names_what_the_processor_gains() -> None:
+    quality = CopyQuality(Comparison(0.001, 0.002), Comparison(0.001, 0.002))
+    for simd, gain in ((["avx2"], "one and a half times to twice as fast"), (ICE_LAKE, "three times as fast")):
+        runtime = choose_runtimes("auto", "auto", networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
+        assert runtime.precision == "int8" and gain in runtime.reasons[-1]
+
+
 def test_every_choice_has_reasons_in_sentences() -> None:
+    known = CopyQuality(Comparison(0.001, 0.002), Comparison(0.001, 0.002))
     for available in (OPENVINO, PLAIN, CUDA):
         for simd in (ZEN4, ICE_LAKE):
-            for runtime in choose_runtimes("auto", "auto", networks=BOTH, available=available, simd=simd):
+            for runtime in choose_runtimes(
+                "auto", "auto", networks=BOTH, available=available, simd=simd, quality=known
+            ):
                 assert len(runtime.reasons) == 2
                 assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
 

@@ -8,6 +8,7 @@
     rewrite             a graph with QuantizeLinear and DequantizeLinear inserted
     sensitivity         the loss of accuracy from each layer, and which layers stay in floating point
     compare             difference and speed of two networks
+    speed_trial         how fast a network can be in 8 bits here, in seconds
     faster_copy         makes the quantized copy of a file, where this processor gains from it
 
 `quantize` documents the recipe and the gain from each part of it.

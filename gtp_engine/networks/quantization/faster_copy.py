@@ -5,31 +5,45 @@ from pathlib import Path
 
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.quantize import Progress, Quantized, QuantizeSettings, quantize_file
-from gtp_engine.nn.network_files import FLOAT, find_networks, quantization_hint
+from gtp_engine.networks.quantization.speed_trial import largest_gain
+from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import installed_providers
-from gtp_engine.nn.providers import choose_runtimes
-from gtp_engine.nn.quantized_copy import quantized_path
+from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
+from gtp_engine.nn.quantized_copy import LEAST_GAIN, can_be_quantized, quantized_path
 
 Log = Callable[[str], None]
 
 
 def faster_copy_hint(path: Path) -> str:
     """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else ""."""
-    simd = describe_machine()["simd"]
-    runtime = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)[0]
-    return quantization_hint(find_networks(path)["policy"], runtime.provider, simd)
+    provider, simd = _machine()
+    return quantization_hint(find_networks(path)["policy"], provider, simd)
 
 
 def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
-    It stays even if it proves of no use: it records that, and so it is neither played with nor made again.  `log`
+    A copy that proves inaccurate stays: it records that, and so it is neither played with nor made again.  `log`
     receives what came of it.
     """
-    if not faster_copy_hint(path):
+    provider, simd = _machine()
+    files = find_networks(path)["policy"]
+    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not can_gain_from_int8(provider, simd):
+        return
+    log("Measuring how fast the network is in 8 bits …")
+    gain = largest_gain(path, provider.name)
+    if gain < LEAST_GAIN:
+        log(f"No 8-bit copy is made: here it would be {gain:.1f} times as fast as the network itself.")
         return
     log("Making an 8-bit copy, which is faster on this processor …")
     log(_outcome(quantize_file(path, quantized_path(path), QuantizeSettings(), progress=progress)))
+
+
+def _machine() -> tuple[Provider, list[str] | None]:
+    """Return the provider that runs float32 networks here, and the processor's instruction sets."""
+    simd = describe_machine()["simd"]
+    runtimes = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)
+    return runtimes[0].provider, simd
 
 
 def _outcome(result: Quantized) -> str:

@@ -71,10 +71,19 @@ from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exa
 from gtp_engine.networks.quantization.target_layers import NetworkGraph
 from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
-from gtp_engine.nn.providers import Runtime, choose_runtimes
-from gtp_engine.nn.quantized_copy import HELD_OUT, NOTE, QUANTIZED_FROM, SPEEDS, CopyQuality, can_be_quantized
+from gtp_engine.nn.providers import VNNI_FLAGS, Runtime, choose_runtimes
+from gtp_engine.nn.quantized_copy import (
+    HELD_OUT,
+    NOTE,
+    QUANTIZED_FROM,
+    SPEEDS,
+    WITHOUT_VNNI,
+    Comparison,
+    can_be_quantized,
+    quantized_path,
+)
 from gtp_engine.nn.shipped import shipped_folder
 
 Progress = Callable[[float, str], None]
@@ -134,7 +143,7 @@ class Quantized:
         """Return why the copy is not played with here (the end of a sentence), or "" if it is."""
         loss = self.differences["int8"]
         best = max((name for name in self.speeds if name != "int8"), key=lambda name: self.speeds[name])
-        return CopyQuality(loss.policy_kl, loss.winrate_error, self.speeds).objection(best)
+        return Comparison(loss.policy_kl, loss.winrate_error, self.speeds).objection(best)
 
 
 def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: Progress) -> Quantized:
@@ -160,15 +169,43 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
     try:
         with replacing(target) as unfinished:
             digest = sha256_of(source)
-            _save(result.model, unfinished, note, digest)
+            save_model(result.model, unfinished, note, digest)
             differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads, steps)
-            note[HELD_OUT] = {name: asdict(entry) for name, entry in differences.items()}
-            note[SPEEDS] = {name: float(f"{value:.4g}") for name, value in evaluations.items()}
-            _save(result.model, unfinished, note, digest)
+            note |= _in_note(differences, evaluations)
+            save_model(result.model, unfinished, note, digest)
     except OSError as error:
         raise not_written(target, error) from error
     title = runtimes["int8"].provider.title
     return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
+
+
+def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress) -> dict[str, Any]:
+    """Compare the copy that a network file has with the file on this processor, and return the copy's new note.
+
+    So a copy that was made on a processor with VNNI can be known to be good on one without, and the other way around.
+    Raises ModelError if one of the files cannot be read, or the copy cannot be written.
+    """
+    info, copy, steps = read_info(source), quantized_path(source), _Steps(progress)
+    _check(source, info)
+    runtimes, _, held_out = _play(info, settings, steps)
+    compared = _compare(source, copy, held_out, runtimes, settings.threads, steps)
+    properties = read_properties(copy)
+    note: dict[str, Any] = json.loads(properties[NOTE]) | _in_note(*compared)
+    try:
+        with replacing(copy) as unfinished:
+            save_model(onnx.load(copy), unfinished, note, properties[QUANTIZED_FROM])
+    except OSError as error:
+        raise not_written(copy, error) from error
+    return note
+
+
+def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, float]) -> dict[str, Any]:
+    """Return the entries of a note for a comparison on this processor."""
+    entries = {
+        HELD_OUT: {name: asdict(entry) for name, entry in differences.items()},
+        SPEEDS: {name: float(f"{value:.4g}") for name, value in evaluations.items()},
+    }
+    return entries if VNNI_FLAGS.intersection(describe_machine()["simd"] or ()) else {WITHOUT_VNNI: entries}
 
 
 class _Steps:
@@ -210,14 +247,14 @@ def _play(
     progress = steps.of("games", "playing games")
     evaluator = load_evaluator(player, log=lambda line: None)
     try:
-        runtimes = _runtimes(evaluator.networks[0].model.runtime.provider.name)
+        runtimes = runtimes_by_precision(evaluator.networks[0].model.runtime.provider.name)
         examples = play_examples(evaluator, info, positions=settings.positions, seed=settings.seed, progress=progress)
     finally:
         evaluator.close()
     return runtimes, *examples
 
 
-def _runtimes(provider: str) -> dict[str, Runtime]:
+def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
     """Return the runtimes of a provider for a network and its quantized copy, by precision."""
 
     def runtime(precision: str, network: str) -> Runtime:
@@ -264,7 +301,7 @@ def _quantize(
     return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)
 
 
-def _save(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest: str) -> None:
+def save_model(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest: str) -> None:
     """Write the model with the original's metadata, its new precision, the hash of its file and `note`."""
     properties = {entry.key: entry.value for entry in model.metadata_props}
     properties |= {_PRECISION: "int8", QUANTIZED_FROM: digest, NOTE: json.dumps(note)}
