@@ -339,6 +339,23 @@ def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
                 line.play(point)
 
 
+@pytest.mark.parametrize("graph_search", [False, True])
+@pytest.mark.parametrize("subtree_bias", [0, 0.45])
+def test_a_reused_tree_forgets_the_moves_that_mirror_others(graph_search: bool, subtree_bias: float) -> None:
+    """Half of the visits of the new root used to be spent on moves that are neither reported nor played."""
+    game = Game(5)
+    options = {"graph_search": graph_search, "subtree_bias": subtree_bias, "noise_pruning_scale": 0}
+    with Searching(FakeEvaluator(), **options) as searcher:
+        searcher.run(game, Limits(2000))
+        game.play("C3")
+        report = searcher.run(game, Limits(600))
+        assert report.playouts < 600
+        searched = [move for move in report.moves if move.symmetry_of is None]
+        assert (report.visits, sum(move.visits for move in searched)) == (600, 599)
+        tree = store_of(searcher).tree
+        assert report.weight == pytest.approx(tree.own[ROOT, WEIGHT] + sum(move.weight for move in searched))
+
+
 # --- the end of a game
 
 

@@ -115,26 +115,35 @@ class SearchRun:
         self._mirrors: Final[list[Mirror]] = mirrors_of(position.game, positions) if can_prune else []
         self._duplicates: Final = duplicates(position.game, position.color, self._mirrors)
         self._people: Final = human_exploration_of(config.human)
+        left_out = self._duplicates | self._useless_points()
         self._root: Final[Root] = new_root(
             position.game,
             position.color,
             positions,
             restrictions=limits.restrictions,
-            left_out=self._duplicates | self._useless_points(),
+            left_out=left_out,
             bonus=self._ending_bonus(),
             pass_goes_on=pass_goes_on(config.puct, limits),
         )
-        self._visits_before: Final = int(store.visits[ROOT])
+        has_forgotten = is_known and tree.store.forget_moves(left_out)
+        self._visits_before: Final = int(tree.store.tree.visits[ROOT])
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
-        params = self._params
-        has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != tree.score_center
-        # Corrections change when nodes leave the tree.
-        if is_known and (has_new_center or params.subtree_bias > 0.0):
-            colors, order = np.zeros(tree.store.used, dtype=np.int8), np.zeros((3, tree.store.used), dtype=np.int32)
-            recompute_utilities(store, self._root.color, self._params, colors, order, tree.buffers.means_work)
+        if is_known:
+            self._update_reused_tree(has_forgotten=has_forgotten)
         tree.score_center = self._params.dynamic_center
+
+    def _update_reused_tree(self, *, has_forgotten: bool) -> None:
+        """Recompute what has changed in an earlier search's tree; `has_forgotten`: the root has fewer moves now."""
+        tree, store, params, color = self._tree.store.tree, self._tree.store, self._params, self._root.color
+        work = self._tree.buffers.means_work
+        has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != self._tree.score_center
+        if has_new_center or params.subtree_bias > 0.0:  # corrections change when nodes leave the tree
+            colors, order = np.zeros(store.used, dtype=np.int8), np.zeros((3, store.used), dtype=np.int32)
+            recompute_utilities(tree, color, params, colors, order, work)
+        elif has_forgotten:
+            update_means(tree, ROOT, color, params, work)
 
     # --- the root ---
 

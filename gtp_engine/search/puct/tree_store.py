@@ -1,12 +1,13 @@
 """The store of a search tree: arrays that grow, are pruned where memory ends, and are re-rooted."""
 
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
 from gtp_engine.search.puct.transpositions import add_all_keys
-from gtp_engine.search.puct.tree import EDGES, NODES, ROOT, Tree, copy_subtree, new_tree
+from gtp_engine.search.puct.tree import EDGES, NODES, ROOT, Tree, copy_subtree, edge_visits, new_tree
 
 _INITIAL_NODES: Final = 1 << 12
 _GROWTH: Final = 4
@@ -130,6 +131,25 @@ class TreeStore:
     def reroot(self, node: int) -> None:
         """Make `node` the root and forget everything that is not below it; no playout may be under way."""
         self._replace(self._copy(node, 0), nodes_left=self.used)
+
+    def forget_moves(self, points: Collection[int]) -> bool:
+        """Return whether tried moves of the root were among `points` and forgotten, with their visits and subtrees.
+
+        The means of the root have to be updated then.  No playout may be under way.
+        """
+        tree, first = self.tree, int(self.tree.first_edge[ROOT])
+        edges = slice(first, first + int(tree.tried[ROOT]))
+        is_forgotten = np.isin(tree.move[edges], list(points))
+        if not is_forgotten.any():
+            return False
+        tree.visits[ROOT] -= edge_visits(tree, edges)[is_forgotten].sum()
+        order = np.argsort(is_forgotten, kind="stable")  # edges that have been tried come first
+        for name in _EDGE_ARRAYS:
+            if getattr(tree, name).size > 0:
+                getattr(tree, name)[edges] = getattr(tree, name)[edges][order]
+        tree.tried[ROOT] -= np.count_nonzero(is_forgotten)
+        self.reroot(ROOT)
+        return True
 
     def prune(self) -> None:
         """Forget what is below the least visited nodes, which frees half of the memory; no playout may be under way.
