@@ -14,7 +14,7 @@ from gtp_engine.analysis.query import Query
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, for_color
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, for_color
 
 DIGITS: Final = 6
 """Significant digits of a number; the networks are accurate to four at most."""
@@ -126,7 +126,8 @@ class _View:
             "thisHash": this_hash,
             "symHash": symmetry_hash,
             "visits": report.visits,
-            **self._results(report),
+            "weight": rounded(report.weight),
+            **self._results(report.position_results),
         }
         if report.raw is not None:
             info |= self._raw_info(report.raw)
@@ -147,11 +148,10 @@ class _View:
         points = (*self._points.tolist(), PASS)
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
-    def _results(self, found: MoveReport | SearchReport) -> dict[str, Any]:
+    def _results(self, found: MoveReport | PositionResults) -> dict[str, Any]:
         """Return the result fields that moves and the root have in common."""
         lead = rounded(self._for_perspective(found.lead_black))
         return {
-            "weight": rounded(found.weight),
             "winrate": rounded(self._winrate(found.value_black)),
             "utility": rounded(self._for_perspective(found.utility_black)),
             "scoreMean": lead,  # the former name of the lead, see Analysis_Engine.md

@@ -152,12 +152,13 @@ def _rows(game: "Game", show: Callable[[int], str]) -> list[str]:
 
 
 def _root_info(report: SearchReport, color: int) -> str:
-    lead = _number(for_color(report.lead_black, color))
+    results = report.position_results
+    lead = _number(for_color(results.lead_black, color))
     parts = [
-        f"rootInfo visits {report.visits} utility {_number(for_color(report.utility_black, color))}",
-        f"winrate {_number(winrate_of(report.value_black, color))}",
-        f"scoreMean {lead} scoreStdev {_number(report.score_stdev)} scoreLead {lead}",
-        f"scoreSelfplay {_number(for_color(report.score_black, color))} weight {_number(report.weight)}",
+        f"rootInfo visits {report.visits} utility {_number(for_color(results.utility_black, color))}",
+        f"winrate {_number(winrate_of(results.value_black, color))}",
+        f"scoreMean {lead} scoreStdev {_number(results.score_stdev)} scoreLead {lead}",
+        f"scoreSelfplay {_number(for_color(results.score_black, color))} weight {_number(report.weight)}",
     ]
     if report.raw is not None:
         parts.append(f"rawStWrError {_number(report.raw.winloss_error)}")

@@ -74,6 +74,17 @@ class MoveReport:
 
 
 @dataclass(frozen=True)
+class PositionResults:
+    """Results of a position that was searched, as analyses report them; fields as in `SearchReport`."""
+
+    value_black: float
+    utility_black: float
+    score_black: float
+    score_stdev: float
+    lead_black: float
+
+
+@dataclass(frozen=True)
 class RawEvaluation:
     """The network's evaluation of the root alone, without search.
 
@@ -128,6 +139,19 @@ class SearchReport:
     """The network's evaluation of the root; None for a search without one."""
     human: RawEvaluation | None = None
     """The human-like network's."""
+    retrospect: PositionResults | None = None
+    """The results without visits that the moves would not get again; None where nothing is known about such visits."""
+
+    @property
+    def position_results(self) -> PositionResults:
+        """The results of the position for an analysis: in retrospect if possible, else the means of all visits."""
+        return self.retrospect or PositionResults(
+            value_black=self.value_black,
+            utility_black=self.utility_black,
+            score_black=self.score_black,
+            score_stdev=self.score_stdev,
+            lead_black=self.lead_black,
+        )
 
     @property
     def has_score(self) -> bool:

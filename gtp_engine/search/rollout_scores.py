@@ -29,7 +29,8 @@ def completed(report: SearchReport, game: Game) -> SearchReport:
         lead = float(report.ownership_black.sum()) + report.beside_area_black - game.area_komi
     if report.raw is not None:
         moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
-        return replace(report, lead_black=lead, score_black=lead, moves=moves)
+        position = report.retrospect and replace(report.retrospect, lead_black=lead, score_black=lead)
+        return replace(report, lead_black=lead, score_black=lead, moves=moves, retrospect=position)
     return replace(
         report,
         lead_black=lead,

@@ -1,6 +1,7 @@
 """Responses from search reports: fields, perspective, order of points, hashes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.report import PositionResults, SearchReport
 from gtp_engine.search.rollout_scores import completed
 
 
@@ -95,6 +96,16 @@ class TestFields:
         without = report_of(game, has_network=False)
         assert missing_fields(parsed, without)[0] == "includePolicy"
         assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
+
+
+def test_the_root_is_reported_in_retrospect() -> None:
+    """Its means were those of all visits; KataGo's `rootInfo` lacks those that were spent in vain."""
+    parsed, game = asked()
+    results = PositionResults(value_black=-0.5, utility_black=-0.75, score_black=-3, score_stdev=6, lead_black=-2)
+    report = replace(report_of(game), retrospect=results)
+    root = response(parsed, 0, game, report, is_during_search=False)["rootInfo"]
+    assert (root["winrate"], root["utility"], root["scoreLead"]) == (0.25, -0.75, -2)
+    assert (root["scoreSelfplay"], root["scoreStdev"], root["weight"]) == (-3, 6, report.weight)
 
 
 class TestPerspective:

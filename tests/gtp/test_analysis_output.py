@@ -11,7 +11,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.gtp.analysis_options import AnalysisOptions
 from gtp_engine.gtp.analysis_output import ReportWriter, format_evaluation
-from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport
 
 GAME = Game(2, 2, komi=0.5)
 
@@ -116,6 +116,16 @@ def test_all_options_in_katagos_order() -> None:
         "scoreMean 1.25 scoreStdev 5 scoreLead 1.25 scoreSelfplay 2 weight 12.5 "
         "rawStWrError 0.2 rawStScoreError 1.25 rawVarTimeLeft 8 ownership 1 -0.5 0.25 0 ownershipStdev 1 0.5 0.25 0"
     )
+
+
+def test_the_root_is_reported_in_retrospect() -> None:
+    """Its means were those of all visits; KataGo's `rootInfo` lacks those that were spent in vain."""
+    results = PositionResults(value_black=-0.5, utility_black=-0.75, score_black=-3, score_stdev=6, lead_black=-2)
+    text = line(replace(REPORT, retrospect=results), "rootInfo", max_moves=1)
+    assert (
+        "rootInfo visits 13 utility -0.75 winrate 0.25 scoreMean -2 scoreStdev 6 scoreLead -2 scoreSelfplay -3 "
+        "weight 12.5 "
+    ) in text
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy, useless_points
-from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, WEIGHT
+from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, VALUE, WEIGHT
 from gtp_engine.search.report import FEW_VISITS
 
 
@@ -354,6 +354,36 @@ def test_a_reused_tree_forgets_the_moves_that_mirror_others(graph_search: bool, 
         assert (report.visits, sum(move.visits for move in searched)) == (600, 599)
         tree = store_of(searcher).tree
         assert report.weight == pytest.approx(tree.own[ROOT, WEIGHT] + sum(move.weight for move in searched))
+
+
+# --- the results of the root
+
+
+def test_the_position_counts_its_moves_as_they_are_chosen() -> None:
+    """The plain mean depends on how much was explored in vain; KataGo reports this one as rootInfo."""
+    with Searching(FakeEvaluator(), lcb=False) as searcher:
+        report = searcher.run(Game(5), Limits(300))
+        own = store_of(searcher).tree.own[ROOT].astype(float)
+    searched = [move for move in report.moves if move.symmetry_of is None]
+    total = own[WEIGHT] + sum(move.selection_weight for move in searched)
+    found = report.position_results
+    for name, column in (("value_black", VALUE), ("utility_black", UTILITY), ("lead_black", LEAD)):
+        mean = own[column] * own[WEIGHT] + sum(move.selection_weight * getattr(move, name) for move in searched)
+        assert getattr(found, name) == pytest.approx(mean / total)
+    assert abs(found.value_black - report.value_black) > 0.01
+    assert found.score_stdev > 0
+
+
+def test_the_preference_for_lower_bounds_does_not_count_for_the_position() -> None:
+    reports = [search(Game(5), 300, FakeEvaluator(), lcb=lcb) for lcb in (False, True)]
+    assert reports[0].position_results == reports[1].position_results
+    assert [move.selection_weight for move in reports[0].moves] != [move.selection_weight for move in reports[1].moves]
+
+
+def test_the_results_of_a_position_without_tried_moves_are_its_own() -> None:
+    report = search(Game(5), 1, FakeEvaluator())
+    assert report.position_results.value_black == report.value_black
+    assert report.position_results.lead_black == report.lead_black
 
 
 # --- the end of a game

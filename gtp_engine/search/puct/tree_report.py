@@ -32,7 +32,7 @@ from gtp_engine.search.puct.tree import (
     write_pv,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius
-from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, winrate_of
 
 PV_LENGTH: Final = 100
 """Longest continuation reported, moves."""
@@ -111,6 +111,7 @@ def report_of(
     With a generator, the first one is drawn with `temperature`, and the others follow in that order.
     """
     tree, mean, ownership = view.tree, view.tree.mean[ROOT], view.ownership
+    tried = root_moves(tree, view.root, view.params, view.config)
     owned, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
     return SearchReport(
         to_play=view.root.color,
@@ -118,7 +119,7 @@ def report_of(
         playouts=playouts,
         seconds=seconds,
         value_black=float(mean[VALUE]),
-        moves=tuple(_with_mirrors(_moves(view, temperature, random), view)),
+        moves=tuple(_with_mirrors(_moves(view, tried, temperature, random), view)),
         ownership_samples=int(ownership.samples[0]),
         ownership_black=owned,
         nodes=int(tree.info[NODES]),
@@ -132,6 +133,31 @@ def report_of(
         ownership_stdev=deviation if ownership.samples[0] > 0 else None,
         raw=view.raw,
         human=view.human,
+        retrospect=_results_in_retrospect(view, tried),
+    )
+
+
+def _results_in_retrospect(view: SearchView, tried: RootMoves) -> PositionResults | None:
+    """Return the results of the root without what was spent in vain, None if no move was tried.
+
+    Its own evaluation counts as ever, a move as for the choice of one but for the preference for lower bounds
+    (KataGo's `getPrunedNodeValues` in cpp/search/searchresults.cpp).
+    """
+    if tried.nodes.size == 0:
+        return None
+    tree, plain = view.tree, replace(view.config, lcb=False)
+    without_pass = _leaves_out_pass(view, tried)
+    weights = selection_weights(tried, tree, view.params, plain, without_pass=without_pass)
+    weights[tried.visits == 0] = 0.0
+    weights = np.append(weights / min(1.0, max(_LEAST_WEIGHT, float(weights.max()))), tree.own[ROOT, WEIGHT])
+    rows: Floats = np.vstack((tried.means[:, :WEIGHT], tree.own[ROOT, :WEIGHT]))
+    mean = weights @ rows / weights.sum()
+    return PositionResults(
+        value_black=float(mean[VALUE]),
+        utility_black=float(mean[UTILITY]),
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
     )
 
 
@@ -160,12 +186,13 @@ class _Candidates(NamedTuple):
     leaves_out_pass: bool = False  # the pass is not to be chosen
 
 
-def _moves(view: SearchView, temperature: float, random: np.random.Generator | None) -> list[MoveReport]:
-    """Return the root's moves, the best or the one drawn first.
+def _moves(
+    view: SearchView, tried: RootMoves, temperature: float, random: np.random.Generator | None
+) -> list[MoveReport]:
+    """Return the root's moves, the best or the one drawn first; those `tried` have visits.
 
     A search that tried none, of a single visit or cancelled before, has the moves of largest prior.
     """
-    tried = root_moves(view.tree, view.root, view.params, view.config)
     count = tried.nodes.size
     found = _tried_moves(view, tried) if count > 0 else _untried_moves(view, tried)
     if found.points.size == 0:
