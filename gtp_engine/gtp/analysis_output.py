@@ -79,7 +79,7 @@ class ReportWriter:
         if "noResultValue" in flags:
             parts.append(f"noResultValue {_number(move.no_result)}")
         parts.append(f"prior {_number(move.prior)} lcb {_number(_lcb(move, report, color))}")
-        parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight)}")
+        parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight + move.surplus_weight)}")
         if move.symmetry_of is not None:
             parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
         parts.append(f"order {order} {self._pv(move)}")

@@ -6,6 +6,7 @@ add a small share of the margin.  Output modules convert them to the colour that
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Final
 
 import numpy as np
@@ -57,6 +58,8 @@ class MoveReport:
     by exploration without weight."""
     surplus_weight: float = 0.0
     """The weight of these."""
+    pv_surplus_visits: tuple[int, ...] = ()
+    """The same for the positions after the second move of `pv` and later ones; missing ones have none."""
     symmetry_of: int | None = None
     """The point that this move mirrors in a symmetric position, where only one of the two was searched."""
     ownership_black: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
@@ -69,8 +72,9 @@ class MoveReport:
 
     @property
     def pv_position_visits(self) -> tuple[int, ...]:
-        """The visits of each move of `pv`, for the first one with those that do not count for it."""
-        return tuple(visits + self.surplus_visits * (i == 0) for i, visits in enumerate(self.pv_visits))
+        """All visits of the position after each move of `pv`."""
+        surplus = chain((self.surplus_visits, *self.pv_surplus_visits), repeat(0))
+        return tuple(visits + more for visits, more in zip(self.pv_visits, surplus, strict=False))
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,17 @@ def test_katago() -> None:
     )
 
 
+def test_visits_and_weights_are_those_of_the_positions() -> None:
+    """The weight was the move's own beside the visits of the position, which other lines may lead to."""
+    text = line(
+        replace(REPORT, moves=(replace(MOVE, surplus_visits=3, surplus_weight=2.5, pv_surplus_visits=(4,)),)),
+        *("pvVisits", "pvEdgeVisits"),
+    )
+    assert text.startswith("info move A1 visits 15 edgeVisits 12 ")
+    assert " weight 14 " in text
+    assert text.endswith(" pvVisits 15 9 1 pvEdgeVisits 12 5 1")
+
+
 def test_further_moves_follow_in_order() -> None:
     first, second = line(REPORT).split(" info ")
     assert first.startswith("info move A1")

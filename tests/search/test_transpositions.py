@@ -277,6 +277,21 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
         assert sum(move.visits for move in report.moves) == report.visits - 1
 
 
+def test_positions_of_a_continuation_have_all_their_visits() -> None:
+    """Those after the second move and later ones had the visits of the moves, without those of other lines."""
+    with Searching(ShapedEvaluator(), **SHARED, eval_batch=1) as searcher:
+        game = Game(4)
+        report = searcher.run(game, Limits(1000))
+        store = store_of(searcher)
+        for move in report.moves:
+            node: int | None = ROOT
+            for point, visits in zip(move.pv, move.pv_position_visits, strict=True):
+                assert node is not None
+                node = store.child_by_move(node, point)
+                assert visits == store.tree.visits[node]
+        assert any(more > 0 for move in report.moves for more in move.pv_surplus_visits)
+
+
 def test_a_search_that_shares_no_nodes_has_no_table() -> None:
     with Searching(FakeEvaluator(), graph_search=False) as searcher:
         assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0

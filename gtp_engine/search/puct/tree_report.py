@@ -276,10 +276,24 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         weight=float(mean[WEIGHT]),
         surplus_visits=max(0, int(moves.node_visits[i]) - visits),
         surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
+        pv_surplus_visits=_surplus_on_line(tree, int(moves.nodes[i]), line[:length], line_visits[:length]),
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
     )
+
+
+def _surplus_on_line(tree: Tree, node: int, line: NDArray[np.int64], visits: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return how many more visits than the moves of a line from `node` the positions after them have."""
+    surplus: list[int] = []
+    if tree.edge_visits.size == 0:  # every position is reached by one move
+        return ()
+    for move, count in zip(line.tolist(), visits.tolist(), strict=True):
+        first = int(tree.first_edge[node])
+        tried = tree.move[first : first + int(tree.tried[node])]
+        node = int(tree.child[first + int(np.flatnonzero(tried == move)[0])])
+        surplus.append(int(tree.visits[node]) - count)
+    return tuple(surplus)
 
 
 def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, OwnershipMap]:
