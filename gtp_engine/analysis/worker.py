@@ -132,12 +132,16 @@ class Worker:
         """Search until the job is over, a report is due or another job has its turn; return the report."""
         job, query = search.job, search.job.query
         start, searched_before = time.monotonic(), job.searched
+        begun: float | None = None  # when the search was ready to go on, which takes a while in a large tree
 
-        def watch(_: Progress) -> bool:
+        def watch(progress: Progress) -> bool:
+            nonlocal begun
             now = time.monotonic()
+            begun = now if begun is None else begun
             job.searched = searched_before + now - start
-            search.is_suspended = now >= min(search.deadline, search.next_report) or (
-                now - start >= SLICE and self._schedule.has_rivals(job)
+            search.is_suspended = progress.playouts > 0 and (  # else short intervals would leave it no time at all
+                now >= min(search.deadline, search.next_report)
+                or (now - begun >= SLICE and self._schedule.has_rivals(job))
             )
             return search.is_suspended
 
@@ -149,6 +153,7 @@ class Worker:
             wide_root_noise=query.config.analysis.wide_root_noise,
             move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
             first_move=FirstMove.LIKELIEST,
+            resumes=search.report is not None,
             cancel=job.cancel,
         )
         return completed(search.searcher.run(search.game, limits), search.game)

@@ -110,6 +110,8 @@ class Limits:
     """Only a search for a move to play draws it."""
     passes_end: bool = False
     """Whether a pass at the root ends the game where the rules say so, even with `puct.conservative_pass`."""
+    resumes: bool = False
+    """Whether this goes on with the last search, of the same position: it is as if that had not ended."""
     cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:

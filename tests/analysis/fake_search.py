@@ -19,13 +19,16 @@ from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 class FakeSearcher:
     """Adds a visit every `seconds_per_visit`; two moves, the first with all visits but one.
 
-    Limits are obeyed as in a real search: the watcher is called after every visit, and there is at least one visit.
+    Limits are obeyed as in a real search: the watcher is called before every visit but the very first, and there is at
+    least one.  Every run takes `seconds_to_begin` before.
     """
 
     seconds_per_visit: float = 0.0
+    seconds_to_begin: float = 0.0
     has_network: bool = True
     visits: int = 0
     seen: list[tuple[Game, Limits]] = field(default_factory=list)
+    playouts: list[int] = field(default_factory=list)
     is_closed: bool = False
     failure: Exception | None = None
 
@@ -33,20 +36,23 @@ class FakeSearcher:
         self.seen.append((game, limits))
         if self.failure is not None:
             raise self.failure
-        start = time.perf_counter()
-        while True:
+        start, before = time.perf_counter(), self.visits
+        time.sleep(self.seconds_to_begin)
+        while self.visits == 0 or not self._is_over(limits, start, before):
             if self.seconds_per_visit:
                 time.sleep(self.seconds_per_visit)
             self.visits += 1
-            if limits.visits is not None and self.visits >= limits.visits:
-                break
-            seconds = time.perf_counter() - start
-            progress = Progress(seconds, self.visits, self.visits, self.visits - 1, 1, True, 0.5, 2)
-            if limits.watcher is not None and limits.watcher(progress):
-                break
-            if limits.cancel is not None and limits.cancel.is_cancelled:
-                break
+        self.playouts.append(self.visits - before)
         return report_of(game, visits=self.visits, has_network=self.has_network)
+
+    def _is_over(self, limits: Limits, start: float, before: int) -> bool:
+        if limits.visits is not None and self.visits >= limits.visits:
+            return True
+        if limits.cancel is not None and limits.cancel.is_cancelled:
+            return True
+        seconds, playouts = time.perf_counter() - start, self.visits - before
+        progress = Progress(seconds, self.visits, playouts, self.visits - 1, 1, True, 0.5, 2)
+        return limits.watcher is not None and limits.watcher(progress)
 
     def clear(self) -> None:
         self.visits = 0
@@ -118,8 +124,9 @@ def report_of(game: Game, *, visits: int = 10, has_network: bool = True) -> Sear
 class FakeBackend:
     """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`."""
 
-    def __init__(self, seconds_per_visit: float = 0.0) -> None:
+    def __init__(self, seconds_per_visit: float = 0.0, seconds_to_begin: float = 0.0) -> None:
         self.seconds_per_visit = seconds_per_visit
+        self.seconds_to_begin = seconds_to_begin
         self.opened: list[FakeSearcher] = []
         self.configs: list[Config] = []
         self.caches_cleared = 0
@@ -132,7 +139,7 @@ class FakeBackend:
         return self
 
     def open_searcher(self, config: Config) -> FakeSearcher:
-        self.opened.append(FakeSearcher(self.seconds_per_visit))
+        self.opened.append(FakeSearcher(self.seconds_per_visit, self.seconds_to_begin))
         self.configs.append(config)
         return self.opened[-1]
 

@@ -10,6 +10,7 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend
 from busy_machine import bound
 
+from gtp_engine.analysis.schedule import SLICE
 from gtp_engine.analysis.session import Output
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK
@@ -70,6 +71,35 @@ class TestAnswers:
         visits = [response["rootInfo"]["visits"] for response in responses]
         assert visits == sorted(set(visits))
         assert visits[-1] == 200
+
+    def test_reports_at_short_intervals_leave_time_to_search(self) -> None:
+        """Each report ends a slice; where going on took longer than the interval, the search stood still for good."""
+        with SessionClient(FakeBackend(seconds_to_begin=0.01)) as client:
+            client.send(query(maxVisits=6, reportDuringSearchEvery=0.001))
+            visits = [response["rootInfo"]["visits"] for response in client.finish()]
+        assert visits == sorted(set(visits))
+        assert visits[-1] == 6
+
+    def test_positions_that_take_long_to_go_on_with_take_turns(self) -> None:
+        """Slices counted from before the search was ready, so that two long analyses stopped each other."""
+        backend = FakeBackend(seconds_per_visit=0.01, seconds_to_begin=1.5 * SLICE)
+        with SessionClient(backend) as client:
+            client.send(query(id="1", maxVisits=ENDLESS, overrideSettings={"maxTime": 4}))
+            client.send(query(id="2", maxVisits=ENDLESS, overrideSettings={"maxTime": 4}))
+            client.finish()
+        for searcher in backend.opened:
+            assert len(searcher.playouts) > 3
+            assert min(searcher.playouts[:-1]) > 1
+
+    def test_only_the_first_search_of_a_position_begins_anew(self) -> None:
+        backend = FakeBackend(0.002)
+        with SessionClient(backend) as client:
+            client.send(query(maxVisits=100, reportDuringSearchEvery=0.05))
+            client.finish()
+        first, *later = [limits.resumes for _, limits in backend.opened[0].seen]
+        assert not first
+        assert later
+        assert all(later)
 
     def test_only_a_first_report(self) -> None:
         with SessionClient(FakeBackend(0.002)) as client:

@@ -301,6 +301,32 @@ def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
         np.testing.assert_allclose(tree.mean[:nodes], mean, rtol=1e-4, atol=1e-5)
 
 
+def test_a_search_that_is_resumed_is_as_if_it_had_not_ended() -> None:
+    """Each part counted points around another score, and recomputed the whole tree for it."""
+    reports = []
+    for visits in ([400], [1, 50, 51, 200, 399, 400]):
+        with Searching(FakeEvaluator(), pipeline=1, eval_batch=1) as searcher:
+            for number, limit in enumerate(visits):
+                report = searcher.run(Game(9), Limits(limit, resumes=number > 0))
+            reports.append(report)
+    whole, parts = reports
+    assert [(move.point, move.visits) for move in whole.moves] == [(move.point, move.visits) for move in parts.moves]
+    assert whole.utility_black == parts.utility_black
+
+
+def test_only_a_search_of_the_same_position_is_resumed() -> None:
+    game = Game(9)
+    with Searching(FakeEvaluator()) as searcher:
+        report = searcher.run(game, Limits(300))
+        game.play(report.best_point)
+        searcher.run(game, Limits(400, resumes=True))
+        assert searcher._tree is not None
+        center = searcher._tree.score_center
+        searcher.clear()
+        searcher.run(game, Limits(10, resumes=True))
+        assert searcher._tree.score_center != center
+
+
 def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
     """The plain weights are not in this order: the best lower bound counts too."""
     report = search(Game(9), 400, FakeEvaluator())

@@ -1,6 +1,7 @@
 """Moves that mirror each other in a symmetric position, so that only one of them is searched."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -54,6 +55,7 @@ def half_turn(width: int, height: int) -> Mirror:
     return _mirror(_HALF_TURN, width, height)
 
 
+@cache
 def _mirror(number: int, width: int, height: int) -> Mirror:
     """Return symmetry `number`; see `_image`."""
     points = list(range(padded_length(width, height)))

@@ -63,6 +63,8 @@ class ReusableTree:
         """The human-like network's; None also without such a network."""
         self.score_center = 0.0
         """The score, points for Black, around which the utilities in the tree count points."""
+        self.has_moved = True
+        """Whether the last call of `move_root` moved the root."""
         self._position: RootPosition | None = None
 
     def move_root(self, position: RootPosition, *, pass_goes_on: bool = False) -> None:
@@ -70,6 +72,7 @@ class ReusableTree:
 
         `pass_goes_on` is as in `leaves.Root`.
         """
+        self.has_moved = False
         if not self._follow(position, pass_goes_on=pass_goes_on):
             self.store.clear()
             self._forget_root()
@@ -119,6 +122,7 @@ class ReusableTree:
 
     def _forget_root(self) -> None:
         """Drop the evaluation and the ownership of the old root."""
+        self.has_moved = True
         self.raw = self.human = None
         self.ownership = new_ownership(*self.board_size, with_moves=False)
 

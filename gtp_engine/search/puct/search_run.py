@@ -110,6 +110,9 @@ class SearchRun:
             has_ownership=leaf_evaluator.info.has_ownership,
             has_errors=raw.winloss_error >= 0.0,
         )
+        resumes = limits.resumes and not tree.has_moved
+        if resumes:
+            params = params._replace(dynamic_center=tree.score_center)
         self._params: Final[Params] = params if mirroring is None else plain_averages(params)
         can_prune = config.puct.symmetry_pruning and not limits.restrictions
         self._mirrors: Final[list[Mirror]] = mirrors_of(position.game, positions) if can_prune else []
@@ -130,7 +133,7 @@ class SearchRun:
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
-        if is_known:
+        if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
         tree.score_center = self._params.dynamic_center
 
