@@ -510,6 +510,18 @@ def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
             assert sorted(getattr(move, field)) == sorted(getattr(original, field))
 
 
+def test_moves_without_visits_have_the_results_of_the_position() -> None:
+    """The analysis protocol warned that the search does not know their ownership; their lower bound was 0."""
+    report = search(Game(5), Limits(1, move_ownership=True), FakeEvaluator())
+    assert report.raw is not None
+    for move in report.moves:
+        assert move.ownership_black is not None
+        assert move.ownership_stdev is not None
+        assert sorted(move.ownership_black) == pytest.approx(sorted(report.ownership_black), abs=1e-6)
+        assert move.lcb == pytest.approx(report.raw.winrate_black - 5)
+    assert search(Game(5), 1, FakeEvaluator()).moves[0].ownership_black is None
+
+
 def test_no_ownership_is_reported_without_the_evaluators() -> None:
     evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(9), Limits(30, move_ownership=True), evaluator)

@@ -308,6 +308,14 @@ def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, Own
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
+def _root_ownership(ownership: Ownership) -> tuple[OwnershipMap, OwnershipMap]:
+    """Return mean and standard deviation of the root's ownership; both are None unless moves' are collected."""
+    if ownership.moves.shape[0] == 1 or ownership.samples[0] == 0:
+        return None, None
+    mean, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
+    return mean.astype(np.float32), deviation.astype(np.float32)
+
+
 def _untried_moves(view: SearchView, tried: RootMoves) -> _Candidates:
     """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
     tree, root = view.tree, view.root
@@ -333,6 +341,7 @@ def _root_utility(view: SearchView) -> float:
 def _untried_move(view: SearchView, point: int, selection_weight: float) -> MoveReport:
     """Return the report of a move that has no visits: with the root's own results."""
     mean = view.tree.mean[ROOT]
+    owned, deviation = _root_ownership(view.ownership)
     return MoveReport(
         point=point,
         visits=0,
@@ -342,6 +351,7 @@ def _untried_move(view: SearchView, point: int, selection_weight: float) -> Move
         pv_visits=(0,),
         prior=float(view.raw.policy[point]),
         human_prior=_human_prior(view, point),
+        lcb=winrate_of(float(mean[VALUE]), view.root.color) - view.config.lcb_stdevs,
         utility_black=float(mean[UTILITY]),
         utility_lcb=_root_utility(view) - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
         score_black=float(mean[SCORE]),
@@ -349,6 +359,8 @@ def _untried_move(view: SearchView, point: int, selection_weight: float) -> Move
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         selection_weight=selection_weight,
+        ownership_black=owned,
+        ownership_stdev=deviation,
     )
 
 
