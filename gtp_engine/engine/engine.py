@@ -349,7 +349,7 @@ class Engine:
     # --- records ---
 
     def load_sgf(self, data: bytes | str, move_number: int | None = None) -> None:
-        """Replace the game by a record, up to the position before that move.
+        """Replace the game by a record, up to the position before that move; logs what of it was ignored or guessed.
 
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
@@ -359,6 +359,8 @@ class Engine:
         game = record_to_game(record, move_number=move_number, rules=self.rules, komi=komi)
         self._start(game)
         self._komi_is_given |= record.komi is not None
+        for note in record.notes:
+            self._log(f"the record: {note}")
 
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""

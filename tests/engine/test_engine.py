@@ -430,6 +430,18 @@ def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
     assert engine.get_seed() == 11
 
 
+def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:
+    lines: list[str] = []
+    engine = Engine(Config(), lines.append)
+    engine.load_sgf("(;SZ[9]KM[six]RU[House]HA[2];W[ee])")
+    assert lines == [
+        "the record: rules 'House' are unknown and were ignored",
+        "the record: handicap 2 without stones: the fixed places were assumed",
+        "the record: komi 'six' is not a number and was ignored",
+    ]
+    engine.close()
+
+
 @pytest.mark.parametrize(("given", "komi"), [(None, 6.5), (5.5, 5.5)])
 def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given: float | None, komi: float) -> None:
     engine = make()
