@@ -49,7 +49,7 @@ def format_value(value: Value) -> str:
     """Return a value as `kata-get-param` prints it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
 def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:

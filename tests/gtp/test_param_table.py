@@ -74,6 +74,20 @@ def test_several_settings_are_set_together_or_not_at_all() -> None:
     assert engine.config.search.visits == 9
 
 
+def test_all_values_as_json_can_be_set_again() -> None:
+    engine = ConfiguredEngine()
+    server = GtpServer(Config(), lambda: engine, print)  # type: ignore[arg-type, return-value]
+    values = server.handle_line("kata-get-params").removeprefix("= ")
+    engine.configure({"search.seed": 7, "play.delay": 2.5})
+    assert server.handle_line(f"kata-set-params {values}") == "= \n\n"
+    assert engine.config == Config()
+
+
+@pytest.mark.parametrize("text", ["123456.789", "1000000", "0.1", "1e-08"])
+def test_a_number_that_was_set_is_shown_in_full(text: str) -> None:
+    assert float(format_value(float(text))) == float(text)
+
+
 @pytest.mark.parametrize("name", ["nonsense", "game.komi", "network.model", "gtp.name", "maxvisits"])
 def test_options_that_cannot_be_changed_are_unknown(name: str) -> None:
     with pytest.raises(GtpError, match="unknown parameter"):

@@ -47,7 +47,7 @@ def kata_set_params(server: "GtpServer", args: Args) -> str:
 
 
 def _read_settings(text: str) -> dict[str, str]:
-    """Return the settings in a JSON object, values as text; raises GtpError."""
+    """Return the settings in a JSON object, values as text, null as "none"; raises GtpError."""
     expected = 'a JSON object such as {"maxVisits": 500}'
     try:
         settings = json.loads(text)
@@ -55,4 +55,11 @@ def _read_settings(text: str) -> dict[str, str]:
         raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected)) from None
     if not isinstance(settings, dict):
         raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected))
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    return {name: _as_text(value) for name, value in settings.items()}
+
+
+def _as_text(value: object) -> str:
+    """Return a JSON value as text; null, as which kata-get-params shows an option that is not set, as "none"."""
+    if value is None:
+        return format_value(None)
+    return value if isinstance(value, str) else json.dumps(value)
