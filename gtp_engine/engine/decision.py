@@ -136,7 +136,7 @@ def choose_move(
     if level is not None:
         point = level.draw(game, report, left_out | useless_points(game, status, color))
     else:
-        point = best_useful_move(game, moves, status, color)
+        point = best_useful_move(game, report, status, left_out)
     return moves[0].point if point == PASS and not may_pass else point
 
 

@@ -22,16 +22,24 @@ def legal_moves(game: Game, report: SearchReport) -> list[MoveReport]:
     return [move for move in report.moves if move.point == PASS or game.is_legal(move.point, report.to_play)]
 
 
-def best_useful_move(game: Game, moves: Sequence[MoveReport], status: StatusEstimate, color: int) -> int:
-    """Return the best move that changes something; PASS if there is none.
+def best_useful_move(
+    game: Game, report: SearchReport, status: StatusEstimate, left_out: frozenset[int] = frozenset()
+) -> int:
+    """Return the best move that changes something, none of `left_out`; PASS if there is none.
 
-    Early in the game that is not a pass: in a lost position a pass looks as good as any move.
+    Early in the game that is not a pass: in a lost position a pass looks as good as any move, and a search of few
+    visits may try nothing else.  Then it is the move to which the network gives the largest probability.
     """
-    may_pass = is_late(game)
-    for move in moves:
+    color, may_pass = report.to_play, is_late(game)
+    for move in legal_moves(game, report):
         if not is_useless(game, move.point, status, color) and (may_pass or move.point != PASS):
             return move.point
-    return PASS
+    if may_pass or report.raw is None:
+        return PASS
+    policy = report.raw.policy
+    excluded = left_out | useless_points(game, status, color)
+    points = [point for point in game.legal_points(color) if point not in excluded]
+    return max(points, key=lambda point: float(policy[point]), default=PASS)
 
 
 def neutral_point(

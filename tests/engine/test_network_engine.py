@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator
 import pytest
 from busy_machine import bound, require_once
 from engine_positions import DEAD_STONE, FINISHED, set_up
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, Request
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.positions import Conditions, Positions, view_board
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
@@ -132,6 +134,34 @@ def test_no_pass_on_an_empty_board(engine: Engine) -> None:
     for komi in (-60.0, 60.0):
         engine.set_komi(komi)
         assert engine.genmove(BLACK, play=False).point != PASS
+
+
+class PassingEvaluator(UniformEvaluator):
+    """Gives the pass nearly all of the probability, then E5, then C3, as networks do in a hopeless handicap game."""
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        super().evaluate(positions, count, conditions, out, options)
+        board = view_board(positions, 0)
+        out.policy[:count] *= 1e-4
+        for vertex, probability in (("E5", 2e-3), ("C3", 1e-3), ("pass", 0.99)):
+            place = parse_vertex(vertex, width=7, height=7)
+            if place == PASS or board.color[place] == EMPTY:
+                out.policy[:count, place] = probability
+
+
+def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -> None:
+    engine = make(PassingEvaluator(), search__visits=4)
+    engine.fixed_handicap(4)
+    choice = engine.genmove(WHITE, play=False)
+    assert {move.point for move in choice.report.moves} == {PASS}
+    assert choice.point != PASS
+    engine.clear_board()
+    assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
+    avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
+    assert engine.genmove(BLACK, play=False, request=Request(restrictions=(avoided,))).point == point(engine, "C3")
+    engine.close()
 
 
 # --- scores ---
