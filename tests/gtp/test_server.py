@@ -12,11 +12,13 @@ from gtp_engine import __version__
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError
+from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
 from gtp_engine.gtp.server import GtpServer
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES
 
 
@@ -167,6 +169,16 @@ def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -
     assert "clear_cache" in log[0]
     assert server.handle_line("6 komi 0.5") == "=6 \n\n"
     assert server.handle_line("7 get_komi") == "=7 0.5\n\n"
+
+
+def test_a_wrong_coordinate_is_refused_before_the_status_of_stones_is_estimated() -> None:
+    class Unasked(FakeEngine):
+        game = Game(9)
+
+        def final_status(self, cancel: CancelToken) -> dict[int, str]:
+            raise AssertionError("an estimate takes seconds")
+
+    assert make_server(Unasked).handle_line("final_status K1").startswith("? invalid coordinate 'K1'")
 
 
 def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:

@@ -29,7 +29,8 @@ def final_score(server: "GtpServer", args: Args) -> str:
 def final_status(server: "GtpServer", args: Args) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine
-    return engine.final_status(server.cancel)[read_point(engine.game, args[0])]
+    point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
+    return engine.final_status(server.cancel)[point]
 
 
 @command(
