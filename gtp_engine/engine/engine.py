@@ -213,6 +213,7 @@ class Engine:
         play: bool = True,
         play_if_cancelled: bool = True,
         cleanup: bool = False,
+        ponder: bool = True,
         request: Request | None = None,
         cancel: CancelToken | None = None,
     ) -> Choice:
@@ -220,28 +221,34 @@ class Engine:
 
         Without `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
-        engine ponders after a move that it has played, until `cancel` or the next search.
+        engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
+        passes the move on first and then calls `ponder_after`.
         """
         start, cancel = time.perf_counter(), cancel or CancelToken()
         self._background.end()
         task = self._prepare(self.game, color, request or Request(), start)
         choice = self._chooser.choose(task, cancel, may_resign=play and not cleanup, cleanup=cleanup)
         if play and (play_if_cancelled or not cancel.is_cancelled):
-            self.play_choice(color, choice, time.perf_counter() - start, cancel)
+            self.play_choice(color, choice, time.perf_counter() - start)
+            if ponder:
+                self.ponder_after(choice, cancel)
         elif play:
             self._chooser.forget_lost_moves()  # the next search for this move is not another lost move
         return choice
 
-    def play_choice(self, color: int, choice: Choice, seconds: float, cancel: CancelToken | None = None) -> None:
+    def play_choice(self, color: int, choice: Choice, seconds: float) -> None:
         """Play a choice made by `genmove` for the position on the board, or resign, as `genmove` itself does.
 
-        `seconds` are taken off the clock; `cancel` ends the pondering.
+        `seconds` are taken off the clock.
         """
         self._resigned = color if choice.resign else EMPTY
         self._chooser.record(self.game, choice)
         if not choice.resign:
             self.game.play(Move(color, choice.point))
         self._clocks[color].spend(seconds)
+
+    def ponder_after(self, choice: Choice, cancel: CancelToken | None = None) -> None:
+        """Ponder if time.ponder is on and the game goes on after a choice that was played, until `cancel`."""
         if self.config.time.ponder and not self._level.is_on and not choice.resign and not self.game.is_over:
             self.ponder(cancel)
 

@@ -44,9 +44,10 @@ class GtpServer:
 
     `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.  `reply` and
     `cancel` are the reply and the cancel token of the running command (else the last one): handlers use `reply` to send
-    more than their text, and pass `cancel` to every engine method that searches.  `watching` is who watches stderr
-    while the engine searches: GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the log also
-    explains what a person should have typed instead of a line that failed.
+    more than their text, and pass `cancel` to every engine method that searches.  `after_reply` is what a handler has
+    left for when its reply has been sent: a search beside the thread that replies would delay it.  `watching` is who
+    watches stderr while the engine searches: GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the
+    log also explains what a person should have typed instead of a line that failed.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
@@ -66,6 +67,7 @@ class GtpServer:
         self.watching = ""
         self.reply = _ended_reply()
         self.cancel = CancelToken()
+        self.after_reply: Callable[[], None] | None = None
         self._engine_provider = engine_provider
         self._engine: Engine | None = None
         if config.gtp.ogs_chat:
@@ -134,9 +136,13 @@ class GtpServer:
 
     def _execute(self, command: Command, reply: Reply) -> None:
         """Run one command; an exception becomes a failure response, an unexpected one also a traceback in the log."""
-        self.reply = reply
+        self.reply, self.after_reply = reply, None
         try:
             text = self._run(command)
+            if text is not None:
+                reply.end(text)
+            if self.after_reply is not None:
+                self.after_reply()
         except TengenError as error:
             self._fail(str(error))
             if self.watching == TERMINAL and (words := advice(command, is_known=self.find(command.name) is not None)):
@@ -144,12 +150,9 @@ class GtpServer:
         except Exception as error:
             self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
             self._fail(f"internal error: {type(error).__name__}: {shown(str(error))}")
-        else:
-            if text is not None:
-                reply.end(text)
 
     def _fail(self, message: str) -> None:
-        if self.reply.is_open:  # too late for a `?` response
+        if self.reply.is_open or self.reply.is_ended:  # too late for a `?` response
             self.log(message)
         self.reply.end(message, ok=False)
 

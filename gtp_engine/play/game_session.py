@@ -287,6 +287,7 @@ class GameSession:
         if choice is None or not self.is_engine_turn:
             raise GameStateError("no search for a move has been cancelled")
         self.engine.play_choice(self.settings.engine, choice, 0.0)
+        self.engine.ponder_after(choice)
         self._after_choice(choice)
         return choice
 

@@ -21,6 +21,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
+from gtp_engine.search.cancellation import CancelToken
 
 WAIT = bound(20.0)
 """Seconds to wait for any output."""
@@ -191,6 +192,27 @@ def test_pondering_ends_with_the_next_line() -> None:
         after = evaluator.rows
         time.sleep(0.1)
         assert evaluator.rows == after
+
+
+@pytest.mark.parametrize("command", ["genmove b", "kata-genmove_analyze b 10", "cgos-genmove_analyze b"])
+def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
+    """A search beside the thread that replies would delay the reply, on a busy machine by tenths of a second."""
+    sent, pondered_after = [], []
+
+    class PonderingEngine(Engine):
+        def ponder(self, cancel: CancelToken | None = None) -> None:
+            pondered_after.append("".join(sent))
+
+    config = Config().with_values({"game.board_size": "7", "search.visits": "8", "time.ponder": "true"})
+    engine = PonderingEngine(config, evaluator=FakeEvaluator())
+    server = GtpServer(engine.config, lambda: engine, print)
+    server.answer_line(command, sent.append)
+    assert pondered_after == ["".join(sent)]
+    assert sent[-1].endswith("\n\n")
+    for other in ("name", "kata-search b", "play w A1", "genmove x"):
+        server.answer_line(other, sent.append)
+    assert len(pondered_after) == 1, "only after a move of ours that was played"
+    engine.close()
 
 
 def test_the_end_of_the_input_ends_an_analysis() -> None:

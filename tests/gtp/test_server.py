@@ -5,13 +5,15 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine import __version__
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine.engine import Choice, Engine
 from gtp_engine.errors import TengenError
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
@@ -19,6 +21,7 @@ from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.report import SearchReport
 from gtp_engine.streams import MAX_LINE_BYTES
 
 
@@ -169,6 +172,25 @@ def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -
     assert "clear_cache" in log[0]
     assert server.handle_line("6 komi 0.5") == "=6 \n\n"
     assert server.handle_line("7 get_komi") == "=7 0.5\n\n"
+
+
+def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> None:
+    class Unable(FakeEngine):
+        config = Config()
+        game = Game(9)
+
+        def genmove(self, color: int, **options: object) -> Choice:
+            report = SearchReport(color, 1, 1, 1.0, 0.0, (), 0, np.zeros(0))
+            return Choice(PASS, report)
+
+        def ponder_after(self, choice: Choice, cancel: CancelToken) -> None:
+            raise RuntimeError("can't start new thread")
+
+    log: list[str] = []
+    server = make_server(Unable, log=log)
+    assert server.handle_line("1 genmove b") == "=1 pass\n\n"
+    assert any("can't start new thread" in line for line in log)
+    assert server.handle_line("2 get_komi") == "=2 7.5\n\n"
 
 
 def test_a_wrong_coordinate_is_refused_before_the_status_of_stones_is_estimated() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import record_choice
+from gtp_engine.gtp.commands.common import ponder_when_sent, record_choice
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     request = _request(engine, options, lambda report: reply.line(writer.line(report)))
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
-    choice = engine.genmove(color, play=play, request=request, cancel=server.cancel)
+    choice = engine.genmove(color, play=play, ponder=False, request=request, cancel=server.cancel)
+    if play:
+        ponder_when_sent(server, choice)
     reply.line(writer.line(choice.report))
     return f"play {record_choice(server, choice)}"
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import record_choice
+from gtp_engine.gtp.commands.common import ponder_when_sent, record_choice
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def cgos_genmove_analyze(server: "GtpServer", args: Args) -> str:
     from gtp_engine.gtp.server_reports import cgos_analysis  # here: it needs numpy, which comes with the engine
 
     position = engine.game.copy()
-    choice = engine.genmove(color, cancel=server.cancel)
+    choice = engine.genmove(color, ponder=False, cancel=server.cancel)
+    ponder_when_sent(server, choice)
     server.reply.line(cgos_analysis(position, choice.report))
     return f"play {record_choice(server, choice)}"

@@ -1,6 +1,7 @@
 """Helpers of several command modules: parse and format vertices of the running game, and the engine's choices."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gtp_engine.errors import counted
@@ -40,6 +41,11 @@ def show_vertices(game: "Game", points: Iterable[int]) -> str:
 def show_move(game: "Game", choice: "Choice") -> str:
     """Return the move that the engine chose: a vertex, pass or resign."""
     return "resign" if choice.resign else game.vertex(choice.point)
+
+
+def ponder_when_sent(server: "GtpServer", choice: "Choice") -> None:
+    """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
+    server.after_reply = partial(server.engine.ponder_after, choice, server.cancel)
 
 
 def record_choice(server: "GtpServer", choice: "Choice") -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from gtp_engine.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.args import Args, parse_integer, parse_moves
-from gtp_engine.gtp.commands.common import read_vertex, record_choice
+from gtp_engine.gtp.commands.common import ponder_when_sent, read_vertex, record_choice
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
@@ -106,7 +106,9 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
     engine = server.engine
     position = engine.game.copy()
     request = _live_request(server, position) if server.watching else None
-    choice = engine.genmove(color, play=play, cleanup=cleanup, request=request, cancel=server.cancel)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, request=request, cancel=server.cancel)
+    if play:
+        ponder_when_sent(server, choice)
     if server.watching == GOGUI:
         server.log(GOGUI_CLEAR)
     if engine.config.gtp.ogs_chat:
