@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from gtp_engine.clock import Clock, TimeSettings
+from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.config.option import Value
@@ -319,7 +319,13 @@ class Engine:
     # --- time ---
 
     def set_time_settings(self, settings: TimeSettings) -> None:
-        """Set the time settings of both players and reset their clocks."""
+        """Set the time settings of both players and reset their clocks.
+
+        Kernels that are being loaded from the cache, which takes a second, are awaited now, as no clock is running.
+        """
+        is_loading = self._kernels is not None and not self._kernels.is_compiling
+        if is_loading and settings.kind is not TimeKind.NONE:
+            self.wait_for_kernels()
         self._clocks = self._new_clocks(settings)
 
     def set_time_left(self, color: int, seconds: float, stones: int) -> None:

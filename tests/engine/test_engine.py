@@ -11,6 +11,7 @@ from superko_games import game_with_superko
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, Request
+from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.errors import (
     BoardNotEmptyError,
     CannotUndoError,
@@ -23,6 +24,8 @@ from gtp_engine.errors import (
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
+from gtp_engine.kernel_cache import ROLLOUTS
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Restriction
 
 FINISHED = """
@@ -399,6 +402,30 @@ def test_a_clock_without_time_left_is_kept_by_the_engine_itself() -> None:
         engine.genmove(BLACK)
         engine.genmove(WHITE)
     assert time.perf_counter() - start < bound(15.0)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_compiling", "waits"),
+    [
+        (TimeSettings.byoyomi(0.0, 1.0, 1), False, 1),
+        (TimeSettings.none(), False, 0),
+        (TimeSettings.absolute(60.0), True, 0),
+    ],
+    ids=["clock", "no clock", "first start"],
+)
+def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compiling: bool, waits: int) -> None:
+    waited = []
+
+    class Loading(KernelLoader):
+        def wait(self, cancel: CancelToken) -> None:
+            waited.append(cancel)
+
+    engine, loader = make(), Loading(ROLLOUTS, print)
+    loader.is_compiling = is_compiling
+    engine.share_kernels(loader)
+    engine.set_time_settings(settings)
+    assert len(waited) == waits
     engine.close()
 
 
