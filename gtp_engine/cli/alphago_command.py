@@ -36,8 +36,8 @@ gtp-engine alphago chain runs/alphago --mini
 gtp-engine --model runs/alphago/network --rollout-share 0.5
 
 `chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
-stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch, which
-pip install "gtp-engine[train]" brings.
+stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch:
+pip install "gtp-engine[train]".
 """
 
 
@@ -48,7 +48,7 @@ def alphago_command() -> None:  # noqa: D103
 
 def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options about the exported file."""
-    name = click.option("--name", default="", help="Name of the network in its file. [default: made of its size]")
+    name = click.option("--name", default="", help="Name of the network in its file. [default: from its size]")
     terms = click.option("--license", "terms", default="", help="Licence of the weights, recorded in the file.")
     return name(terms(function))
 
@@ -57,7 +57,13 @@ def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("net", type=FILE)
 @click.argument("folder", type=FOLDER)
 @settings_options(RecordSettings)
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Least seed; used ones are skipped.")
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    help="First seed to use; seeds of games in FOLDER are skipped.",
+)
 @click.option("--threads", default=0, type=click.IntRange(0), help="Threads of the network. [default: all cores]")
 @click.option("--provider", default="auto", show_default=True, help="As in `gtp-engine --provider`.")
 @click.option("--precision", default="auto", show_default=True, help="As in `gtp-engine --precision`.")
@@ -66,7 +72,7 @@ def records_command(
 ) -> None:
     """Have a network play against itself and write the games as SGF files to FOLDER.
 
-    NET is an ONNX file: one of KataGo's networks, or a policy network of this chain. Its moves are drawn from its
+    NET is an ONNX file: one of KataGo's networks, or a policy network trained here. Its moves are drawn from its
     policy. Games are played to the end and scored.
     """
     settings = settings_of(RecordSettings, flags)
@@ -160,7 +166,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
     type=click.IntRange(0),
     help="Rollouts of each position in the comparison at the end; 0: no comparison.",
 )
-@click.option("--linear", type=FILE, help="A file of `rollout-policy`, for the comparison.")
+@click.option("--linear", type=FILE, help="Compare with this rollout policy, a file that `rollout-policy` wrote.")
 def value_command(
     supervised: Path,
     reinforced: Path,
@@ -197,7 +203,7 @@ def value_command(
 @click.option("--teacher", type=FILE, help="Network that plays the records. [default: the one that ships]")
 @click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
 def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) -> None:
-    """Train all networks of the chain and compare them in a round robin.
+    """Train all networks of AlphaGo's pipeline and compare them in a round robin.
 
     FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
     interruption the same command resumes.

@@ -25,7 +25,7 @@ Needs aiohttp: pip install "gtp-engine[web]".
 @click.option(
     "--certificate",
     metavar="FILE",
-    help="Trust this certificate, a PEM file, for wss: one that the server's owner has made.",
+    help="For wss, trust this certificate of the server, a PEM file, though no authority has signed it.",
 )
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:
     """Pass lines to the server and replies back."""

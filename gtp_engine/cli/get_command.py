@@ -10,16 +10,16 @@ from gtp_engine.cli.parameters import INTERRUPTED, int8_option
 _GET_HELP = """Get a strong network, and play with it from then on.
 
 \b
-gtp-engine models get             # what can be had
+gtp-engine models get             # list the networks on offer
 gtp-engine models get best
 gtp-engine models get katrain-1.20.0-py3-none-any.whl
 
-The networks are KataGo's. They lie in releases of KaTrain, a program for studying Go, which pip downloads from the
-package index that it uses here; the file's hash must be the one known. Without a connection, a network is taken from an
-installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
+The networks are KataGo's. They are part of releases of KaTrain, a program for studying Go. pip downloads these from the
+package index that it uses here, and their hash is checked. Without a connection, a network is taken from an installed
+KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
-The licence is shown. Where this processor is faster in 8 bits, an 8-bit copy is made too, in a minute or a few.
-`gtp-engine models default builtin` goes back to the network that ships.
+The licence is shown. If this processor is faster in 8 bits, an 8-bit copy is made too, which takes one to five minutes.
+`gtp-engine models default builtin` returns to the network that ships.
 """
 
 

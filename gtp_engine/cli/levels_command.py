@@ -14,13 +14,13 @@ gtp-engine calibrate-levels --model NET.onnx --games-file NET.games.jsonl
 
 Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
 of games as it ends: run the same command again to continue an interrupted measurement (with --keep instead of --refit).
-That of 19x19 takes far longer than that of 9x9; the weak levels come first.
+Measuring 19x19 takes far longer than 9x9; the weak levels come first.
 """
 
 
 @click.command("calibrate-levels", help=_HELP)
 @click.option("--model", metavar="PATH", help="The network. [default: the one to play with]")
-@click.option("--sizes", default="9,13,19", show_default=True, metavar="LIST", help="Sides of the boards.")
+@click.option("--sizes", default="9,13,19", show_default=True, metavar="LIST", help="Sizes of the boards.")
 @click.option(
     "--games-file",
     required=True,
@@ -32,7 +32,7 @@ That of 19x19 takes far longer than that of 9x9; the weak levels come first.
     default=12,
     show_default=True,
     type=click.IntRange(2, 1000),
-    help="Games of each pair of skills to begin with.",
+    help="Games of each pair of skills on the coarse scale, which come first.",
 )
 @click.option(
     "--games",
@@ -46,7 +46,7 @@ That of 19x19 takes far longer than that of 9x9; the weak levels come first.
     default=40,
     show_default=True,
     type=click.IntRange(0, 10_000),
-    help="Games with three stones between ranks three apart, for each of three pairs; from 17x17 on.",
+    help="Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
 )
 @click.option(
     "--spacing",
@@ -58,17 +58,19 @@ That of 19x19 takes far longer than that of 9x9; the weak levels come first.
     default=0.0,
     show_default=True,
     type=click.FloatRange(0, 2000),
-    help="Elo points by which 9d stays below the strongest skill, so that an opponent of known rank plays as it does.",
+    help="Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as "
+    "strong as that rank here.",
 )
 @click.option(
     "--refit",
     is_flag=True,
-    help="Fit the curve to all games so far, those that checked an earlier curve too, and check the new one.",
+    help="Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve.",
 )
 @click.option(
     "--keep",
     is_flag=True,
-    help="Keep the ranks of NET.levels.json, and only check them: to go on after --refit, or to play more games.",
+    help="Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more "
+    "games.",
 )
 @click.option("--batch", default=16, show_default=True, type=click.IntRange(1, 256), help="Games played side by side.")
 @click.option(

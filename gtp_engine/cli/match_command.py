@@ -87,7 +87,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--forfeit-on-time/--no-forfeit-on-time",
     default=True,
     show_default=True,
-    help="Lose the game on time; otherwise overstepped moves are only counted.",
+    help="A move over time loses the game; otherwise such moves are only counted.",
 )
 @click.option(
     "--time-left",
@@ -121,8 +121,8 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     type=click.Choice(["players", "estimate", "board"]),
     default="players",
     show_default=True,
-    help="Who scores: the engines where they agree who won, otherwise our engine; always our engine, which finds dead"
-    " stones; or the bare board.",
+    help="What scores games: players, the engines if they name the same winner, otherwise Tengen; estimate, always "
+    "Tengen, which finds dead stones; board, the stones as they stand on the board.",
 )
 @click.option(
     "--reply-timeout",

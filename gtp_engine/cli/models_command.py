@@ -20,8 +20,8 @@ _GROUP_HELP = """Get, import, quantize and inspect networks.
 \b
 gtp-engine models get best
 
-gets the best published network for a processor, with which `gtp-engine` plays from then on; `get` alone lists all that
-can be had. Others are at https://katagotraining.org; `import` converts them to ONNX files, with which the engine plays:
+gets the best published network for a processor. From then on `gtp-engine` plays with it. `get` alone lists all networks
+on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files for the engine:
 
 \b
 gtp-engine models import NET.bin.gz
@@ -91,7 +91,7 @@ for _command in (get_command, default_command, quantize_command):
 @models_command.command("info")
 @click.argument("given", metavar="NET")
 def info_command(given: str) -> None:
-    """Describe a network: an ONNX file, one of KataGo's, a folder of ONNX files with a purpose each, or a name.
+    """Describe a network: an ONNX file, a file of KataGo's, a folder with an ONNX file per purpose, or a name.
 
     The names are those that `models list` shows.
     """
@@ -123,8 +123,8 @@ def info_command(given: str) -> None:
 def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 
-    Without FOLDER: in the current folder, in its folder `models`, those that `get` got and those that came with the
-    engine; an 8-bit copy is listed with its original, a folder of networks for one purpose each as one.
+    Without FOLDER, list those in the current folder and in its folder `models`, those that `get` has got and those that
+    ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
     from gtp_engine.errors import ModelError, problem, shown_path
     from gtp_engine.nn.metadata import info_of, read_properties

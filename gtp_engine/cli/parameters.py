@@ -20,7 +20,7 @@ int8_option: Final = click.option(
     "--int8/--no-int8",
     default=True,
     show_default=True,
-    help="Make an 8-bit copy too where this processor is faster with one; it takes a minute or a few.",
+    help="Also make an 8-bit copy if this processor is faster with one; that takes one to five minutes.",
 )
 
 

@@ -27,7 +27,12 @@ class PlayCommand(ConfigCommand):
     help="Your color. [default: black; in a game that is loaded, the one the record gives you]",
 )
 @click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
-@click.option("--handicap", default=0, metavar="STONES", help="Stones for Black, with komi 0.5; 1: Black begins.")
+@click.option(
+    "--handicap",
+    default=0,
+    metavar="STONES",
+    help="Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.",
+)
 @click.option("--free-handicap", is_flag=True, help="Black chooses where the handicap stones stand.")
 @click.option(
     "--time",
@@ -41,7 +46,7 @@ class PlayCommand(ConfigCommand):
     "--load",
     "record",
     metavar="FILE",
-    help="Continue a game from an SGF file; --rules and --komi are for one that names none.",
+    help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )
 @config_options()
 def play_command(
@@ -56,8 +61,8 @@ def play_command(
 ) -> None:
     """Play against the engine in this terminal.
 
-    Type moves as coordinates, or move with the arrow keys and press Enter. While you play, help lists what else there
-    is: undo, hint, score, pass, resign, save and more.
+    Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
+    other commands: undo, hint, score, pass, resign, save and more.
     """
     from gtp_engine.go.coords import parse_color
     from gtp_engine.play import GameSettings

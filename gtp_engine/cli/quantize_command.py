@@ -20,9 +20,9 @@ From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx besid
 unless the comparison at the end shows that it is too inaccurate or hardly faster; --precision overrides. `models
 import` and `models get` make that copy by themselves on such a processor.
 
-Games of the network that ships supply positions for calibration and others for validation. If the loss of accuracy
-calls for it, it is measured layer by layer, and the layers that lose most stay in floating point. That takes one to
-five minutes. The table at the end shows how far bfloat16 and int8 are from float32 and how fast each of them is here.
+Games of the network that ships supply positions for calibration and others for validation. If the network loses too
+much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this takes
+one to five minutes. The table at the end shows how far bfloat16 and int8 are from float32, and how fast they are here.
 """
 
 
@@ -52,7 +52,9 @@ five minutes. The table at the end shows how far bfloat16 and int8 are from floa
     metavar="NAME",
     help="What runs the network for these measurements, as in `gtp-engine --provider`.",
 )
-@click.option("--threads", default=0, type=click.IntRange(min=0), help="Its threads. [default: one for each core]")
+@click.option(
+    "--threads", default=0, type=click.IntRange(min=0), help="Threads of the network. [default: one for each core]"
+)
 @click.option("-v", "--verbose", is_flag=True, help="Measure and print the loss of accuracy of each layer.")
 def quantize_command(  # noqa: D103
     source: Path,

@@ -29,7 +29,7 @@ For GAME.sgf it writes GAME.review.html, a page to step through the game with gr
 GAME.review.sgf, the record with comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and
 GAME.review.json for programs. FILES are records, folders of records, or - for stdin.
 
-Ctrl-C keeps what is done; the same command goes on from there. Files that cannot be read are listed at the end, and
+Ctrl-C keeps what is done; the same command continues from there. Files that cannot be read are listed at the end, and
 the exit code is then 1.
 """
 
@@ -70,7 +70,10 @@ def _duration(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.option("--total", callback=_duration, metavar="TIME", help="Time for a whole game, such as 5min.")
 @game_option
 @click.option(
-    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes. [default: as many as suit]"
+    "--workers",
+    type=click.IntRange(1, MOST_WORKERS),
+    metavar="N",
+    help="Processes that search. [default: as many as suit this machine]",
 )
 @click.option("--ray", metavar="ADDRESS", help="Ray cluster to run the workers on; auto: the running one.")
 @click.option("--variations", is_flag=True, help="Review the variations of the records too.")
@@ -162,7 +165,7 @@ def _review(reviewer: "FileReviewer", sources: "Sequence[Source]", *, at_once: i
                     bar.log(f"{outcome.source.target}.review.html")
             bar.update(len(sources), "done")
     except KeyboardInterrupt:
-        click.echo("Interrupted. The same command goes on from here.", err=True)
+        click.echo("Interrupted. The same command continues from here.", err=True)
         sys.exit(INTERRUPTED)
     return [outcomes[source.name] for source in sources]
 

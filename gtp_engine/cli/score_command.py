@@ -23,7 +23,13 @@ class ScoreCommand(RecordCommand):
 @game_option
 @click.option("--move", type=click.IntRange(1), metavar="N", help="Score the position before move N.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Also write the record with marks in that position.")
+@click.option(
+    "--sgf",
+    "target",
+    type=FILE,
+    metavar="FILE",
+    help="Also write the record with territory and dead stones marked in that position.",
+)
 @config_options()
 def score_command(
     record: Path,
@@ -36,7 +42,7 @@ def score_command(
 ) -> None:
     """Score a finished or nearly finished game.
 
-    FILE is a record, or - for stdin. Prints the result under the record's rules, with the dead stones it rests on.
+    FILE is a record, or - for stdin. Prints the result under the record's rules, and the stones that count as dead.
     """
     config = build_config(config_file, flags)
     from gtp_engine.engine import Engine

@@ -13,8 +13,8 @@ from gtp_engine.files import expanded
 _NAMES: Final = ("sabaki", "gogui", "katrain", "lizzie", "ogs", "kgs", "cgos")
 _NETWORKS: Final = ("network.model", "network.human_model")
 _LOG: Final = "gtp.log"
-"""Options whose value is a file, that of a network perhaps a name: programs start the engine in other folders, so a
-path is given in full."""
+"""Options whose value is a file (or a network's name).  Programs start the engine in other folders, so the path is
+given in full."""
 
 
 class SetupCommand(ConfigCommand):
@@ -45,9 +45,9 @@ def setup_command(
 ) -> None:
     """Set up PROGRAM to use this engine: sabaki, gogui, katrain, lizzie, ogs, kgs or cgos.
 
-    Adds the engine to the program's settings, keeping everything else and a backup; for the servers OGS, KGS and CGOS
-    writes the configuration of the client that runs a bot. The engine's options after it (--model, --level and others)
-    become those of the command.
+    Adds the engine to the program's settings, and keeps everything else and a backup; for the servers OGS, KGS and CGOS
+    it writes the configuration of the client that runs a bot. Options of the engine (--model, --level and others)
+    become part of the engine's command.
     """
     from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Place, apply, difference, engine_program
 

@@ -53,7 +53,9 @@ gtp-engine benchmark --model b15c192.onnx \\
 )
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
 @click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")
-@click.option("--precision", default="auto", show_default=True, help="Its number format, as for `gtp-engine gtp`.")
+@click.option(
+    "--precision", default="auto", show_default=True, help="Number format of the network, as for `gtp-engine gtp`."
+)
 @_AS_JSON
 def benchmark_command(
     seconds: float,
@@ -84,7 +86,7 @@ def benchmark_command(
 @click.option(
     "--clean",
     is_flag=True,
-    help="Remove the compiled code from the disk instead, before uninstalling the engine or to compile it anew.",
+    help="Remove the compiled code from the disk instead, before uninstalling the engine or to have it compiled again.",
 )
 @_AS_JSON
 def doctor_command(clean: bool, as_json: bool) -> None:
@@ -109,9 +111,9 @@ def doctor_command(clean: bool, as_json: bool) -> None:
 def warmup_command(config_file: str | None, **flags: object) -> None:
     """Compile the engine now instead of at its first start.
 
-    For scripts that install a bot, so that its first game is played at full strength from the first move: the first
-    start otherwise compiles for up to a minute, and chooses moves by small searches meanwhile. The flags are those of
-    the later start: other networks than KataGo's, or a search without one, need other code.
+    Run this once before a bot's first game. Otherwise the first start compiles for up to a minute, and meanwhile small
+    searches choose the moves, which are weaker. Give the flags of the later start: networks other than KataGo's, or a
+    search without a network, need other code.
     """
     from gtp_engine.engine import Engine
 

@@ -33,11 +33,11 @@ size = 9
 time-per-move = 1
 random-plies = 4
 
-A condition takes the options of `gtp-engine match` as keys; a relative path of openings begins at FILE's folder. With
-a handicap the engine listed later is Black.
+A condition takes the options of `gtp-engine match` as keys; a relative path of openings is relative to FILE's folder.
+With a handicap the engine listed later is Black.
 
-Run the same command again to continue an interrupted tournament, or one whose games were raised. The folder gets
-tables as index.html and results.json, and each match as `gtp-engine match` stores it.
+Run the same command again to continue an interrupted tournament, or to play more games after raising `games`. The
+folder gets tables as index.html and results.json, and each match as `gtp-engine match` stores it.
 """
 
 

@@ -45,12 +45,12 @@ def train_command() -> None:  # noqa: D103
 @click.option("--name", default="", help="Name of the network. [default: its size, such as b6c96, or that of --init]")
 @click.option("--init", type=FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
-@click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device: for a GPU.")
+@click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device, for a GPU.")
 @click.option("--tensorboard", is_flag=True, help="Write a log for TensorBoard too, to OUT/tensorboard.")
 @settings_options(DistillationLearning)
 @settings_options(Shape)
 def run_command(boards: str | None, **flags: Any) -> None:
-    """Begin a run."""
+    """Begin a training run."""
     check_torch()
     from gtp_engine.training.distillation.game_variety import parse_sizes
 
@@ -140,7 +140,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
 @click.option(
     "--teacher",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Network that plays and labels. [default: the one that the engine ships]",
+    help="Network that plays and labels. [default: the one that ships]",
 )
 def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     """Train a small network (b6c96) on the games of a teacher.
@@ -165,14 +165,16 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
 @train_command.command("plan", cls=ConfigCommand)
 @click.argument("folder", type=FOLDER)
 @click.option("--teacher", required=True, type=FILE, help="Network that labels: KataGo's .bin.gz, or one trained here.")
-@click.option("--player", type=FILE, help="Network that plays --player-share of the games, best the student so far.")
-@click.option("--init", type=FILE, help="Network whose weights the planned one of its size begins with.")
+@click.option(
+    "--player", type=FILE, help="Network that plays --player-share of the games, preferably the student so far."
+)
+@click.option("--init", type=FILE, help="Network whose weights the planned network of the same size begins with.")
 @click.option("--gpu", is_flag=True, help="Refuse to run without a CUDA device.")
 @settings_options(PlanSettings)
 def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | None, gpu: bool, **flags: Any) -> None:
     """Generate and train for a fixed time on one machine, in parts.
 
-    Everything goes into FOLDER, best one in memory such as /dev/shm/plan. The same command runs the next part, until
+    Everything goes into FOLDER; one in memory is best, such as /dev/shm/plan. The same command runs the next part until
     the --minutes are over; each part ends within --part minutes and leaves a network, tables and a report in
     FOLDER/results, at most 8 files of 16 MiB. How long to generate and to train follows from measured speeds.
     Ctrl-C ends a part early, with the same files.

@@ -81,8 +81,8 @@ class HumanConfig(Section, name="human"):
     )
     human_c_puct_permanent: float = option(
         0.0,
-        "What is added to human_c_puct, times the square root of the visits, so that moves that people play stay "
-        "explored however bad they are (humanSLCpuctPermanent).",
+        "Added to human_c_puct, times the square root of the visits, so that moves that people play stay explored "
+        "even if they are bad (humanSLCpuctPermanent).",
         low=0,
         high=1000,
     )

@@ -122,8 +122,8 @@ class PuctConfig(Section, name="puct"):
     )
     noise_pruning_scale: float = option(
         0.15,
-        "How much worse than likelier moves, in utility, a move must be for most of the visits beyond its prior's "
-        "share to be left out of the average; 0: none are left out (noisePruneUtilityScale).",
+        "Deficit in utility against likelier moves at which the average leaves out most of a move's visits beyond its "
+        "prior's share; 0: none are left out (noisePruneUtilityScale).",
         low=0,
         high=10,
     )
@@ -133,8 +133,8 @@ class PuctConfig(Section, name="puct"):
     )
     graph_search_bound: int = option(
         11,
-        "Moves within which an earlier position must not be able to recur for a position to be shared by lines with "
-        "different histories (graphSearchRepBound).",
+        "Lines with different histories share a position only if no earlier position can recur within this many moves "
+        "(graphSearchRepBound).",
         unit="moves",
         low=3,
         high=50,
@@ -148,7 +148,7 @@ class PuctConfig(Section, name="puct"):
     )
     subtree_bias_exponent: float = option(
         0.85,
-        "Power of the visits below a position with which its error counts in that correction "
+        "The error of a position counts in that correction by the visits below it, to this power "
         "(subtreeValueBiasWeightExponent).",
         low=0,
         high=1,
@@ -166,7 +166,9 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=1,
     )
-    uncertainty_exponent: float = option(1.0, "Power of the error in that weight (uncertaintyExponent).", low=0, high=2)
+    uncertainty_exponent: float = option(
+        1.0, "That weight falls with the error to this power (uncertaintyExponent).", low=0, high=2
+    )
     uncertainty_max_weight: float = option(
         8.0, "Most visits that one evaluation counts as (uncertaintyMaxWeight).", unit="visits", low=1, high=100
     )
@@ -219,9 +221,9 @@ class PuctConfig(Section, name="puct"):
     # KataGo's default too; its config file promises greatly improved strength in handicap games.
     dynamic_advantage: float = option(
         0.045,
-        "With handicap or an unusual komi, play as if the side that starts behind had an advantage of up to this for "
-        "each point, at most 2.75, less as its winrate rises; not in analyses, not where playout_doubling_advantage is "
-        "set, and only with networks trained for it, as KataGo's are; 0: never "
+        "With handicap or an unusual komi, play as if the side that starts behind had such an advantage: up to this "
+        "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not where "
+        "playout_doubling_advantage is set, and only with networks trained for it, as KataGo's are; 0: never "
         "(dynamicPlayoutDoublingAdvantageCapPerOppLead).",
         unit="doublings per point",
         low=0,
@@ -239,7 +241,11 @@ class PuctConfig(Section, name="puct"):
     lcb: bool = option(True, "Prefer the move with the best lower confidence bound of utility (useLcbForSelection).")
     lcb_stdevs: float = option(5.0, "Standard deviations from the mean to that bound (lcbStdevs).", low=1, high=12)
     lcb_min_share: float = option(
-        0.15, "Visits such a move needs, as a share of the most visited move's (minVisitPropForLCB).", low=0, high=1
+        0.15,
+        "Visits that a move needs to be preferred in this way, as a share of the most visited move's "
+        "(minVisitPropForLCB).",
+        low=0,
+        high=1,
     )
     ending_bonus: float = option(
         0.5,
@@ -273,7 +279,7 @@ class PuctConfig(Section, name="puct"):
     )
     choice_prune: float = option(
         1.0,
-        "Never play a move with fewer visits than this, nor than a 64th of the best one's, whichever is less "
+        "Never play a move with fewer visits than this or than a 64th of the best move's, whichever is less "
         "(chosenMovePrune).",
         unit="visits",
         low=0,
@@ -281,7 +287,8 @@ class PuctConfig(Section, name="puct"):
     )
     choice_subtract: float = option(
         0.0,
-        "Subtract this from the visits of each move before a temperature applies, at most a 64th of the best one's "
+        "Subtract this from the visits of each move before a temperature applies, but at most a 64th of the best "
+        "move's visits "
         "(chosenMoveSubtract).",
         unit="visits",
         low=0,
@@ -298,7 +305,7 @@ class PuctConfig(Section, name="puct"):
     )
     temperature_halflife: float = option(
         19.0,
-        "Moves on 19x19 that halve the difference to the early temperatures; fewer on smaller boards "
+        "Moves on 19x19 after which the difference to the early temperatures has halved; fewer on smaller boards "
         "(chosenMoveTemperatureHalflife).",
         unit="moves",
         low=0.1,
@@ -326,5 +333,5 @@ class PuctConfig(Section, name="puct"):
     )
     rollout_limit: int = option(0, "Longest rollout; 0: to the end of the game.", unit="moves", low=0, high=10**6)
     playout_depth: int = option(
-        0, "Most moves from the root to a leaf; 0: no limit but 500.", unit="moves", low=0, high=500
+        0, "Most moves from the root to a leaf; 0: the general limit of 500.", unit="moves", low=0, high=500
     )

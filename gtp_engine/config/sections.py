@@ -47,7 +47,7 @@ class SearchConfig(Section, name="search"):
     )
     visits: int = option(
         0,
-        "Stop a search at this many visits, including those of the reused tree; 0: no limit but time.",
+        "Stop a search at this many visits, including those of the reused tree; 0: only time limits it.",
         unit="visits",
         low=0,
         high=10**12,
@@ -117,10 +117,10 @@ class SearchConfig(Section, name="search"):
     )
     rollout_policy: str = option(
         "auto",
-        "How rollouts choose moves: tactical answers ataris and plays 3x3 patterns, uniform plays at random, linear "
-        "uses the weights in rollout-policy.npz beside the networks, network the rollout network (rollout_share mixes "
-        "its results into a search with networks); auto is linear or else network in a search with networks that "
-        "have them, otherwise tactical.",
+        "How rollouts choose moves: tactical answers ataris and plays 3x3 patterns; uniform plays at random; linear "
+        "uses the weights in rollout-policy.npz beside the networks; network uses the rollout network (rollout_share "
+        "mixes its results into a search with networks); auto is linear, or else network, in a search with networks "
+        "that have them, and otherwise tactical.",
         choices=("auto", "linear", "network", "tactical", "uniform"),
     )
 
@@ -141,7 +141,7 @@ class TimeConfig(Section, name="time"):
     lag: float = option(
         0.5,
         "Time reserved on every move for delays the engine cannot measure: the network, the controller, a busy "
-        "machine.  When less than twice this is left, half of the rest is reserved.",
+        "machine.  When less than twice this is left, half of what is left is reserved.",
         unit="seconds",
         low=0,
         high=60,
@@ -156,7 +156,7 @@ class TimeConfig(Section, name="time"):
     )
     # This and max_share are chosen, not measured; time spent on one move is missing from the budgets of later moves.
     hard_move_factor: float = option(
-        2.5, "Longest time for a move that is hard to choose, in times of the planned one.", low=1, high=10
+        2.5, "Longest time for a move that is hard to choose, as a multiple of the planned time.", low=1, high=10
     )
     max_share: float = option(
         0.15,
@@ -176,8 +176,7 @@ class TimeConfig(Section, name="time"):
     )
     settled_winrate: float = option(
         0.98,
-        "In the second half of a game, play at once when the winrate is at least this; not where search.visits "
-        "sets a number of visits.",
+        "In the second half of a game, play at once when the winrate is at least this; not if search.visits is given.",
         low=0.5,
         high=1,
     )
@@ -236,7 +235,7 @@ class GtpConfig(Section, name="gtp"):
         "expected continuation.  OGS shows it to the opponent when the game is over.",
     )
     files: bool = option(
-        True, "Load and write game records by the names of files.  Always off for engines that play over a network."
+        True, "Let GTP commands load and write files of game records.  Always off for engines that play over a network."
     )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
     # Sabaki, Lizzie and LizzieYzy assume the side to move.
@@ -264,7 +263,7 @@ class AnalysisConfig(Section, name="analysis"):
     )
     wide_root_noise: float = option(
         0.04,
-        "Make an analysis, GTP's too, search more moves less deeply; 0: as for a move to play, 1: even bad moves.",
+        "Make analyses, those of GTP too, search more moves less deeply; 0: as for a move to play, 1: even bad moves.",
         low=0,
         high=5,
     )

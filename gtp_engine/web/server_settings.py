@@ -25,13 +25,14 @@ class ServerSettings(Section, name="serve"):
 
     host: str = option(
         "127.0.0.1",
-        "Address to listen on. Other machines reach 0.0.0.0 (or one address of this machine), and then need a token.",
+        "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect; they need a "
+        "token.",
         unit="address",
     )
     port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", low=0, high=65535)
     token: str | None = option(
         None,
-        f"Let in only those who give this token, of {LEAST_TOKEN} characters or more. Not set: one is made up and "
+        f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Not set: one is made up and "
         "printed where other machines can connect, and none is needed from this machine.",
         unit="text",
     )

@@ -28,7 +28,11 @@ def lz_analyze(server: "GtpServer", args: Args) -> None:
     _start_analysis(server, args, is_kata=False)
 
 
-@command("kata-analyze", _ANALYZE, "The same in KataGo's format, with more options: ownership, rootInfo ...")
+@command(
+    "kata-analyze",
+    _ANALYZE,
+    "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
+)
 def kata_analyze(server: "GtpServer", args: Args) -> None:
     """Begin an analysis; see `analysis_options` for the arguments."""
     _start_analysis(server, args, is_kata=True)

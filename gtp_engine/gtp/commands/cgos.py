@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @command(
     "cgos-genmove_analyze",
     "COLOR",
-    "Play a move like genmove; a line of JSON about the search comes first, then `play VERTEX`.",
+    "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
     syntax="invalid color",
 )
 def cgos_genmove_analyze(server: "GtpServer", args: Args) -> str:

@@ -59,7 +59,12 @@ def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
 
 
-@command("tengen-param", "[NAME VALUE]", "The settings of GoGui's dialog, a line each; or change one.", exact=True)
+@command(
+    "tengen-param",
+    "[NAME VALUE]",
+    "Print the settings of GoGui's dialog, one per line, or change one of them.",
+    exact=True,
+)
 def tengen_param(server: "GtpServer", args: Args) -> str:
     """Return lines `[TYPE] NAME VALUE`, or set one of these parameters."""
     engine = server.engine

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 STATUSES: Final = ("alive", "seki", "dead")
 
 
-@command("final_score", "", "The score: B+3.5, W+0.5 or 0; dead stones are estimated.")
+@command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")
 def final_score(server: "GtpServer", args: Args) -> str:
     """Return the score of the position under the game's rules."""
     return str(server.engine.score(server.cancel))

@@ -52,7 +52,7 @@ def time_left(server: "GtpServer", args: Args) -> str:
 @command(
     "kgs-time_settings",
     "KIND [SECONDS...]",
-    "Set the time as KGS does: none, absolute, byoyomi or canadian.",
+    "Set the time as on KGS: none, absolute, byoyomi or canadian.",
 )
 def kgs_time_settings(server: "GtpServer", args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
@@ -61,7 +61,11 @@ def kgs_time_settings(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command("kata-time_settings", "KIND [SECONDS...]", "Set the time as KataGo does, also fischer and fischer-capped.")
+@command(
+    "kata-time_settings",
+    "KIND [SECONDS...]",
+    "Set the time as in KataGo: as kgs-time_settings does, and fischer or fischer-capped.",
+)
 def kata_time_settings(server: "GtpServer", args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
     settings = TimeSettings.parse(args.words, KATA_KINDS)

@@ -30,11 +30,11 @@ _LEAST_RATE: Final = 1e-9
 class RecordSettings(Section, name="records"):
     """Games of a network against itself, as SGF files."""
 
-    games: int = option(1000, "Games that FOLDER holds in the end.", low=1)
+    games: int = option(1000, "Stop when FOLDER holds this many games.", low=1)
     size: int = option(9, "Lines of the board.", low=2, high=25)
     komi: float = option(KOMI, "Points for White.")
     rules: str = option("chinese", "Rule set; one that scores by area, for real results.", choices=tuple(PRESETS))
-    temperature: float = option(1.0, "Of the policy after the opening.", low=0.1, high=10)
+    temperature: float = option(1.0, "Temperature of the policy after the opening.", low=0.1, high=10)
     parallel_games: int = option(64, "Games played at once.", low=1)
     stop_decided: bool = option(False, "End games once NET is sure of the winner; the loser resigns.")
 
@@ -84,7 +84,9 @@ class RolloutSettings(Section, name="rollout"):
     learning_rate: float = option(0.15, "Highest learning rate.", low=_LEAST_RATE)
     final_rate: float = option(0.1, "Share of the learning rate that is left at the end.", low=0, high=1)
     prior: float = option(1.0, "Weight of the normal prior, in observations of each squared weight.", low=0)
-    least_count: int = option(10, "Occurrences in the games from which a diamond gets weights of its own.", low=1)
+    least_count: int = option(
+        10, "A diamond pattern gets weights of its own if it occurs this often in the games.", low=1
+    )
     test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, low=0, high=1)
     seed: int = option(1, "Seed of the order of games.", low=0)
 
@@ -93,7 +95,7 @@ class RolloutSettings(Section, name="rollout"):
 class RolloutReport(Section, name="report"):
     """The comparison of rollout policies at the end of their training."""
 
-    positions: int = option(1000, "Test positions of the table at the end; 0: no table.", low=0)
+    positions: int = option(1000, "Test positions for the table at the end; 0: no table.", low=0)
     rollouts: int = option(32, "Rollouts of each position.", low=1)
     speed_seconds: float = option(1.0, "Seconds in which the speed of each policy is measured.", low=0.001)
 
@@ -123,9 +125,9 @@ class ReinforceSettings(Section, name="reinforce"):
 class ValueSettings(Section, name="value"):
     """The value network and its games."""
 
-    games: int = option(10_000, "Games to play, of which one position each is learned.", low=2)
+    games: int = option(10_000, "Games to play; training uses one position of each.", low=2)
     layers: int = option(0, "Convolutions, the 1×1 at the end included; 0: as many as the policy's.", low=0)
     hidden: int = option(256, "Units of the dense layer.", low=1)
-    owners_weight: float = option(1.0, "Weight of the points' owners in the loss; the paper's 0.", low=0)
+    owners_weight: float = option(1.0, "Weight of ownership in the loss; the paper has none (0).", low=0)
     from_scratch: bool = option(False, "Start with random filters instead of the supervised policy's.")
     test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, low=0, high=1)

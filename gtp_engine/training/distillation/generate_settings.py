@@ -30,7 +30,7 @@ class GenerateSettings(Section, name="generate"):
     )
     temperature: float = option(1.0, "Temperature of the policy after the opening.", low=0.1, high=10)
     hot_share: float = option(
-        0.04, "Share of moves drawn at the opening's temperature all through a game, for positions after mistakes.",
+        0.04, "Share of moves drawn at the opening's temperature throughout a game, for positions after mistakes.",
         low=0, high=1,
     )  # fmt: skip
     """About one in twenty moves of a search's tree is such a move."""
@@ -43,12 +43,12 @@ class GenerateSettings(Section, name="generate"):
     player_share: float = option(0.5, "Share of the games that --player plays.", low=0, high=1)
     visits: int = option(1, "Visits of --player's search for each move; 1: its policy alone.", low=1)
     looks: int = option(
-        1, "Orientations of the board in which NET looks at a position; their mean is the label.", low=1, high=8
+        1, "Orientations of the board in which NET evaluates each position; the mean is the label.", low=1, high=8
     )
     held_out: float = option(0.02, "Share of games held out for validation.", low=0, high=1)
     """20,000 of a million positions, which distinguish losses that differ by 1 %."""
     provider: str = option("auto", "Provider that runs NET, as in `gtp-engine --provider`.")
     precision: str = option("auto", "Precision of NET, as in `gtp-engine --precision`.")
     torch: bool = option(
-        False, "Run NET by PyTorch, on a GPU if there is one; NET is a .bin.gz file or one that was trained here."
+        False, "Run NET with PyTorch, on a GPU if there is one; NET is a .bin.gz file or one that was trained here."
     )

@@ -24,7 +24,7 @@ class DistillationLearning(Learning, name="learning"):
     0.636, 0.04 0.642.  Long runs on boards of all sizes are safer below the best of a short one.  AdamW reached 0.724
     with 0.003."""
     fixed_norms: float = option(
-        0.15, "Part of the run at its end in which norms keep the statistics that they have.", low=0, high=1
+        0.15, "Last part of the run, in which norms keep their statistics, as a share of it.", low=0, high=1
     )
     """The statistics of board sizes differ, and the network has to cope with the mean that it is exported with (mean
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""

@@ -15,8 +15,8 @@ class Shape(Section, name="shape"):
 
     blocks: int = option(6, "Residual blocks.", low=1)
     channels: int = option(96, "Channels of the trunk.", low=1)
-    pooling_every: int = option(3, "Every how many blocks one pools over the board; 0: none.", low=0)
-    pooled_channels: int = option(32, "Channels that are pooled there, of those of the trunk.", low=1)
+    pooling_every: int = option(3, "A block pools over the board every so many blocks; 0: none does.", low=0)
+    pooled_channels: int = option(32, "Channels of the trunk that are pooled there.", low=1)
     policy_channels: int = option(32, "Channels of the policy head.", low=1)
     value_channels: int = option(32, "Channels of the value head.", low=1)
     value_hidden: int = option(64, "Hidden units of the value head.", low=1)

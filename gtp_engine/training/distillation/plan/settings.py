@@ -33,31 +33,37 @@ class PlanSettings(Section, name="plan"):
     """Every field is an option (`config.option`)."""
 
     minutes: float = option(27.0, "Length of the whole plan.", low=_LEAST_MINUTES)
-    part: float = option(9.0, "Length of a part: a command ends after so many minutes.", low=_LEAST_MINUTES)
+    part: float = option(
+        9.0, "Length of a part: each run of the command ends after so many minutes.", low=_LEAST_MINUTES
+    )
     networks: str = option(
-        "b10c128", "Networks to train one after the other, with their samples; the last may have the rest."
+        "b10c128", "Networks to train one after the other, with their samples; the last may get the rest of the time."
     )
     sizes: str = option(
         "19=7,13=3,9=4,7=.3,11=.5",
         "Boards and their shares of positions and batches, as in `gtp-engine generate`.",
     )
-    epochs: float = option(6.0, "How often training should see each position: more data are not generated.", low=0.1)
+    epochs: float = option(
+        6.0, "How often training should see each position, which limits how many are generated.", low=0.1
+    )
     """Each time in another orientation of the board, of which a square has eight."""
     workers: int = option(0, "Processes that play; 0: two for each core.", low=0, high=1024)
-    games: int = option(128, "Games side by side in each of them.", low=1)
+    games: int = option(128, "Games side by side in each process.", low=1)
     player_share: float = option(0.5, "Share of the games that --player plays.", low=0, high=1)
     visits: int = option(1, "Visits of --player's search for each move; 1: its policy alone.", low=1)
-    looks: int = option(1, "Orientations in which the teacher looks at a position.", low=1, high=8)
+    looks: int = option(
+        1, "Orientations in which the teacher evaluates each position; the mean is the label.", low=1, high=8
+    )
     held_out: float = option(0.005, "Share of games held out for validation.", low=0, high=1)
     batch: int = option(1024, "Positions in a step of training, if memory suffices.", low=2)
     learning_rate: float = option(0.01, "Highest learning rate.", low=1e-9)
     device: str = option("auto", "Device of all networks.", choices=DEVICES)
     compiled: str = option(
         "auto",
-        "Whether torch compiles the networks; auto: on a GPU, where that is faster; teacher: only it.",
+        "Whether torch compiles the networks; auto: on a GPU, where that is faster; teacher: only the teacher.",
         choices=("auto", "on", "off", "teacher"),
     )
-    seed: int = option(1, "Seed of games, weights and order.", low=0, high=MOST_SEEDS - 1)
+    seed: int = option(1, "Seed of the games, the weights and the order of positions.", low=0, high=MOST_SEEDS - 1)
     license: str = option("", "Licence of the weights, to be written into the networks.")
 
     def __post_init__(self) -> None:
