@@ -81,7 +81,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "threads": f"{findings['threads']} in a search, unless set by --threads",
         "memory": f"{memory_text}; a search tree takes up to {findings['tree_memory_mib']:,} MiB, unless set by "
         "--max-memory",
-        "instructions": "unknown" if simd is None else " ".join(simd) or "no vector instructions of use",
+        "instructions": "unknown" if simd is None else " ".join(simd) or "no useful vector instructions",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "onnxruntime": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),

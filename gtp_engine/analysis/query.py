@@ -122,7 +122,7 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
     )
     _check_moves(record)
     unexpected = fields.unexpected(more=("id", "action"))
-    warnings += [FieldWarning(name, "unexpected or unused field, is it spelt rightly?") for name in unexpected]
+    warnings += [FieldWarning(name, "unexpected or unused field, check its spelling") for name in unexpected]
     return query, warnings
 
 

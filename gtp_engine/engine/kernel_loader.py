@@ -86,7 +86,7 @@ class KernelLoader:
         try:
             compiler = start_compiler(self.searches)
         except OSError as error:
-            self._log(f"cannot start a process that compiles ({error}); compiling here")
+            self._log(f"cannot start a process that compiles ({error}); compiling in this process")
         else:
             with compiler:
                 while compiler.poll() is None and not self._is_closed.is_set():

@@ -11,8 +11,8 @@ from gtp_engine.gtp.args import color_or_none
 from gtp_engine.gtp.protocol import Command
 
 WELCOME: Final = """\
-This is the engine Tengen, waiting for GTP commands, as a Go program sends them (help explains them, quit ends).
-To play here in the terminal, start  gtp-engine play  instead;  gtp-engine --help  lists what else there is."""
+Tengen waits for GTP commands, as Go programs send them. Type help for an explanation, quit to end.
+To play here in the terminal, start  gtp-engine play  instead;  gtp-engine --help  lists all other commands."""
 
 HELP: Final = """\
   play b D4         put a black stone on D4 (w for White; pass instead of a point passes)
@@ -25,8 +25,8 @@ HELP: Final = """\
   loadsgf FILE      load a game; printsgf prints the one on the board
   list_commands     list all commands
   quit              end
-gtp-engine play shows a board in the terminal. To play on a graphical one, give the command gtp-engine to a Go
-program: see docs/front-ends.md. gtp-engine --help lists what else there is; gtp-engine gtp --help the options."""
+gtp-engine play shows a board in the terminal. To play on a graphical board, enter gtp-engine as an engine in a Go
+program (docs/front-ends.md). gtp-engine --help lists all commands, gtp-engine gtp --help all options."""
 
 _VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
 _HELP_WORDS: Final = ("help", "?", "h", "man", "usage")
@@ -39,7 +39,7 @@ def advice(command: Command, *, is_known: bool) -> str:
     if name in _HELP_WORDS:
         return HELP
     if name in _END_WORDS:
-        return "quit ends."
+        return "Type quit to end."
     if _VERTEX.fullmatch(name):
         return _how_to_play(name)
     if name == "play":

@@ -57,7 +57,7 @@ PUBLISHED: Final = (
         wheel_sha256="1de70c26fa25d2692a29499dfc2e75c085eab8fe0e530b7be806ddea5ab98952",
         file_bytes=36_948_927,
         file_sha256="1579a64e6190c3a8d73eeb96feb4dee1879f9e5e114279b15d6c56dbab3b0f78",
-        strength="superhuman given time; older and weaker, but several times as fast",
+        strength="superhuman with enough time; older and weaker, but several times as fast",
     ),
 )
 """Best first."""
@@ -65,7 +65,7 @@ PUBLISHED: Final = (
 BEST: Final = "best"
 """Stands for the first of them."""
 
-LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; the wheel's is shown"
+LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; that of the wheel is printed"
 
 
 def published_network(name: str) -> PublishedNetwork | None:

@@ -8,7 +8,7 @@
     key_reader      single keys of a terminal, on Unix and Windows
     start_log       the engine's log while it starts
     interruption    Ctrl-C ends a search instead of the program; a game that is ended from outside is saved first
-    saving          the game's file, never over another one unasked
+    saving          the game's file; an existing one is replaced only if the person agrees
 
 `gtp_engine.play` holds the game itself; nothing here knows the rules.
 """

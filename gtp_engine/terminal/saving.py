@@ -1,4 +1,4 @@
-"""The files of games: names of their own, never over another file unasked."""
+"""The files of games: under new names, and over an existing file only if the person agrees."""
 
 import os
 from datetime import datetime

@@ -37,7 +37,7 @@ _HINTS: Final = 5
 _OWNED: Final = 0.3
 """Ownership from which an estimate marks a point, the same as `engine.dead_stones.OPEN_AREA`."""
 
-_STOPPED: Final = "Stopped. go: think on, now: play the best move found, undo, quit"
+_STOPPED: Final = "Stopped. Type go to think on, now to play the best move found, undo or quit."
 _TITLES: Final = {BLACK: "Black", WHITE: "White"}
 
 
@@ -141,12 +141,12 @@ class TerminalGame:
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]
-        rules, stones = game.rules.preset_name() or "own", session.settings.stones
+        rules, stones = game.rules.preset_name() or "custom", session.settings.stones
         lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {stones}" if stones else ""))
         if game.last_move is not None:
             lines.append(f"Move {len(game.moves)}: {_TITLES[game.last_move.color]} {game.vertex(game.last_move.point)}")
         if self._engine.is_compiling:
-            lines.append("Weak until it is compiled.")
+            lines.append("Compiling: plays weaker.")
         return tuple(lines)
 
     def _prompt(self) -> str:
@@ -222,7 +222,7 @@ class TerminalGame:
         self._note = ""
         command = parse_typed(line)
         if not command.is_known or command.name not in self._commands:
-            self._message = f"{shown(command.name)} is no command; type help."
+            self._message = f"{shown(command.name)} is not a command; type help."
             return
         if self._is_stopped and command.name in (POINT, "pass"):
             self._message = _STOPPED
@@ -354,7 +354,7 @@ class TerminalGame:
 
     def _require_stopped(self) -> None:
         if not self._is_stopped:
-            raise GameStateError("the engine is not thinking")
+            raise GameStateError("no search of the engine has been stopped")
 
     # --- the end ---
 
@@ -371,7 +371,8 @@ class TerminalGame:
 
     def _scoring_message(self) -> str:
         dead = counted(len(self._session.dead), "dead stone") if self._session.dead else "no dead stones"
-        return f"{_in_words(self._session.score())}, {dead}. accept ends; a point changes its stones; resume plays on."
+        score = _in_words(self._session.score())
+        return f"{score}, {dead}. Type accept to end, a point to change its stones, or resume."
 
     def _accept(self, _: str) -> None:
         self._session.accept_score()
@@ -379,7 +380,7 @@ class TerminalGame:
 
     def _resume(self, _: str) -> None:
         self._session.resume()
-        self._message = "The game goes on."
+        self._message = "The game continues."
 
     def _announce_result(self) -> None:
         """Say how the game has ended, which is not saved yet."""
@@ -402,7 +403,7 @@ class TerminalGame:
         if answer.lower() in ("", "y", "yes"):
             self._save("")
             return self._message
-        self._message = "Going on; nothing was saved."
+        self._message = "The game continues; nothing was saved."
         return None
 
     def _ask(self, question: str) -> str | None:

@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "load FILE": "read an SGF file",
     "level 5k": "weaken the engine",
     "new 9 white": "start another game",
-    "quit": "end, as Ctrl-D does",
+    "quit": "end, also Ctrl-D",
 }
 """The commands and what they do; others are possible while a search is stopped or dead stones are marked."""
 
@@ -72,5 +72,5 @@ def parse_typed(line: str) -> TypedCommand:
 
 def help_text() -> str:
     """Return what can be typed, one command a line, narrow enough to stand beside a board."""
-    lines = [f"{'D4':12}play there", f"{'arrows':12}or choose, then Enter"]
+    lines = [f"{'D4':12}play there", f"{'arrows':12}move, Enter plays"]
     return "\n".join([*lines, *(f"{usage:12}{meaning}".rstrip() for usage, meaning in COMMANDS.items())])

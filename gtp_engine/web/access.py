@@ -78,7 +78,7 @@ class Access:
         if not self._is_own(host):
             return (
                 HTTPStatus.FORBIDDEN,
-                "This server has another name: use its address, or see --allowed-host.",
+                "This server does not accept that name: use its address, or start it with --allowed-host.",
             )
         origin = request.headers.get("Origin")
         if origin is not None and _place(origin) != host.lower():

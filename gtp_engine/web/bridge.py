@@ -37,9 +37,9 @@ _END_WAIT: Final = 2.0
 
 _REFUSALS: Final = {
     401: "it needs a token; give the one that it printed with --token or in TENGEN_TOKEN",
-    403: "it does not go by that name; use its address, or start it with --allowed-host",
+    403: "it does not accept that name; use its address, or start it with --allowed-host",
     404: "there is no GTP server",
-    503: "it has no engine to spare; try again later",
+    503: "all its engines are in use; try again later",
 }
 
 

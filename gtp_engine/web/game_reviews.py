@@ -67,7 +67,7 @@ class GameReviews:
                 if running.name == game.name:
                     return
                 if self._games.is_shown(running.name):
-                    raise ReviewError("another game is being reviewed; try again when that is done")
+                    raise ReviewError("another game is being reviewed; try again when that review is finished")
                 await self._end(running)
             cancel = CancelToken()
             self._latest = {}

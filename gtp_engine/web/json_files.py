@@ -47,7 +47,7 @@ class JsonFiles:
         except (OSError, ValueError, RecursionError) as error:
             raise self.unreadable(name, error) from None
         if not isinstance(values, dict):
-            raise self.unreadable(name, "it holds no object")
+            raise self.unreadable(name, "it is not a JSON object")
         return values
 
     def unreadable(self, name: str, reason: object) -> JsonFileError:

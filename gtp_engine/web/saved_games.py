@@ -77,9 +77,9 @@ class SavedGame:
         game = SavedGame(**{**values, **rest})
         texts = (game.sgf, game.human, *game.time, *game.dead, *(() if game.level is None else (game.level,)))
         if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a value that should be a text is none")
+            raise TypeError("a value that should be text is not")
         if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
-            raise TypeError("a value that should be an integer is none")
+            raise TypeError("a value that should be an integer is not")
         return game
 
     def session(self, engine: Engine) -> GameSession:

@@ -114,8 +114,8 @@ def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool
     query = "" if token is None else f"?token={token}"
     page, socket = ("https", "wss") if is_encrypted else ("http", "ws")
     return (
-        f"Tengen is at  {page}://{place}/{query}\n"
-        f"KaTrain: {socket}://{place}/analysis{query} as remote URL. "
-        f'GTP: gtp-engine connect "{socket}://{place}/gtp{query}"\n'
-        "Ctrl-C ends it."
+        f"Open  {page}://{place}/{query}\n"
+        f"Remote engine for KaTrain: {socket}://{place}/analysis{query}\n"
+        f'Command for other Go programs: gtp-engine connect "{socket}://{place}/gtp{query}"\n'
+        "Ctrl-C ends the server."
     )

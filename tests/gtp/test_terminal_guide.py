@@ -38,7 +38,7 @@ def test_a_move_that_is_not_a_command(line: str) -> None:
         ("play", "play b D4 plays it"),
         ("genmove", "genmove needs a color"),
         ("genmove D4", "genmove needs a color"),
-        ("exit", "quit ends"),
+        ("exit", "Type quit to end"),
         ("resign now", "There is no command 'resign'; help explains"),
         ("komi x", ""),
         ("play b Z99", ""),

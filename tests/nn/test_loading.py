@@ -321,21 +321,23 @@ class Strange(OnnxModel):
 def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) -> None:
     model = Strange(networks / "small.onnx", CPU, batch=2)
     model.factor = factor
-    assert disagreement(model) == "disagrees with the processor"
+    assert disagreement(model) == "gives other results than the CPU"
 
 
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
     monkeypatch.setattr("gtp_engine.nn.provider_trial.time.perf_counter", lambda: next(clock))
-    assert disagreement(model) == "takes 3.0 times as long as the processor"
+    assert disagreement(model) == "takes 3.0 times as long as the CPU"
 
 
 def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
-    monkeypatch.setattr(loading, "disagreement", lambda model: "disagrees with the processor")
+    monkeypatch.setattr(loading, "disagreement", lambda model: "gives other results than the CPU")
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
-    assert lines[0] == ("CUDA disagrees with the processor. ONNX Runtime's own CPU provider runs the network instead.")
+    assert lines[0] == (
+        "CUDA gives other results than the CPU. ONNX Runtime's own CPU provider runs the network instead."
+    )
     assert evaluator.runtime_text == "ONNX Runtime's own CPU provider in float32"

@@ -91,8 +91,8 @@ def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
         "D4 is occupied.",
         "Invalid coordinate 'Z9': the board is 7x7 (A1 to G7).",
         "Invalid coordinate 'I5': the board is 7x7 (A1 to G7), and no column is called I.",
-        "'frobnicate' is no command; type help.",
-        "The engine is not thinking.",
+        "'frobnicate' is not a command; type help.",
+        "No search of the engine has been stopped.",
         "load needs the name of a file.",
         "New 'huge': expected a board size, black or white, as in new 9 white.",
         "Cannot open 'no-such-file.sgf': No such file or directory.",
@@ -139,7 +139,7 @@ def test_the_end_with_a_dispute(engine: Engine) -> None:
     assert game.run() == ""
     proposed, alive, empty, dead, ended = script.screens[1:6]
     assert [len(screen.board.dead) for screen in (proposed, alive, dead)] == [1, 0, 1]
-    assert ", 1 dead stone. accept ends" in proposed.message
+    assert ", 1 dead stone. Type accept" in proposed.message
     assert proposed.message == dead.message != alive.message
     assert empty.message == "There is no stone on B7."
     assert ended.message.endswith(f"({game_result(proposed)}).")
@@ -157,7 +157,7 @@ def test_playing_on_after_the_passes(engine: Engine) -> None:
     game = TerminalGame(engine, GameSettings(width=7), script)
     set_up(engine, DEAD_STONE)
     game.run()
-    assert script.messages[2] == "The game goes on."
+    assert script.messages[2] == "The game continues."
     assert script.screens[2].prompt == "your move (black)>"
 
 
@@ -318,7 +318,7 @@ def test_dead_stones_that_were_not_looked_for_to_the_end(engine: Engine, monkeyp
     set_up(engine, DEAD_STONE)
     game.run()
     assert script.messages[1].startswith("Stopped: no stone is marked as dead. ")
-    assert ", no dead stones. accept ends" in script.messages[1]
+    assert ", no dead stones. Type accept" in script.messages[1]
 
 
 def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +364,7 @@ class TestFiles:
     def test_quitting_offers_to_save(self, engine: Engine, folder: Path) -> None:
         script = Script("d4", "quit", "maybe", "quit", "yes")
         farewell = TerminalGame(engine, GameSettings(width=7), script).run()
-        assert script.messages[3] == "Going on; nothing was saved."
+        assert script.messages[3] == "The game continues; nothing was saved."
         (saved,) = folder.glob("tengen-*.sgf")
         assert farewell == f"Saved as {saved}."
 
@@ -463,6 +463,6 @@ def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: s
 
 
 def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert play(engine).screens[0].facts[-1] != "Weak until it is compiled."
+    assert play(engine).screens[0].facts[-1] != "Compiling: plays weaker."
     monkeypatch.setattr(Engine, "is_compiling", True)
-    assert play(engine).screens[0].facts[-1] == "Weak until it is compiled."
+    assert play(engine).screens[0].facts[-1] == "Compiling: plays weaker."

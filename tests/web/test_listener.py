@@ -119,7 +119,7 @@ def test_a_name_that_no_machine_can_have() -> None:
 def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
     """A question mark or a bracket is a pattern to zsh, which finds no file for it; cmd.exe knows no single quotes."""
     lines = web_process._greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False)
-    assert f'GTP: gtp-engine connect "ws://localhost:8361/gtp?token={TOKEN}"\n' in lines
+    assert f'Command for other Go programs: gtp-engine connect "ws://localhost:8361/gtp?token={TOKEN}"\n' in lines
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: lo"])
@@ -181,9 +181,8 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
     options = ["--port", "0", "--token", TOKEN, "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
     with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        address = re.search(
-            r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, server.stderr.readline() + server.stderr.readline()
-        )
+        greeting = "".join(server.stderr.readline() for _ in range(3))
+        address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, greeting)
         assert address is not None
         trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
         client = subprocess.run(

@@ -42,7 +42,9 @@ def printsgf(server: "GtpServer", args: Args) -> str:
     if name in ("", "-"):
         return text
     if not server.config.gtp.files:
-        raise GtpError("cannot open a file: this engine prints records and opens no files (option gtp.files)")
+        raise GtpError(
+            "cannot open a file: access to files is off (option gtp.files); printsgf without a name prints the record"
+        )
     try:
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)

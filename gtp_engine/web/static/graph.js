@@ -42,7 +42,7 @@ export class Graph {
       svg("line", { class: "graph-now", x1: x(now), x2: x(now), y1: 0, y2: HEIGHT }),
     );
     const texts = { winrate: "Black's winrate", lead: `lead (±${widest.toFixed(0)} points)` };
-    if (lost.length) texts.lost = `lost (up to ${most.toFixed(0)})`;
+    if (lost.length) texts.lost = `points lost (up to ${most.toFixed(0)})`;
     this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
     const known = values[now];
     this.svg.setAttribute("aria-label", `Winrate (green) and lead (orange, up to ${widest.toFixed(0)} points) of Black over ${moves} moves.${lost.length ? ` Points lost by each move (red, up to ${most.toFixed(0)}).` : ""}${known ? ` Here ${(100 * known.winrate).toFixed(0)} %.` : ""}`);
