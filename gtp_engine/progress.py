@@ -60,7 +60,7 @@ class ProgressBar:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def update(self, done: float, text: str) -> None:
-        """Show that `done` of the total is done, and `text` beside the bar; less than before starts the bar anew."""
+        """Show that `done` of the total is done, and `text` beside the bar; less than before restarts the bar."""
         if done < self._done:
             self._bar.reset(self._task)
         self._done = done

@@ -6,7 +6,7 @@
 
 One process compiles at a time, with its helper.  The others wait and then load what these have compiled.
 
-Each process compiles the callees of its kernels anew.  The two halves have few in common, so the helper costs little:
+Each process compiles the callees of its kernels again.  The two halves have few in common, so the helper costs little:
 27 and 32 s instead of 53 s for a network's kernels, on one core of an AMD EPYC.
 
 Nearly half of it is numba's Python code (types, spliced kernels, lowering), the rest LLVM's.  Fewer of LLVM's passes

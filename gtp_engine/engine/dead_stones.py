@@ -60,7 +60,7 @@ class StatusEstimate:
     decided: NDArray[np.int32]
     """The colour that will own each point, where that is decided, else EMPTY."""
     ownership_black: Ownership = field(repr=False)
-    """The ownership it rests on, with proofs."""
+    """The ownership that the estimate is based on, with proofs."""
 
     @property
     def area_margin(self) -> int:
@@ -107,7 +107,7 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     stride = int(game.board.info[STRIDE])
     owners = area_owners(colors, stride)
     points = board_points(game.width, game.height)
-    if not has_both_colors(game):  # the only colour surrounds everything, which says nothing yet
+    if not has_both_colors(game):  # stones of one colour surround everything, which proves nothing yet
         owners[game.board.color == EMPTY] = EMPTY
     neutral = tuple(point for point in points if owners[point] == EMPTY)
     is_open = not all(_touches_stone(colors, stride, point) for point in neutral)

@@ -3,9 +3,9 @@
     decide        searches, then resigns or chooses a move
     choose_move   passes if the game can end here, else plays the best useful move
 
-A search by results alone plays on when nothing is left to win (every move wins, or none does), and may then fill its
-own territory.  So the engine passes once it is confirmed that nothing is left (`game_end`), and never plays a move that
-cannot change anything (`useful_moves`).
+A search that follows results alone plays on when nothing is left to win (every move wins, or none does), and may then
+fill its own territory.  So the engine passes once it is confirmed that nothing is left (`game_end`), and never plays a
+move that cannot change anything (`useful_moves`).
 """
 
 import time
@@ -80,7 +80,7 @@ def decide(
         return Choice(PASS, report, resign=True)
     deadline = start + budget.maximum
     confirm = partial(searches.confirm, game, deadline=deadline, cancel=cancel)
-    # A move is not read out with more visits than were asked for, unless these would prove nothing.
+    # Moves are read with no more visits than were asked for, unless so few would prove nothing.
     visits = max(report.visits, searches.thresholds.confirm_visits)
     read_out = LifeReader(searches, cancel=cancel, deadline=deadline, visits=visits).read_out
     fill_dame = searches.uses_network and searches.config.puct.fill_dame

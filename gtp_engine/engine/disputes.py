@@ -1,9 +1,9 @@
 """Disputes: groups whose life the ownership leaves open, and the positions from which they are read out.
 
-A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  So is one
-that lives by seki only, as far as they can tell: the network takes many a capturing race for one.  Doubtful chains of
-one colour that meet, directly or across loose points, are one dispute: they live or die together.  *Loose* are the
-empty points, the doubtful chains, and those that the searches expect to die.
+A chain is *doubtful* if nothing proves its status and the searches do not agree on a nearly certain owner.  So is a
+chain that lives only in seki, as far as the searches can tell: the network takes many capturing races for seki.
+Doubtful chains of one colour that meet, directly or across loose points, are one dispute: they live or die together.
+*Loose* are the empty points, the doubtful chains, and those that the searches expect to die.
 """
 
 from collections.abc import Sequence
@@ -54,17 +54,17 @@ class Dispute:
     def position(self, game: Game, first: int, ownership: Ownership, *, strict: bool = False) -> Game:
         """Return the position as a new game in which `first` moves and the side that wins the dispute wins.
 
-        For that, dead stones elsewhere are taken off the board, every stone left at the end counts (Tromp and Taylor's
-        rules), so that dead ones have to be captured, and komi is between the margins that the two outcomes give.  An
-        attacker who fills the points around living stones may win without taking them then.  With a `strict` komi it
-        does not, but may lose by an endgame point or two although it takes them.
+        For that, dead stones elsewhere are taken off the board.  Every stone left at the end counts (Tromp and Taylor's
+        rules), so that dead ones have to be captured, and komi is between the margins of the two outcomes.  With that
+        komi, an attacker may also win without taking the stones, by filling the points around them while they live.
+        With a `strict` komi it does not, but it may lose by an endgame point or two although it takes them.
         """
         dead = dead_stones(game, ownership)
         enemies = {point for point in self.area if game.board.color[point] == opponent(self.color)}
         if_alive = _area_margin(game, dead - self.stones)
         if_dead = _area_margin(game, (dead - enemies) | self.stones)
         komi = (if_alive + if_dead) / 2
-        if strict:  # half of what living stones cost the attacker at least: their points, and one beside them
+        if strict:  # half of the attacker's least loss if the stones live: their points, and one beside them
             cost = len(self.stones) + 0.5
             komi = if_dead - cost if self.color == WHITE else if_dead + cost
         start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
@@ -74,7 +74,7 @@ class Dispute:
         return start
 
     def far_points(self, game: Game) -> frozenset[int]:
-        """Return the empty points where a move decides nothing: two steps, along chains, do not lead there."""
+        """Return the empty points where a move decides nothing: those more than two steps, or chains, from the area."""
         near = _with_surroundings(game, _with_surroundings(game, self.area))
         points = board_points(game.width, game.height)
         return frozenset(point for point in points if game.board.color[point] == EMPTY and point not in near)

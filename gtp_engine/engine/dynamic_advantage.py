@@ -37,8 +37,8 @@ _AREA_19: Final = 19 * 19
 class DynamicAdvantage:
     """The advantage from move to move; `per_point` is the configured `puct.dynamic_advantage`.
 
-    Some controllers set up the whole game before each move, so a game is known by its moves: it goes on while they
-    continue those of the last one.
+    Some controllers set up the whole game before each move, so a game is recognised by its moves: it is the same game
+    as long as they continue those of the last call.
     """
 
     def __init__(self, per_point: float) -> None:

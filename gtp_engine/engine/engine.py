@@ -233,7 +233,7 @@ class Engine:
             if ponder:
                 self.ponder_after(choice, cancel)
         elif play:
-            self._chooser.forget_lost_moves()  # the next search for this move is not another lost move
+            self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
 
     def play_choice(self, color: int, choice: Choice, seconds: float) -> None:
@@ -349,7 +349,7 @@ class Engine:
         return self._scorer.statuses(self.game, cancel)
 
     def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
-        """Return the score as `score` does, with the dead stones and the owner of each point that it rests on."""
+        """Return the score as `score` does, with the dead stones and the owner of each point by which it is counted."""
         cancel = cancel or CancelToken()
         self.wait_for_kernels(cancel)
         self._background.end()

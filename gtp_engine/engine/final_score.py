@@ -86,8 +86,8 @@ class Scorer:
     def _read_out(self, game: Game, ownerships: Sequence[Ownership], cancel: CancelToken) -> tuple[Ownership, ...]:
         """Return `ownerships` after reading out the groups in doubt.
 
-        The side to play decides about unsettled stones.  In a game that is over it does not: both sides passed, so
-        that these stones keep what the searches expected.
+        Unsettled stones become what the side to play makes of them by moving first.  In a game that is over they keep
+        what the searches expected, because both sides have passed.
         """
         reader = LifeReader(self._searches, cancel=cancel)
         if not game.is_over:

@@ -79,7 +79,7 @@ def is_won_repetition(game: Game, report: SearchReport, confirm: Confirm, thresh
     """Return whether the opponent has passed, the game goes in circles, and a pass now is certain to win.
 
     Otherwise a side this far ahead could keep making threats against living stones: without superko no repetition ends
-    it, and where the rules count area, useless stones cost nothing.
+    the game, and where the rules count area, useless stones cost nothing.
     """
     return (
         may_be_over(game)

@@ -13,7 +13,7 @@ _LOAD_NETWORK: Final = "name one with --human-model FILE"
 
 
 def check_human_settings(config: Config, evaluator: Evaluator | None, human: Evaluator | None) -> None:
-    """Raise ConfigError if a network lacks the profile it needs, or a setting the network it is for."""
+    """Raise ConfigError for a network without the profile it needs, or a setting without its network."""
     _check_choice(config.human, human)
     if evaluator is not None and evaluator.info.needs_profile and not config.human.human_profile:
         name = shown(evaluator.info.name)

@@ -43,7 +43,7 @@ LOST: Final = 5.0
 
 
 def check_level(config: Config, evaluator: Evaluator | None) -> None:
-    """Raise ConfigError if the configuration names a level that needs another network, or any."""
+    """Raise ConfigError if the configuration names a level for which the network is missing or not fit."""
     if config.play.level == MAX_LEVEL:
         return
     given = f"level {config.play.level}"
@@ -58,8 +58,8 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
 class LevelPlay:
     """Chooses moves at the configured level; `seed` starts the random numbers.
 
-    The engine's `searches` search.  If their network has no level table, `load_calibrated` loads the network that
-    ships, which then searches instead; without it, moves are chosen by the table of another network.
+    Moves are chosen by the engine's `searches`.  If their network has no level table, `load_calibrated` loads the
+    network that ships, which then searches instead; without it, moves are chosen by the table of another network.
     """
 
     def __init__(self, searches: Searches, seed: int, load_calibrated: Callable[[], Evaluator] | None = None) -> None:
@@ -86,7 +86,7 @@ class LevelPlay:
         return [] if self._calibrated is None else [self._calibrated]
 
     def set_seed(self, seed: int) -> None:
-        """Start the random numbers of the draws anew; the engine does so for `own_searches`."""
+        """Restart the random numbers of the draws; the engine does so for `own_searches`."""
         self._seed = seed
         self._random = np.random.default_rng(seed)
 

@@ -54,8 +54,8 @@ class LifeReader:
     def read_out(self, game: Game, ownerships: Sequence[Ownership], *, to_play: int = EMPTY) -> tuple[Ownership, ...]:
         """Return `ownerships`, in the areas of disputes replaced by what is read there: −1, 0 or 1.
 
-        It is 0 for unsettled stones; with `to_play` they are what that side makes of them.  Disputes for which there is
-        no time keep what was expected.
+        Unsettled stones get 0, or with `to_play` what that side makes of them by moving first.  Disputes for which
+        there is no time keep what was expected.
         """
         proved = pass_alive_owners(game)
         expected = np.array([with_proofs(ownership, proved) for ownership in ownerships], dtype=np.float64)

@@ -61,7 +61,7 @@ class MoveChooser:
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
 
     def set_seed(self, seed: int) -> None:
-        """Start the random numbers of the delays anew."""
+        """Restart the random numbers of the delays at `seed`."""
         self._delays = Delays(seed)
 
     def prepare(
@@ -116,5 +116,5 @@ class MoveChooser:
         self._dynamic_advantage.record(game, choice.report)
 
     def forget_lost_moves(self) -> None:
-        """Count lost moves anew, after a move was taken back or not played."""
+        """Reset the count of lost moves, after a move was taken back or not played."""
         self._resignation.reset()

@@ -25,8 +25,8 @@ def evaluate_game(
 ) -> Evaluation:
     """Return the evaluation of the position with `color` to play, one row for each of `symmetries`.
 
-    As in KataGo, a move out of turn begins a new game, in which handicap and button count anew.  `optimism` None is the
-    one configured for the root.
+    As in KataGo, a move out of turn counts as the beginning of a new game, with handicap and button reset.  `optimism`
+    None is the one configured for the root.
     """
     optimism = config.puct.root_policy_optimism if optimism is None else optimism
     positions = new_positions(1, game.width, game.height)

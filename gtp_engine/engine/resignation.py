@@ -33,8 +33,8 @@ SCHEDULE_SHARE: Final = 0.15
 class Resignation:
     """Counts, for each colour, how many moves of a game in a row were lost.
 
-    Some controllers (gtp2ogs with a pool of engines) set up the whole game before each move, so a game is known by its
-    moves: the count goes on while they continue those of the last one, and starts anew with any others.
+    Some controllers (gtp2ogs with a pool of engines) set up the whole game before each move, so a game is recognised by
+    its moves: the count continues while they continue those of the last call, and restarts with any others.
     """
 
     def __init__(self, config: PlayConfig) -> None:

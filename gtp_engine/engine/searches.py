@@ -120,11 +120,11 @@ class Searches:
         return self._separate_search.run(game, limits, to_play=to_play)
 
     def search_on(self, game: Game, limits: Limits) -> SearchReport:
-        """Search a position that goes on from the one `search_afresh` was given, in its tree."""
+        """Search a position that moves lead to from that of `search_afresh`, in the same tree."""
         return self._separate_search.run(game, limits)
 
     def confirm(self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken) -> SearchReport | None:
-        """Return a short search with a new tree that ends by `deadline` (of time.perf_counter), None after it."""
+        """Return what a short search with a new tree finds by `deadline` (of time.perf_counter), None after that."""
         seconds = deadline - time.perf_counter()
         if seconds <= 0:
             return None
@@ -157,9 +157,9 @@ class Searches:
             search.set_seed(seed)
 
     def configure(self, config: Config) -> None:
-        """Use another configuration; trees and random numbers go on unless an option that shapes the trees changes.
+        """Use another configuration; trees and random numbers stay unless an option that shapes the trees changes.
 
-        Then both start anew, the random numbers from the seed that was set.
+        Then trees are dropped, and the random numbers restart at the seed that was set.
         """
         keeps_trees = _tree_options(config) == _tree_options(self.config)
         old = self.config

@@ -22,8 +22,8 @@ class TimeWatcher:
     With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`).
 
     A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
-    stops the search when the next step would exceed the maximum, not when one has; where the maximum is an average,
-    when more than half of the step would.
+    stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
+    step of which more than half would exceed it.
     """
 
     def __init__(

@@ -24,8 +24,8 @@ def search_kind(config: Config, evaluator: Evaluator | None) -> str:
 def lists_all_kernels(config: Config, evaluator: Evaluator | None) -> bool:
     """Return whether `compiling.kernel_calls` lists every kernel that this configuration uses.
 
-    The encoders of other networks than KataGo's, rollouts in a search with a network, and learned rollout policies have
-    more, which are compiled when a search first calls them.
+    The encoders of networks other than KataGo's, rollouts in a search with a network, and learned rollout policies use
+    more kernels, which are compiled when a search first calls them.
     """
     if evaluator is None or not uses_network(config, evaluator):
         return config.search.rollout_policy in ("auto", "uniform", "tactical")
@@ -58,7 +58,7 @@ def start_loading(
     log: Callable[[str], None],
     human: Evaluator | None = None,
 ) -> KernelLoader | None:
-    """Begin to load every kernel in the background, and return what does it.
+    """Begin to load every kernel in the background, and return the loader.
 
     Where kernels are not listed, do the same as `warm_up`, and return None.
     """

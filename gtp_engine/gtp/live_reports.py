@@ -39,7 +39,7 @@ _LEAST_OWNERSHIP: Final = 0.1
 
 
 def live_request(server: "GtpServer", position: "Game") -> Request:
-    """Return the request of a search from `position` whose reports are shown to the one who watches stderr."""
+    """Return the request of a search from `position` whose reports go to stderr, as GoGui or a person reads them."""
     if server.watching == GOGUI:
         return Request(Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report))))
     return Request(Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report))))

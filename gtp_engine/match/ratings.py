@@ -1,8 +1,8 @@
 """Ratings of several players from the games they played with each other: Elo's scale, by maximum likelihood.
 
-The model is that of Bradley and Terry (1952), which Elo ratings rest on: a player whose rating is d points higher is
-expected to score 1 / (1 + 10^(−d / 400)) of the points.  Only differences are meaningful, so the ratings are shifted to
-a mean of 0.  A draw counts as half a win.
+The model is that of Bradley and Terry (1952), on which Elo ratings are based: a player whose rating is d points higher
+is expected to score 1 / (1 + 10^(−d / 400)) of the points.  Only differences are meaningful, so the ratings are shifted
+to a mean of 0.  A draw counts as half a win.
 
 P is the number of players; `points[i, j]` are the points of player i against player j, so that points[i, j] +
 points[j, i] games were played.

@@ -120,7 +120,7 @@ class MatchFolder:
 
     @contextmanager
     def playing(self) -> Iterator[None]:
-        """Hold the right to play this match, which one process has at a time; reads its games anew.
+        """Hold the right to play this match, which one process has at a time; reads its games again.
 
         Raises MatchError while another process has it, and for what opening the folder raises it.
         """

@@ -1,7 +1,7 @@
 """The 8-bit copy of a network file: `NET-int8.onnx` beside `NET.onnx`.
 
 It records the hash of the file it was made from, so that one left over from an older network is noticed, and how it
-compared with that file when it was made, so that one of no use is not played with.
+compared with that file when it was made, so that a copy that is not worth using does not play.
 """
 
 import json

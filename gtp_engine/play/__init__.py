@@ -5,7 +5,7 @@
     game_clock      the clocks of both players, one of which runs
     time_text       time settings as people write them
     game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
-    session_extras  what SGF does not say of a game that goes on later
+    session_extras  what is needed, beside the SGF record, to continue a game later
     game_state      the state of a session as plain values, for a page or a screen
     hint            the best moves of a search as plain values
 

@@ -230,7 +230,7 @@ class GameSession:
         self.finish(f"{_LETTERS[self.settings.engine]}+R")
 
     def undo(self) -> int:
-        """Take back to the person's last move, that included, or the handicap stone placed last; return how many moves.
+        """Take back the moves from the person's last one on, or the last handicap stone; return how many moves.
 
         The clocks go back too.  Raises CannotUndoError if the person has not moved.
         """
@@ -308,7 +308,7 @@ class GameSession:
         return self.engine.timed_search(seconds, cancel=cancel, request=_request(report, interval))
 
     def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
-        """Return the score to expect, with the ownership it rests on."""
+        """Return the expected score, and the status of all points that it is counted by."""
         return self.engine.estimate(cancel)
 
     # --- the end ---

@@ -1,4 +1,4 @@
-"""What SGF does not say of a game, and a session needs to go on with it later."""
+"""What a session needs, beside the SGF record, to continue a game later."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

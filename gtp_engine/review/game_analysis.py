@@ -49,7 +49,7 @@ def seeded(config: Config) -> Config:
 class SavedWork:
     """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
 
-    A file with another key, of another record or other settings, is started anew.  Raises OSError.
+    A file with another key, of another record or other settings, is begun again.  Raises OSError.
     """
 
     def __init__(self, path: Path | None, key: str) -> None:

@@ -177,7 +177,7 @@ class LifeAndDeath:
 def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[FirstMove]:
     """Return first moves by the searches of the positions after them: those as good as the best, then the others.
 
-    Among those as good the order of `points` stays, the others come by winrate.
+    Moves as good as the best keep the order of `points`; the others are sorted by winrate.
     """
     moves = []
     for point, report in zip(points, reports, strict=True):

@@ -50,7 +50,7 @@ class Source:
 class Outcome:
     """What became of a source: the content of its JSON file, or why it could not be reviewed.
 
-    Neither means that it is a review itself.
+    With neither, the source is a review itself and was skipped.
     """
 
     source: Source

@@ -52,7 +52,7 @@ class ScoreReport:
         }
 
     def to_text(self) -> str:
-        """Return the result in one line, and what it rests on in the next ones."""
+        """Return the result in the first line, then both sides' points with komi and rules, and the dead stones."""
         how = "counted" if self.is_counted else "estimated, the game is not over"
         lines = [
             f"{self.result} ({how})",
@@ -67,8 +67,8 @@ class ScoreReport:
         """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).
 
         That is the end of the main line, or the position before move `move_number`.  Dead stones lie in the territory
-        of the other side.  Marks of these kinds that are there give way.  Raises SgfError if the record's bytes cannot
-        be kept, and if that move shares its node with the one before.
+        of the other side.  They replace marks of these kinds in the record.  Raises SgfError if the record's bytes
+        cannot be kept, and if that move shares its node with the one before.
         """
         text = TreeText(data)
         numbers = text.nodes_by_moves()

@@ -1,6 +1,6 @@
 """The variations of a record: the positions that are not in its main line, each once.
 
-A variation begins where its first node is not in a line before; lines come in the order of the text, the main line
+A variation begins at the first node that is in no earlier line; lines come in the order of the text, the main line
 first.  All positions of a record have a place: first those of the main line, then those of the variations in order.
 """
 

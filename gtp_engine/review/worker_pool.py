@@ -113,7 +113,7 @@ class WorkerPool:
                 answer.cancel()
 
     def close(self) -> None:
-        """Give up what is still waiting, after the workers have ended."""
+        """Drop the groups that still wait, after the workers have ended."""
         self._threads.shutdown(cancel_futures=True)
 
     def _search_one(self, group: Group) -> list[Finding]:

@@ -181,7 +181,7 @@ class SearchReport:
 
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
-    """Return the best move of a report, or None without moves: where the first was drawn, the one most often drawn."""
+    """Return the best move of a report, also where the first was drawn at random; None without moves."""
     return max(moves, key=lambda move: move.selection_weight, default=None)
 
 

@@ -20,7 +20,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
 GAMES_AT_ONCE: Final = 10
-"""Games of a pairing that a worker plays before it looks for another: engines are started anew for them."""
+"""Games of a pairing that a worker plays before it looks for another: engines are started again for them."""
 
 Results = dict[Pairing, list[GameRecord]]
 

@@ -101,7 +101,7 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
 def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
     """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
 
-    The one who watches stderr sees the search meanwhile.
+    Meanwhile GoGui or a person who watches stderr sees the search.
     """
     engine = server.engine
     position = engine.game.copy()

@@ -23,8 +23,8 @@ def faster_copy_hint(path: Path) -> str:
 def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
-    A copy that proves inaccurate stays: it records that, and so it is neither played with nor made again.  `log`
-    receives what came of it.
+    A copy that proves inaccurate stays: it records that, and so the engine neither plays with it nor makes it again.
+    `log` receives what came of it.
     """
     provider, simd = _machine()
     files = find_networks(path)["policy"]

@@ -25,7 +25,7 @@ from gtp_engine.search.puct.utility import Params
 
 _LEAST_MIRRORED: Final = 7.0
 _MIRRORED_SHARE: Final = 0.5
-"""The opponent mirrors if at least so many of its moves did: a number, and a share of all its moves beside it."""
+"""The opponent mirrors if at least this number of its moves did, and at least this share of them."""
 
 _RECENT_SHARE: Final = 0.45
 _DECAY: Final = 0.75

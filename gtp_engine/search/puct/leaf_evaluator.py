@@ -47,7 +47,7 @@ class LeafEvaluator:
     ) -> Job:
         """Return the job that writes what it is given for the first `count` rows of `positions`.
 
-        Without `results` the positions are not played out, without `by_people` the human-like network is not asked.
+        Without `results` the positions are not played out, without `by_people` the human-like network is not run.
         """
         player, human, conditions = self._player, self._human, self._conditions
 

@@ -136,7 +136,7 @@ class PuctSearch:
             tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
         game = position.game
         if pass_goes_on(self.config.puct, limits) and game.consecutive_passes > 0:
-            write_game(tree.buffers.root_positions, 0, game, position.color)  # with the past of the leaves
+            write_game(tree.buffers.root_positions, 0, game, position.color)  # with the history that leaves have
         if limits.move_ownership:
             tree.collect_move_ownership()
         assert tree.raw is not None, "evaluated here or by an earlier search"

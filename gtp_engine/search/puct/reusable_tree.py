@@ -20,9 +20,9 @@ from gtp_engine.search.tree_reuse import RootPosition, find_position
 class ReusableTree:
     """A tree for boards of one size whose root follows a game; empty until `move_root`.
 
-    `batches` batches of `batch_size` playouts can be under way at a time.  `explores_by_people`: some moves are
-    selected by a human-like policy, with `people_in_tree` elsewhere than at the root too.  Raises ConfigError if
-    rollouts should be played by a network that is not loaded.
+    `batches` batches of `batch_size` playouts can be under way at a time.  With `explores_by_people` a human-like
+    policy selects some moves, at the root only unless `people_in_tree` is set too.  Raises ConfigError if rollouts
+    should be played by a network that is not loaded.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ReusableTree:
     def _has_legal_moves(self, node: int, position: RootPosition) -> bool:
         """Return whether the edges of a node are the legal moves of `position`.
 
-        Superko may forbid others where the game has reached a shared node by another line than the search at first.
+        Superko may forbid other moves if the game has reached a shared node by another line than the search did first.
         """
         tree, first = self.store.tree, int(self.store.tree.first_edge[node])
         moves = tree.move[first : first + int(tree.edges[node])]
@@ -128,6 +128,6 @@ class ReusableTree:
 
 
 def _with_moves(ownership: Ownership) -> Ownership:
-    """Return the same sums with arrays for each root move's; the samples so far are missing in these."""
+    """Return the same sums, with arrays for those of each root move, which lack the samples so far."""
     n = ownership.total.size
     return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)), move_squares=np.zeros((n, n)))

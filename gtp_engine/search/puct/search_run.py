@@ -71,7 +71,7 @@ before the clock is read again."""
 
 
 class SearchRun:
-    """A search of `position`, the root of `tree`; `raw` is the network's evaluation of it, `mirroring` its opponent.
+    """A search of `position`, the root of `tree`; `raw` is its evaluation, `mirroring` is about the opponent.
 
     `start` is when the search began (`time.perf_counter`).  `cancel` is checked between batches and while waiting.
     """
@@ -247,8 +247,8 @@ class SearchRun:
     def _next_count(self, under_way: int) -> int:
         """Return how many playouts the next batch should hold while `under_way` are under way.
 
-        At most `in_flight_share` of the root's visits are under way at a time: selection without their results is
-        guesswork, and while the root has few visits a large batch would be mostly that.
+        At most `in_flight_share` of the root's visits are under way at a time: playouts are selected without the
+        results of those under way, and while the root has few visits that would be most of a large batch.
         """
         visits, limit = self._visits, self._limits.visits
         share = max(1, int(self._config.in_flight_share * visits))

@@ -1,4 +1,4 @@
-"""The store of a search tree: arrays that grow, are pruned where memory ends, and are re-rooted."""
+"""The store of a search tree: arrays that grow, are pruned when memory runs out, and are re-rooted."""
 
 from collections.abc import Collection
 from typing import Final

@@ -22,8 +22,8 @@ def chosen_weights(
 ) -> LinearPolicy | None:
     """Return the weights of the linear policy if that one plays the rollouts, else None.
 
-    With `by_default` it also does where the configuration leaves the choice to the search.  Raises ConfigError if the
-    configuration asks for weights and there are none.
+    With `by_default` it also plays them if the configuration leaves the choice to the search.  Raises ConfigError if
+    the configuration asks for weights and there are none.
     """
     if config.rollout_policy == "linear" and linear_policy is None:
         raise ConfigError(

@@ -80,7 +80,7 @@ class Collector:
     def advantages(self) -> list[float]:
         """Return each game's reward minus the mean reward of the learner's games with the same colour.
 
-        Komi favours one colour, which is no merit of the moves.  Games without a winner have advantage 0.
+        Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
         """
         means = {color: 2 * self.win_rate(color) - 1 for color in (BLACK, WHITE)}
         return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in self.episodes]

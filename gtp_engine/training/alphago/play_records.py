@@ -1,7 +1,7 @@
 """Game records for training: a network plays against itself by sampling its policy and writes SGF files.
 
-Games are played until both sides pass, so the result is the area score of the final position.  A game that goes round
-in a cycle, or exceeds the move limit of a rollout, has no result (RE[Void]).  With `stop_decided` a game ends once the
+Games are played until both sides pass, so the result is the area score of the final position.  A game that repeats in a
+cycle, or exceeds the move limit of a rollout, has no result (RE[Void]).  With `stop_decided` a game ends once the
 network is sure of the winner, and the other side resigns.
 
 Files are named `<seed>-<number>.sgf`.

@@ -88,8 +88,8 @@ def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
 def compiled(function: Function) -> Function:
     """Return a function or module compiled for tensors of any size: one compilation serves all boards.
 
-    Without the setting, torch would take equal sizes for the same size, and begin anew with the first board that is
-    not a square.
+    Without the setting, torch would assume that sizes that are equal once always are, and compile again for the first
+    board that is not a square.
     """
     torch.fx.experimental._config.use_duck_shape = False
     return cast("Function", torch.compile(function, dynamic=True))

@@ -15,7 +15,7 @@ _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 
 
 def number_of(name: str) -> int:
-    """Return a number, int64, for the game of this name: the same in every run, and hardly ever that of another one."""
+    """Return a number, int64, for the game of this name: the same in every run, almost never that of another game."""
     return int.from_bytes(blake2b(name.encode(), digest_size=_HASH_BYTES).digest(), "little", signed=True)
 
 

@@ -136,7 +136,7 @@ class TrainingLoop(Generic[Module, Positions]):
         """
         try:
             self._train(tuple(observers), is_stopped)
-        except TrainingError:  # the weights are of no use
+        except TrainingError:  # the weights are useless
             raise
         except BaseException:
             if self.steps and all(map(math.isfinite, self._means.signs)):
@@ -185,7 +185,7 @@ class TrainingLoop(Generic[Module, Positions]):
         return math.floor(self.fraction * self._learning.validations)
 
     def _save_if_finite(self) -> None:
-        """Write the checkpoint; raises TrainingError if the steps since the last report were of no use."""
+        """Write the checkpoint; raises TrainingError if the steps since the last report made the weights useless."""
         self._check(*self._means.signs)
         self.save()
 
@@ -240,14 +240,14 @@ class _Means:
 
     @property
     def signs(self) -> tuple[float, float]:
-        """Means that show whether the weights are of use: the gradient's norm and the loss; 0 without a step."""
+        """Means that show whether the weights are usable: the gradient's norm and the loss; 0 without a step."""
         if self._sums is None:
             return 0.0, 0.0
         gradient, loss = (self._sums[:2] / self._samples).tolist()
         return gradient, loss
 
     def take(self) -> tuple[float, Figures, float]:
-        """Return the gradient's norm, the figures and the samples in a second, and begin anew."""
+        """Return the gradient's norm, the figures and the samples per second, and start again."""
         assert self._sums is not None, "there has been a step"
         gradient, *figures = (self._sums / self._samples).tolist()
         now = time.monotonic()

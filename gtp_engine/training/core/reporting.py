@@ -47,7 +47,7 @@ class _BarObserver:
 
 
 class Curves:
-    """The picture in the file `path`, drawn anew as a run goes on; `warn` receives once why there is none."""
+    """The picture in the file `path`, redrawn while a run goes on; `warn` receives once why there is none."""
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self._path = path

@@ -125,7 +125,7 @@ class Batches:
         }
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned, or begin anew if it is that of a stream of another kind.
+        """Continue at a place that `state` returned, or begin again if it is that of a stream of another kind.
 
         Raises ShardError if shards of that epoch are missing.
         """

@@ -88,7 +88,7 @@ class ResidentBatches:
         return {"step": self._step, "resident": dict(self._places)}
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned, or begin anew if it is that of a stream of another kind."""
+        """Continue at a place that `state` returned, or begin again if it is that of a stream of another kind."""
         self._step = state["step"]
         self._places |= {board: place for board, place in state.get("resident", {}).items() if board in self._places}
 

@@ -31,7 +31,7 @@ def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, log: 
     """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
     A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows
-    from the name of its file: where an interrupted run is gone on with, none comes to be held out that was trained on.
+    from the name of its file, so a continued run holds out no game that was used for training.
     Raises SgfError if there is no usable file.
     """
     queues: dict[Board, _Queue] = {}

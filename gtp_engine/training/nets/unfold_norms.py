@@ -1,7 +1,7 @@
-"""Norms taken out of the weights of a network file again, so that training goes on from it as it went before.
+"""Norms taken out of the weights of a network file again, so that training continues from it as before.
 
-A file has the statistics of its norms folded into filters and scales.  Trained like that, no learning rate fits all of
-it: Muon's steps are equally large for all filters, and in tengen-b10c128 those before a norm have root mean squares of
+A file has the statistics of its norms folded into filters and scales.  In that form no learning rate fits all of it:
+Muon's steps are equally large for all filters, and in tengen-b10c128 those before a norm have root mean squares of
 0.014 to 0.11, the others of 0.38, as all of them had in training.
 
     unfold_norms   give a network's norms statistics, and its filters one size; it computes the same as before

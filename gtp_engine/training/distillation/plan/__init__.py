@@ -3,9 +3,9 @@
 settings    what is planned: `gtp-engine train plan`
 run_part    one part, from the beginning of a process to the files that it leaves
 clock       how much time there is, and for what
-state       what the parts hand on to each other, as JSON
+state       what the parts pass on to each other, as JSON
 generation  games of many workers, evaluated together on the device
 speeds      how fast a network trains here, in which batches, compiled or not
 learning    the runs of training
-results     the files to take home, within the limits of a transfer
+results     the files to keep, within the limits of a transfer
 """

@@ -1,4 +1,4 @@
-"""The files of a plan to take home, within the limits of a transfer: so many files, each of so many bytes.
+"""The files of a plan to keep, within the limits of a transfer: a number of files, each of limited size.
 
 report.md                what was done, the tables of agreement, what to do next
 <network>.onnx           the averaged network

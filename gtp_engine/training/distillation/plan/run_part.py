@@ -1,4 +1,4 @@
-"""One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to take home."""
+"""One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to keep."""
 
 import math
 import shutil

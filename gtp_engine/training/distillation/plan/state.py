@@ -1,4 +1,4 @@
-"""What the parts of a plan hand on to each other: a JSON file in its folder."""
+"""What the parts of a plan pass on to each other: a JSON file in its folder."""
 
 import json
 from dataclasses import asdict, dataclass, field
