@@ -1,6 +1,6 @@
 """What the documents take from the code: tables and transcripts between marks such as `<!-- rules -->`.
 
-`scripts/update_docs` writes them anew; `test_docs.py` compares them with what is written.
+`scripts/update_docs` rewrites them; `test_docs.py` compares them with what is written.
 """
 
 import json
@@ -33,7 +33,7 @@ def documents() -> list[Path]:
 
 
 def with_generated_parts(text: str) -> str:
-    """Return a document's text with everything between marks generated anew; raises KeyError for an unknown mark."""
+    """Return a document's text with everything between marks regenerated; raises KeyError for an unknown mark."""
     return re.sub(
         r"(<!-- (\w+) -->\n)(.*?)(<!-- /\2 -->)",
         lambda found: found[1] + GENERATORS[found[2]](found[3]).strip() + "\n" + found[4],

@@ -2,7 +2,7 @@
 
 They show whether a commit changes what is played.  Any change of the rules, the order of evaluation, selection,
 rollouts or random numbers changes a signature; a change of names or of speed does not.  The tests of both searches
-compare what they find with the files, and `scripts/update_signatures` writes the files anew.
+compare what they find with the files, and `scripts/update_signatures` rewrites the files.
 """
 
 import contextlib

@@ -509,7 +509,7 @@ def test_settings_change_while_the_engine_runs() -> None:
     report = engine.genmove(BLACK, play=False).report
     assert (report.visits, report.playouts) == (60, 60 - visits), "the tree is kept"
     engine.configure({"puct.c_puct": 2.0})
-    assert engine.genmove(BLACK, play=False).report.playouts == 60, "another search begins anew"
+    assert engine.genmove(BLACK, play=False).report.playouts == 60, "another search begins again"
     assert engine.config.play.resign is False
     engine.close()
 

@@ -103,7 +103,7 @@ def test_work_of_another_record_is_not_used(tmp_path: Path) -> None:
     SavedWork(part, "one").add(True, range(7), review_of().findings)
     assert SavedWork(part, "one").get(True, 0) is not None
     assert SavedWork(part, "two").get(True, 0) is None
-    assert SavedWork(part, "one").get(True, 0) is None, "it was started anew"
+    assert SavedWork(part, "one").get(True, 0) is None, "it was begun again"
 
 
 def test_the_key_names_record_settings_and_network() -> None:

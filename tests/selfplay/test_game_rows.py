@@ -1,4 +1,4 @@
-"""Rows that follow games: always the same as those written anew."""
+"""Rows that follow games: always the same as newly written ones."""
 
 import numpy as np
 import pytest

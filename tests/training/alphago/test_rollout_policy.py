@@ -134,12 +134,12 @@ def test_unusual_games_can_be_replayed(rules: str) -> None:
     store = GameStore(games)
     space = WeightSpace(NONE)
     buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient()
-    anew = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
+    fresh = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
     for number, game in enumerate(games):
         add_games(store.moves, np.array([number]), space.scores(np.zeros(space.size)), gradient, buffers)
         assert np.array_equal(buffers.board.color, game.game(len(game.points)).board.color)
-        begin_linear(buffers.board, anew)
-        assert np.array_equal(buffers.linear.weight, anew.weight)
+        begin_linear(buffers.board, fresh)
+        assert np.array_equal(buffers.linear.weight, fresh.weight)
     assert gradient.counts[POSITIONS] > 100
     assert np.isfinite(gradient.counts).all()
 

@@ -289,7 +289,7 @@ def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_run_that_is_resumed_on_a_full_disk_keeps_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log was emptied before it was written anew, and with it the curves of the run."""
+    """The log was emptied before it was written again, and with it the curves of the run."""
     with RunLog(tmp_path) as log:
         log.write({"kind": "step", "steps": 1, "figures": {}})
     before = (tmp_path / "log.jsonl").read_text()

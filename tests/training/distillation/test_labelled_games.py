@@ -57,7 +57,7 @@ def test_a_stint_is_of_one_size() -> None:
 
 
 def test_games_continue_at_the_next_turn_of_their_size() -> None:
-    """A game's number is in blocks of one size only, and games do not begin anew with every stint."""
+    """A game's number is in blocks of one size only, and games do not begin again with every stint."""
     found = blocks(6 * STINT_BLOCKS, {(7, 7): 0.5, (7, 6): 0.5})
     boards: dict[int, set[Board]] = {}
     for block in found:

@@ -325,7 +325,7 @@ def test_a_plan_goes_on_with_its_own_settings(tmp_path: Path) -> None:
 
 
 def test_a_plan_goes_on_with_its_teacher_and_its_first_network(tmp_path: Path) -> None:
-    """Labels of two teachers were mixed, and a network began anew where --init was forgotten, without a word."""
+    """Labels of two teachers were mixed, and a network began again where --init was forgotten, without a word."""
     teacher = tmp_path / "teacher.onnx"
     export_network(tiny_module(), teacher, name="second", origin="", terms="")
     write_data(tmp_path / "data", (5, 5))
