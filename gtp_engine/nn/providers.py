@@ -183,6 +183,11 @@ def choose_runtimes(
     return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
 
 
+def has_vnni(simd: Collection[str] | None) -> bool:
+    """Return whether the processor adds 8-bit products exactly, in one step."""
+    return bool(VNNI_FLAGS.intersection(simd or ()))
+
+
 def can_gain_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
     """Return whether a network quantized to 8 bits may play better than in floating point, in the same time.
 
@@ -193,7 +198,7 @@ def can_gain_from_int8(provider: Provider, simd: Collection[str] | None) -> bool
 
 def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
     """Return whether every network does, as far as is known."""
-    return can_gain_from_int8(provider, simd) and bool(VNNI_FLAGS.intersection(simd or ()))
+    return can_gain_from_int8(provider, simd) and has_vnni(simd)
 
 
 def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
@@ -247,10 +252,9 @@ class _Request:
         precision, why = self._float(provider)
         if "int8" not in self.networks or not can_gain_from_int8(provider, self.simd):
             return Runtime(provider, precision, (reason, why))
-        has_vnni = bool(VNNI_FLAGS & self.simd)
-        if objection := self.quality.objection(precision, has_vnni=has_vnni):
+        if objection := self.quality.objection(precision, has_vnni=has_vnni(self.simd)):
             return Runtime(provider, precision, (reason, why, f"The 8-bit copy is not used: {objection}."))
-        return self._int8(provider, reason, _WHY_INT8_VNNI if has_vnni else _WHY_INT8)
+        return self._int8(provider, reason, _WHY_INT8_VNNI if has_vnni(self.simd) else _WHY_INT8)
 
     @property
     def _has_bfloat16(self) -> bool:

@@ -73,7 +73,7 @@ from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
-from gtp_engine.nn.providers import VNNI_FLAGS, Runtime, choose_runtimes
+from gtp_engine.nn.providers import Runtime, choose_runtimes, has_vnni
 from gtp_engine.nn.quantized_copy import (
     HELD_OUT,
     NOTE,
@@ -205,7 +205,7 @@ def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, fl
         HELD_OUT: {name: asdict(entry) for name, entry in differences.items()},
         SPEEDS: {name: float(f"{value:.4g}") for name, value in evaluations.items()},
     }
-    return entries if VNNI_FLAGS.intersection(describe_machine()["simd"] or ()) else {WITHOUT_VNNI: entries}
+    return entries if has_vnni(describe_machine()["simd"]) else {WITHOUT_VNNI: entries}
 
 
 class _Steps:

@@ -1,0 +1,103 @@
+"""The 8-bit copy that `models import` and `get` make: where it is made, after which trial, and what is logged."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nn import tiny_networks
+
+from gtp_engine.networks.quantization import Quantized, speed_trial
+from gtp_engine.networks.quantization import faster_copy as faster_copy_module
+from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.compare import Difference
+from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.quantized_copy import quantized_path
+
+SIZE = 5
+
+
+def nothing(*_: object) -> None:
+    pass
+
+
+def faster_copy(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    simd: str = "avx_vnni",
+    int8: float = 3.0,
+    kl: float = 0.001,
+    winrate: float = 0.002,
+    gain: float = 1.5,
+) -> list[str]:
+    """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
+    monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
+    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+
+    def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
+        target.touch()
+        speeds = {"float32": 1.0, "bfloat16": 2.0, "int8": int8}
+        return Quantized(target, "OpenVINO", {"int8": Difference(kl, 0.98, winrate, 100)}, speeds, (), frozenset())
+
+    monkeypatch.setattr(faster_copy_module, "largest_gain", lambda path, provider: gain)
+    monkeypatch.setattr(faster_copy_module, "quantize_file", quantize)
+    lines: list[str] = []
+    faster_copy_module.make_faster_copy(path, progress=nothing, log=lines.append)
+    return lines
+
+
+def test_a_copy_is_kept_where_it_is_faster_and_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    lines = faster_copy(path, monkeypatch)
+    assert "net-int8.onnx: 1.5 times as fast as bfloat16 here, policy KL 0.0010" in lines[-1]
+    assert quantized_path(path).exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"int8": 2.3}, "it was only 1.15 times as fast as bfloat16"),
+        ({"kl": 0.006}, "it differs too much from float32 (policy KL 0.0060, winrate off by 0.0020;"),
+        ({"winrate": 0.011}, "it differs too much from float32 (policy KL 0.0010, winrate off by 0.0110;"),
+    ],
+)
+def test_the_user_learns_why_a_copy_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float], reason: str
+) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    line = faster_copy(path, monkeypatch, **fault)[-1]  # type: ignore[arg-type]
+    assert line.startswith(f"net-int8.onnx will not be used: {reason}")
+
+
+def test_no_copy_is_made_where_it_would_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    assert faster_copy(path, monkeypatch, simd="asimd") == []
+    policy = tiny_networks.v7_network(tmp_path / "other.onnx", encoder="alphago-49", planes="49", globals="0")
+    assert faster_copy(policy, monkeypatch) == []
+    assert sorted(tmp_path.iterdir()) == sorted([path, policy])
+
+
+def test_no_copy_is_made_that_would_be_no_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    lines = faster_copy(path, monkeypatch, simd="avx2", gain=0.72)
+    assert lines[-1] == "No 8-bit copy is made: here it would be 0.7 times as fast as the network itself."
+    assert not quantized_path(path).exists()
+    assert "times as fast" in faster_copy(path, monkeypatch, simd="avx2", gain=1.3)[-1]
+    assert quantized_path(path).exists()
+
+
+def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
+    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+
+    def pretended(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
+        assert len(examples) == speed_trial.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
+        for model in models.values():
+            assert np.isfinite(model.run(examples.spatial, examples.globals_).policy).all()
+        return {name: 3.0 if name == "int8" else 2.0 for name in models}
+
+    assert speed_trial.largest_gain(path, "cpu") > 0.0
+    monkeypatch.setattr(speed_trial, "speeds", pretended)
+    assert speed_trial.largest_gain(path, "cpu") == 1.5
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
