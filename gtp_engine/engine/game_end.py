@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.engine.dead_stones import Ownership, StatusEstimate, counts_all_stones, estimate_status
+from gtp_engine.engine.disputes import find_disputes
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import BLACK, PASS, opponent
 from gtp_engine.go.game import Game
@@ -43,7 +44,7 @@ def agreed_end(
 
     They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
     expect the winner that counting gives.  If the first move changes something, it has to be played, however clear the
-    position looks.  Groups in doubt are read out, but only when a pass is near, since that takes time.
+    position looks.  Groups in doubt are read out; where that takes long, only when a pass is near.
     """
     if not may_be_over(game):
         return None
@@ -58,7 +59,10 @@ def agreed_end(
     if other_report is None:
         return None
     reports = (report, other_report)
-    ownerships = read_out(game, [each.ownership_black for each in reports])
+    expected = [each.ownership_black for each in reports]
+    if not (thresholds.reads_at_once or _is_pass_near(game, report)) and find_disputes(game, expected):
+        return None
+    ownerships = read_out(game, expected)
     first, second = (estimate_status(game, ownership) for ownership in ownerships)
     is_same = (first.dead, first.neutral) == (second.dead, second.neutral)
     are_agreed = all(

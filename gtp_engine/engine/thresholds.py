@@ -17,6 +17,8 @@ class Thresholds:
     """Visits of each search that confirms that a game is over, time permitting."""
     reading_visits: int
     """Visits for each move that reads out whether a group lives."""
+    reads_at_once: bool
+    """Whether groups in doubt are read out as soon as the game may be over, not only when a pass is near."""
     ownership_samples: int
     """Fewest samples of an ownership from which the status of stones is estimated."""
     tried_visits: int
@@ -29,6 +31,7 @@ ROLLOUT_THRESHOLDS: Final = Thresholds(
     status_visits=1500,
     confirm_visits=1000,
     reading_visits=1000,
+    reads_at_once=True,  # a move takes 0.1 s
     ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
     tried_visits=FEW_VISITS,
     settled_visits=SETTLED_MIN_VISITS,
@@ -39,6 +42,7 @@ NETWORK_THRESHOLDS: Final = Thresholds(
     status_visits=8,
     confirm_visits=8,
     reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade
+    reads_at_once=False,  # a reading takes seconds, and one that runs out of time is repeated move after move
     ownership_samples=1,
     tried_visits=1,
     settled_visits=50,

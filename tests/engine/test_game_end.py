@@ -11,7 +11,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.dead_stones import Ownership, estimate_status, status_map
 from gtp_engine.engine.decision import choose_move
-from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
+from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.useful_moves import neutral_point
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
@@ -225,3 +225,36 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
     )  # fmt: skip
     chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUT_THRESHOLDS)
     assert chosen == (PASS if is_over else best.point)
+
+
+@pytest.mark.parametrize(("moves", "thresholds", "is_read"), [
+    (8, NETWORK_THRESHOLDS, True),  # Black has just passed
+    (6, NETWORK_THRESHOLDS, False),
+    (6, ROLLOUT_THRESHOLDS, True),
+])  # fmt: skip
+def test_where_reading_takes_long_groups_in_doubt_are_read_out_only_when_a_pass_is_near(
+    moves: int, thresholds: Thresholds, is_read: bool
+) -> None:
+    """With 100 visits a move, the last moves of a game took ten seconds each, in vain."""
+    diagram = parse_diagram(THREATENED)
+    game = Game(9, 7, PRESETS["chinese"], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    for vertex in CIRCLE[:moves]:
+        game.play(vertex)
+    ownership = np.zeros(game.board.color.size)
+    for column in range(9):
+        for row in range(7):
+            ownership[xy_to_point(column, row, width=9)] = 0.85 if column < 4 else -0.85
+    best = MoveReport(parse_vertex("J1", width=9, height=7), visits=50, value_black=-0.98, expected_black=-0.98)
+    report = SearchReport(
+        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
+        ownership_samples=50, ownership_black=ownership,
+    )  # fmt: skip
+    read: list[Game] = []
+
+    def read_out(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
+        read.append(game)
+        return ownerships
+
+    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), read_out, thresholds)
+    assert (bool(read), chosen == PASS) == (is_read, is_read)
