@@ -2,7 +2,7 @@
 
     TengenError
     ├── InvalidVertexError   (ValueError)   text or coordinates that are not a point of the board
-    ├── InvalidColorError    (ValueError)   text that is neither black nor white
+    ├── InvalidColorError    (ValueError)   neither black nor white, as text or as a number
     ├── InvalidSizeError     (ValueError)   a board size outside the limits
     ├── RulesError           (ValueError)   an unknown rule set, rule or value, or rules that do not go together
     ├── KomiError            (ValueError)   a komi that is not a finite number
@@ -44,7 +44,7 @@ class InvalidVertexError(TengenError, ValueError):
 
 
 class InvalidColorError(TengenError, ValueError):
-    """The text is neither black nor white."""
+    """The text or the number stands for neither black nor white."""
 
 
 class InvalidSizeError(TengenError, ValueError):

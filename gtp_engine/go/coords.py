@@ -89,12 +89,16 @@ def parse_color(text: str) -> int:
     return color
 
 
+def check_color(color: int) -> None:
+    """Raise InvalidColorError unless `color` is BLACK or WHITE."""
+    if color not in _COLOR_NAMES:
+        raise InvalidColorError(problem(f"invalid color {color}", expected=f"{BLACK} (black) or {WHITE} (white)"))
+
+
 def format_color(color: int) -> str:
     """Return "black" or "white"; raises InvalidColorError for any other number."""
-    name = _COLOR_NAMES.get(color)
-    if name is None:
-        raise InvalidColorError(problem(f"invalid color {color}", expected=f"{BLACK} (black) or {WHITE} (white)"))
-    return name
+    check_color(color)
+    return _COLOR_NAMES[color]
 
 
 def _check_on_board(point: int, *, width: int, height: int) -> None:

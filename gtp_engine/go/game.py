@@ -30,7 +30,7 @@ from gtp_engine.go.constants import (
     Move,
     opponent,
 )
-from gtp_engine.go.coords import board_points, format_vertex, is_on_board, parse_vertex
+from gtp_engine.go.coords import board_points, check_color, format_vertex, is_on_board, parse_vertex
 from gtp_engine.go.diagram import format_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, captured_by, score_position
@@ -127,6 +127,7 @@ class Game:
 
     @to_play.setter
     def to_play(self, color: int) -> None:
+        check_color(color)
         if self._moves:
             self._next_player = color
         else:
@@ -246,8 +247,10 @@ class Game:
         """Return None if `color` (default: the side to play) may play on `point`, else the reason as one word.
 
         The reasons are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
+        Raises InvalidColorError, as all methods that take a colour do.
         """
         color = self.to_play if color is None else color
+        check_color(color)
         if point == PASS:
             return None
         if not is_on_board(point, width=self.width, height=self.height):
@@ -289,7 +292,7 @@ class Game:
 
         `color` defaults to the side to play; either side may move at any time.  `allow_superko` permits a repetition
         of the whole board, which a record may contain, but no other illegal move.
-        Raises IllegalMoveError (the game is unchanged) and InvalidVertexError.
+        Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
         """
         color, point = self._resolve(move, color)
         reason = self.illegal_reason(point, color)
@@ -311,8 +314,9 @@ class Game:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
 
         Raises IllegalMoveError (the game is unchanged) for two stones on one point, a stone off the board or a chain
-        without liberties.
+        without liberties, and InvalidColorError.
         """
+        check_color(first_player)
         placed = tuple(stones)
         board = self._board_with(placed)
         self._setup_stones = placed
@@ -388,9 +392,10 @@ class Game:
         self._record_position()
 
     def _board_with(self, stones: tuple[Move, ...]) -> Board:
-        """Return a board with these stones set up; raises IllegalMoveError."""
+        """Return a board with these stones set up; raises IllegalMoveError and InvalidColorError."""
         board = boards.new_board(self.width, self.height)
         for color, point in stones:
+            check_color(color)
             if not is_on_board(point, width=self.width, height=self.height):
                 raise IllegalMoveError("off-board", f"cannot set up a stone: {self._explain('off-board', point)}")
             if board.color[point] != EMPTY:

@@ -66,7 +66,7 @@ def network_report(unpacked: Path) -> dict[str, Any]:
     if os.name == "nt":
         pytest.skip("the stand-in for KataGo is a POSIX shell script")
     program = unpacked / "katago"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@" --seed 1\n')  # repeatable
     program.chmod(0o755)
     network = v7_network(unpacked / "tiny.onnx")
     config = "katrain/KataGo/analysis_config.cfg"

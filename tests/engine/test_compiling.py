@@ -1,6 +1,7 @@
 """What is compiled at the first start, and that the same source gives the same games while it is interpreted."""
 
 import functools
+import gc
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -151,6 +152,20 @@ def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monke
     assert (loader.loaded, loader.is_compiling) == (1, False) and loaded
     assert any("no more processes" in line for line in lines)
     assert [line for line in lines if line.endswith("Ready.")] == lines[-1:]
+
+
+def test_garbage_collections_leave_out_what_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full collection took longer than some moves of a blitz game."""
+    monkeypatch.setattr(kernel_loader, "is_cache_filled", lambda searches: True)
+    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [])
+    gc.unfreeze()
+    loader = KernelLoader(NETWORK, print)
+    loader.start()
+    loader.wait(CancelToken())
+    try:
+        assert gc.get_freeze_count() > 10 * len(gc.get_objects())
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.usefixtures("empty_cache")

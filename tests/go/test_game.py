@@ -10,7 +10,7 @@ import pytest
 import reference
 from board_helpers import game_from, position_of, random_moves, state, vertex
 
-from gtp_engine.errors import IllegalMoveError, InvalidSizeError, InvalidVertexError
+from gtp_engine.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
@@ -123,6 +123,28 @@ def test_vertices_off_the_board_are_refused(text: str):
     with pytest.raises(InvalidVertexError):
         game.play(text)
     assert game.moves == ()
+
+
+@pytest.mark.parametrize("color", [EMPTY, 3, -1, 56])
+def test_a_number_that_is_no_color_is_refused(color: int):
+    """Exchanged arguments, play(color, point), left a broken position."""
+    game = Game(4)
+    before = state(game)
+    point = vertex(game, "B2")
+    for call in (
+        lambda: game.play(point, color),
+        lambda: game.play(PASS, color),
+        lambda: game.play(Move(color, point)),
+        lambda: game.is_legal(point, color),
+        lambda: game.illegal_reason(point, color),
+        lambda: game.legal_points(color),
+        lambda: game.set_up([Move(color, point)]),
+        lambda: game.set_up([], color),
+        lambda: setattr(game, "to_play", color),
+    ):
+        with pytest.raises(InvalidColorError, match=f"invalid color {color}: expected 1 .black. or 2 .white."):
+            call()
+    assert state(game) == before
 
 
 def test_single_stone_suicide_is_illegal_under_every_rule_set():
