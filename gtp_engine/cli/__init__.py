@@ -28,8 +28,8 @@
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
 this package must stay cheap (no numpy, numba, onnxruntime, torch or rich): commands import these when they run.
 
-Exit codes: 0 success, 1 the engine could not be started or a record not be reviewed, 2 a wrong command line, option,
-model or other file (with one sentence on stderr), 130 interrupted.
+Exit codes: 0 success; 1 the engine could not be started, a record could not be reviewed or `doctor` found a problem;
+2 a wrong command line, option, model or other file (with one sentence on stderr); 130 interrupted.
 """
 
 import io
@@ -82,7 +82,7 @@ class TengenGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `gtp` before flags without a command.
 
-        `--version` alone prints ours; with other flags it sets the answer to GTP's `version`.
+        `--version` alone prints the version of gtp-engine; with other flags it sets the reply to GTP's `version`.
         """
         if args == ["--version"]:
             click.echo(f"gtp-engine {__version__}")
@@ -100,7 +100,7 @@ class TengenGroup(click.Group):
                 formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a TengenError becomes click's error message with exit code 2, Ctrl-C a word and 130."""
+        """Run the command; a TengenError becomes click's error message and exit code 2, Ctrl-C exit code 130."""
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):

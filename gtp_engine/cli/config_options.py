@@ -56,10 +56,10 @@ class ConfigCommand(click.Command):
     unused: tuple[str, ...] = ()
     """Sections of options that change nothing in this command; its help leaves them out."""
     texts: Mapping[str, str] = MappingProxyType({})
-    """What options mean for this command where that differs, by full name."""
+    """Help texts of options that differ for this command, by full name."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one block of flags to begin with and one for each section."""
+        """Write a block of the usual flags and the command's own, then one for each section."""
         blocks: dict[str, list[tuple[str, str]]] = {_FIRST_BLOCK: []}
         for parameter in sorted(self.get_params(ctx), key=self._rank):
             record = parameter.get_help_record(ctx)
@@ -85,7 +85,7 @@ class ConfigCommand(click.Command):
 def config_options() -> Callable[[F], F]:
     """Return a decorator that adds `--config` and the flags of all options to a command.
 
-    The command receives them as `config_file` and `flags`-style keyword arguments; `build_config` takes both.
+    The command receives `config_file` and a keyword argument for each option (`parameter_name`), for `build_config`.
     """
 
     def decorate(function: F) -> F:

@@ -14,7 +14,7 @@ def evaluator_of(config: Config) -> Any:
 def human_evaluator_of(config: Config) -> Any:
     """Return the evaluator of the human-like network, None if the configuration names none; raises ModelError.
 
-    It has no 8-bit copy (`can_be_quantized`), so int8 is meant for the network beside it.
+    It has no 8-bit copy (`can_be_quantized`), so a precision of int8 applies to the other network only.
     """
     network = config.network
     if network.human_model is None:

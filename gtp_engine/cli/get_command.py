@@ -37,7 +37,7 @@ def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
     try:
         files = get_network(wanted, log=click.echo)
     except KeyboardInterrupt:
-        click.echo("\nInterrupted; nothing was changed.", err=True)
+        click.echo("\nInterrupted; the default network is the same as before.", err=True)
         sys.exit(INTERRUPTED)
     if playing := [file.stem for file in files if not read_info(file).needs_profile]:
         set_default(playing[0])

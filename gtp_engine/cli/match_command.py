@@ -210,7 +210,7 @@ def _play(match: "MatchSettings", folder: "MatchFolder") -> "list[GameRecord]":
 
 
 def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | None) -> "Sprt | None":
-    """Return the sequential test the flags describe; raises a usage error for its probabilities alone."""
+    """Return the sequential test the flags describe; raises a usage error for --alpha or --beta without --sprt."""
     from gtp_engine.match.settings import DEFAULT_ERROR, Sprt
 
     if sprt is not None:

@@ -11,7 +11,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import calibrated_evaluator_of, evaluator_of, human_evaluator_of
 
-_DRAWN: Final = "random"
+_RANDOM_COLOR: Final = "random"
 
 
 class PlayCommand(ConfigCommand):
@@ -23,8 +23,8 @@ class PlayCommand(ConfigCommand):
 @click.command("play", cls=PlayCommand)
 @click.option(
     "--color",
-    type=click.Choice(["black", "white", _DRAWN], case_sensitive=False),
-    help="Your color. [default: black; in a game that is loaded, the one the record gives you]",
+    type=click.Choice(["black", "white", _RANDOM_COLOR], case_sensitive=False),
+    help="Your colour. [default: black; in a game that is loaded, the one the record gives you]",
 )
 @click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
 @click.option(
@@ -80,7 +80,7 @@ def play_command(
     if free_handicap and handicap in (0, 1):
         raise click.UsageError("--free-handicap without stones: add how many, as in --handicap 4")
     if color is not None:
-        color = random.choice(("black", "white")) if color.lower() == _DRAWN else color
+        color = random.choice(("black", "white")) if color.lower() == _RANDOM_COLOR else color
     settings = GameSettings(
         human=parse_color(color or "black"),
         width=size or config.game.board_size or 0,
@@ -94,13 +94,13 @@ def play_command(
 
 
 def _refuse_with_load(options: Mapping[str, object]) -> None:
-    """Raise a usage error for options that were given, by name, and say what a record decides."""
+    """Raise a usage error if one of `options`, values by name, was given: a record decides what they set."""
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise click.UsageError(f"{given[0]} with --load: the record decides board and handicap; leave it out")
 
 
 def _play(config: Any, settings: Any, record: str | None, color: int | None) -> int:
-    """Play on this terminal, a game from `record` with the person's `color` if given; return the exit status."""
+    """Play on this terminal and return the exit status; `record` is continued with the person's `color` if given."""
     from dataclasses import replace
 
     from gtp_engine.engine.starting_board import first_board

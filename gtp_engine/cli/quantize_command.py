@@ -55,7 +55,12 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
 @click.option(
     "--threads", default=0, type=click.IntRange(min=0), help="Threads of the network. [default: one for each core]"
 )
-@click.option("-v", "--verbose", is_flag=True, help="Measure and print the loss of accuracy of each layer.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print the loss of each layer, and measure it also where all could be quantized.",
+)
 def quantize_command(  # noqa: D103
     source: Path,
     target: Path | None,

@@ -1,4 +1,4 @@
-"""What commands about a record share: its options, and the record, a file or stdin, of several games in it one."""
+"""What commands about a game record share: their options, and reading one game from a file or stdin."""
 
 import sys
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from gtp_engine.cli.config_options import ConfigCommand
 
 
 class RecordCommand(ConfigCommand):
-    """A command whose help leaves out options of play, and says what rules and komi are for."""
+    """A command whose help leaves out the options for playing; rules and komi are for records that name none."""
 
     unused = ("play", "time", "gtp", "analysis")
     texts: Mapping[str, str] = MappingProxyType(
@@ -31,7 +31,7 @@ game_option: Final = click.option(
 
 
 def read_record(record: Path, game: int | None) -> bytes:
-    """Return a game of a file, or of stdin for -; raises SgfError, also if none of several games was named."""
+    """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`."""
     from gtp_engine.sgf import read_sgf_file
     from gtp_engine.sgf.tree_text import game_in
 

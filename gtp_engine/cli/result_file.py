@@ -10,7 +10,7 @@ _ADVICE: Final = "name a file elsewhere"
 
 
 def check_result(path: Path, advice: str = _ADVICE) -> None:
-    """Raise ConfigError if a file could not be written, before minutes of work for it."""
+    """Raise ConfigError if a file cannot be written; to be called before the work that takes minutes."""
     try:
         check_writable(path)
     except OSError as error:

@@ -34,13 +34,13 @@ the exit code is then 1.
 """
 
 MOST_WORKERS: Final = 1024
-"""More processes than any machine needs: a slip of the keyboard."""
+"""Most processes that may be requested; a larger number is taken for a typing error."""
 
 _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
 class ReviewCommand(RecordCommand):
-    """The command's help lists what a review needs first."""
+    """A command whose help begins with the options that matter for a review."""
 
     usual = ("network.model", "search.visits", "game.rules", "game.komi")
     texts = MappingProxyType(
@@ -151,7 +151,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
 
 
 def _review(reviewer: "FileReviewer", sources: "Sequence[Source]", *, at_once: int) -> "list[Outcome]":
-    """Return what became of the records, in their order; an interruption ends the program."""
+    """Review the records and return the outcomes in their order; an interruption ends the program."""
     from gtp_engine.progress import ProgressBar
     from gtp_engine.review.review_files import SharesDone, review_all
 

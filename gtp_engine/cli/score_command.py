@@ -13,7 +13,7 @@ from gtp_engine.cli.result_file import write_result
 
 
 class ScoreCommand(RecordCommand):
-    """The command's help lists what scoring needs first."""
+    """A command whose help begins with the options that matter for scoring."""
 
     usual = ("network.model", "game.rules", "game.komi")
 

@@ -53,9 +53,9 @@ def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, 
 
 
 def refuse_unused(settings: Section, names: Sequence[str], why: str) -> None:
-    """Raise UsageError if a field in `names` has another value than its default; `why` says what it has no effect for.
+    """Raise UsageError if a field in `names` differs from its default: for flags without effect beside other flags.
 
-    For flags that mean nothing beside others, which the caller looks at.
+    `why` completes the message "--flag has no effect …", such as "with --torch".
     """
     for option in section_options(type(settings)):
         if option.name in names and getattr(settings, option.name) != option.default:

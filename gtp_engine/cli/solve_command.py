@@ -13,7 +13,7 @@ from gtp_engine.cli.result_file import write_result
 
 
 class SolveCommand(RecordCommand):
-    """The command's help lists what a problem needs first."""
+    """A command whose help begins with the options that matter for a problem."""
 
     usual = ("network.model", "search.visits")
     texts = MappingProxyType({**RecordCommand.texts, "search.visits": "Visits of each search. [default 500]"})
@@ -51,7 +51,8 @@ def solve_command(
     from gtp_engine.streams import write_log
 
     data = read_record(record, game)
-    position = record_to_game(parse_sgf(data), move_number=move, rules=Rules.parse(config.game.rules))
+    rules, komi = Rules.parse(config.game.rules), config.game.komi
+    position = record_to_game(parse_sgf(data), move_number=move, rules=rules, komi=komi)
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)

@@ -14,9 +14,9 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
 
 _BENCHMARK_HELP = """Measure how fast the engine is on this machine.
 
-Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
-process to its first replies, the network's evaluations per second by threads and batch size, and the playouts per
-second of a search with it. Takes about two minutes; run nothing else meanwhile.
+Reports rollouts per second on one core, search playouts per second on all cores, the time from the start of a process
+to its first replies, the network's evaluations per second by threads and batch size, and the playouts per second of a
+search with it. Takes about two minutes; run nothing else meanwhile.
 
 To compare with KataGo, which needs the network in its own format:
 
@@ -67,7 +67,7 @@ def benchmark_command(
     precision: str,
     as_json: bool,
 ) -> None:
-    """Measure this installation's speed; the help is `_BENCHMARK_HELP`."""
+    """Run the measurements and print their report."""
     from gtp_engine.benchmark import format_report, run_benchmark
     from gtp_engine.config import NetworkConfig
 

@@ -2,10 +2,10 @@
 
 1. Games between neighbouring skills of a coarse scale show what a skill is worth.
 2. A curve that rises everywhere is fitted to them and inverted: ranks get skills such that they are evenly spaced.
-3. Games between neighbouring ranks, of every other or every fourth one, check that, and on large boards games with a
-   handicap that a stone makes up for a rank.
-4. All games so far may be fitted again.  Those with a handicap tell what a stone is worth: so many points ranks are
-   then apart on large boards.
+3. Games between every second or every fourth rank and the next of these check the spacing.  On large boards, games with
+   a handicap check that a stone makes up for a rank.
+4. The curve may be fitted again to all games so far.  Those with a handicap tell what a stone is worth, which is the
+   spacing of ranks on large boards.
 
 Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.  All games
 together then rate the ranks.
@@ -38,13 +38,14 @@ ELO_PER_NAT: Final = ELO_SCALE / math.log(10)
 """Elo points for a unit of the logarithm of the odds."""
 
 KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
-"""Skills between which the rating is taken to rise evenly: closer together where a unit of skill is worth most.  On
+"""Skills between which the rating is taken to be linear: closer together where a unit of skill is worth most.  On
 19×19 it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
 
 _PRIOR_SLOPE: Final = 0.8
 _PRIOR_WEIGHT: Final = 0.25
 _LEAST_SLOPE: Final = 0.05
-"""Expected rise of the rating with a unit of skill, in nats (0.8 is 140 points), its weight in games, and the least."""
+"""Expected rise of the rating with a unit of skill, in nats (0.8 is 140 points), the weight of that (¼ is about a game
+between skills a unit apart), and the smallest rise."""
 
 _PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
 _PRIOR_STONE_WEIGHT: Final = 4.0
@@ -71,11 +72,11 @@ _NEAREST_SIZE: Final = 13
 """The board whose spacing holds for sizes that `SPACING` lacks."""
 
 CHECKED_STEP: Final[Mapping[int, int]] = {9: 4, 13: 4, 19: 2}
-"""Every so many ranks one is checked against the next."""
+"""Steps between the ranks that are checked, each against the next, by side of the board."""
 
 
 class GameRow(NamedTuple):
-    """A game that was played, as it is kept in the file; files without the network's name are those of one network."""
+    """A game that was played, as it is kept in the file; one without the network's name counts for every network."""
 
     size: int
     handicap: int
@@ -184,10 +185,11 @@ class Curve(NamedTuple):
 
 
 def fit_curve(games: Sequence[GameRow]) -> Curve:
-    """Return the most likely ratings of skills, as a curve that rises everywhere, and worth of a stone.
+    """Return the most likely ratings of skills, as a curve that rises everywhere, and the worth of a stone.
 
-    A curve of few parameters needs fewer games than a rating for each skill.  Newton's method, for the model of
-    Bradley and Terry, with a drawn game's worth of pull towards `_PRIOR_SLOPE`, and some games' towards `_PRIOR_STONE`.
+    A curve of few parameters needs fewer games than a rating for each skill.  The model is that of Bradley and Terry,
+    with normal priors about `_PRIOR_SLOPE` (which weighs about as much as one game) and `_PRIOR_STONE`; Newton's method
+    finds the maximum.
     """
     points = np.array([row.points for row in games])
     advantages = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
@@ -212,7 +214,7 @@ def _heights(skill: float) -> Floats:
 
 
 def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> dict[str, float]:
-    """Return the skill of each rank: the strongest one's is `below_top` points weaker than the largest skill.
+    """Return the skill of each rank; the strongest rank is `below_top` Elo points weaker than the largest skill.
 
     Each rank is `spacing` points weaker than the next.  If the weakest skill is too strong for that, the ranks share
     the range evenly.

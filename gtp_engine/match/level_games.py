@@ -37,7 +37,7 @@ OPENING_SHARE: Final = 0.02
 pair begin with the same ones."""
 
 _DECIDED: Final = 0.98
-"""Difference between the probabilities to win and to lose from which a game may be decided."""
+"""Difference between the probabilities of winning and losing from which on a position counts as decided."""
 
 _DECIDED_MOVES: Final = 8
 """Moves in a row for which a game must have been decided to stop."""
@@ -88,7 +88,7 @@ class _Seat:
 class LevelGames:
     """Plays games on boards of `size` points a side with one evaluator, `batch` of them at a time.
 
-    With a `handicap` of two stones or more Black has them, and White no komi.
+    With a `handicap`, Black begins with that many stones, two or more, and the komi is HANDICAP_KOMI (0.5).
     """
 
     def __init__(self, evaluator: Evaluator, size: int, *, batch: int, seed: int, handicap: int = 0) -> None:
@@ -165,7 +165,7 @@ class LevelGames:
             answers = dict(zip(asked, self._leads(asked, lengths), strict=True)) if asked else {}
 
     def _choice(self, row: int, seat: _Seat) -> Question:
-        """Return the choice of a move in a game."""
+        """Return the generator that chooses a move in a game; see `choose_move`."""
         game, color = seat.game, seat.game.to_play
         settings = seat.settings[color]
         if settings.visits == 1:
@@ -207,7 +207,7 @@ class LevelGames:
         self._evaluator.evaluate(positions, count, self._conditions, out, DEFAULT_OPTIONS)
 
     def _has_ended(self, row: int, seat: _Seat) -> bool:
-        """Return whether a game has ended or is decided; notes the last evaluation, that before the last move."""
+        """Return whether a game has ended or is decided; records the lead before the last move."""
         game, evaluation = seat.game, self._evaluation
         seat.lead_black = float(evaluation.lead_black[row])
         balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))

@@ -1,8 +1,9 @@
 """One engine of a match: the commands it gets, in the order in which gogui-twogtp sends them.
 
-At the start: protocol_version, name, version, list_commands, and tengen-ready if the engine is ours.  For each game:
-boardsize, clear_board, the rules if the engine lists a command for them, komi, time_settings if the match has clocks
-(`clocks`), and the opening's stones as `play`.  Rules come before komi because an engine may reset komi with them.
+At the start: protocol_version, name, version, list_commands, tengen-ready if the engine is ours, and kata-set-param if
+the match sets the visits.  For each game: boardsize, clear_board, the rules if the engine lists a command for them,
+komi, time_settings if the match has clocks (`clocks`), the handicap, and the opening's stones as `play`.  Rules come
+before komi because an engine may reset komi with them.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """The winrate over the games of a match as a picture, PNG or SVG; needs matplotlib.
 
 The curve is the first engine's share of the points after each game that counts, in the order of the games' numbers,
-with its 95 % interval; the table shows the last point of it.  Dots above, on and below are the games it won, drew and
-lost, so that a picture of few games shows them too.
+with its 95 % interval; its last point is what the match's table shows.  Dots at 100, 50 and 0 % are the games it won,
+drew and lost.
 """
 
 from collections.abc import Sequence

@@ -103,7 +103,7 @@ def _estimator() -> "Engine":
 
 
 def agreed_score(scores: Sequence[str]) -> str | None:
-    """Return the score of the fewest points if both engines name the same winner, or a draw, otherwise None.
+    """Return the smaller of two scores that name the same winner, or "0" if both are draws, otherwise None.
 
     >>> agreed_score(["W+9", "W+8"]), agreed_score(["0", "0"]), agreed_score(["B+1", "0"]), agreed_score(["W+8"])
     ('W+8', '0', None, None)

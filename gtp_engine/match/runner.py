@@ -33,7 +33,7 @@ def run_match(
     on_game: Callable[[GameRecord], None] = lambda record: None,
     cancel: CancelToken | None = None,
 ) -> list[GameRecord]:
-    """Play the games that `folder` lacks, until `cancel`, and return all of them, sorted by number.
+    """Play the games that `folder` lacks, unless `cancel` ends the match, and return all games, sorted by number.
 
     `on_game` is called after each game, from any thread but one at a time.  Raises MatchError when the match cannot
     continue, or another process plays it, and propagates KeyboardInterrupt; the finished games are in the folder in all

@@ -71,7 +71,9 @@ class Sprt:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """Two engine commands and the conditions of their games.  Raises MatchError for invalid values.
+    """Two engine commands and the conditions of their games.
+
+    Raises MatchError, HandicapError or RulesError for invalid values.
 
     With a `handicap` the second engine is Black in every game and begins with so many stones on the traditional points;
     without one, colours alternate.  `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods`

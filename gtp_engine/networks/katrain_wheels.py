@@ -16,6 +16,7 @@ from typing import Final
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes
+from gtp_engine.nn.network_files import is_katago_file
 
 _NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
 _LICENSE_NAME: Final = "LICENSE"
@@ -51,20 +52,21 @@ def installed_katrain() -> Path | None:
 
 @contextmanager
 def open_package(path: Path) -> Iterator[Package]:
-    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none.
+    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none or cannot be read.
 
-    A KataGo network file alone is a package of one.
+    A KataGo network file counts as a package with one network.
     """
     if path.is_dir():
         yield _package(path.resolve(), path.name)
         return
-    if path.is_file() and path.name.endswith(_NETWORK_ENDINGS):
+    if path.is_file() and is_katago_file(path):
         yield Package(path.name, "", (path,))
         return
     try:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:
-        raise ModelError(problem(shown_path(path), expected="a wheel (.whl) or a folder")) from error
+        expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
+        raise ModelError(problem(shown_path(path), expected=expected)) from error
     with archive:
         yield _package(zipfile.Path(archive), path.name)
 

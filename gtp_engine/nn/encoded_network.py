@@ -48,7 +48,10 @@ class Network:
             )
 
     def run(self, positions: Positions, rows: IntArray, conditions: Conditions, symmetries: IntArray) -> RawOutputs:
-        """Return the outputs for `rows` [K], ascending; row number i is shown in symmetry `symmetries[i]` [B]."""
+        """Return the outputs for `rows` [K], ascending; row i of the batch is encoded in symmetry `symmetries[i]` [B].
+
+        Raises ModelError if the model cannot be run.
+        """
         buffers = self._buffers_for(positions)
         first = 0
         for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps

@@ -1,13 +1,14 @@
 """The 192 values that describe the players to a human-like network of KataGo, its "SGF metadata" (`PROFILE_INPUTS`).
 
-      0, 1   the side to move, the opponent is human
-      2–5    they are unranked, their ranks are unknown: never with a profile
-      6–39   rank of the side to move: the first r are 1, where r counts from 1, for 9d
+      0, 1   whether the side to move, the opponent is human
+      2–5    whether they are unranked, whether their ranks are unknown: never with a profile
+      6–39   rank of the side to move: the first r are 1, with r = 1 for 9d, 2 for 8d …
      40–73   rank of the opponent
-      74     the game is unrated; ½ if unknown
+      74     whether the game is unrated; ½ if unknown
      75–81   time control: unknown, none, absolute, simple, byo-yomi, Canadian, Fischer
-     82–85   seconds of main time, seconds of a period, periods of byo-yomi, stones of a Canadian period
-      86     area of the board
+     82–85   logarithms of the seconds of main time and of a period, the periods of byo-yomi, and the stones of a
+             Canadian period
+      86     logarithm of the board's area
      87–150  date of the game: cosine and sine of 32 angles
     151–166  source of the game: OGS, KGS, Fox, … GoGoD, Go4Go
     167–191  not used
@@ -61,7 +62,7 @@ _LONGEST_FACTOR: Final = 80000.0
 def write_profile(code: int, color: int, area: int, out: FloatArray) -> None:
     """Write the values for a profile, `color` to play on a board of `area` points to `out`, float32[192].
 
-    Raises ModelError if the code is that of no profile.
+    Raises ModelError if the code stands for no profile.
     """
     out[:] = _values(code, color, area)
 
@@ -91,11 +92,11 @@ def _values(code: int, color: int, area: int) -> FloatArray:
 
 
 def _write_time(profile: HumanProfile, values: np.ndarray) -> None:
-    """Write whether the games were rated, and their time settings."""
-    is_known = profile.kind != "proyear"
-    values[_UNRATED] = 0.5 if is_known else 0.0
-    values[_BYO_YOMI if is_known else _TIME_UNKNOWN] = 1.0
-    main, period, periods = (_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS) if is_known else (0, 0, 0)
+    """Write whether the games were rated, and their time settings: those of amateurs, unknown for professionals."""
+    is_amateur = profile.kind != "proyear"
+    values[_UNRATED] = 0.5 if is_amateur else 0.0
+    values[_BYO_YOMI if is_amateur else _TIME_UNKNOWN] = 1.0
+    main, period, periods = (_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS) if is_amateur else (0, 0, 0)
     values[_TIMES] = 0.4 * (log(main + 60) - 6.5)
     values[_TIMES + 1] = 0.3 * (log(period + 1) - 3)
     values[_TIMES + 2] = 0.5 * (log(periods + 2) - 1.5)

@@ -1,4 +1,4 @@
-"""The encoder of KataGo's human-like networks: those of its other networks, and a profile of the players."""
+"""The encoder of KataGo's human-like networks: the inputs of its other networks, and a profile of the players."""
 
 from typing import Final
 

@@ -2,8 +2,8 @@
 
 `network.model` names an ONNX file, or a folder with a network for each purpose: one for policy and value, or one for
 each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them.  It may also be the name of a
-network (`named_networks`); without it, the default one is loaded.  Where a network lies there both in float32 and
-quantized to 8 bits (`network_files`), `network.precision` or what suits the processor (`providers`) chooses.
+network (`named_networks`); without it, the default one is loaded.  Where a network exists both in float32 and
+quantized to 8 bits (`network_files`), `network.precision` chooses, by default what suits the processor (`providers`).
 """
 
 from collections.abc import Callable
@@ -34,8 +34,8 @@ def load_evaluator(
 ) -> NetworkEvaluator:
     """Return the evaluator that the configuration describes, ready for boards of `board` (width, height) points.
 
-    `log` receives a line about what runs the network, and one for each provider that failed.  `batch` is the number of
-    positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
+    `log` receives a line about what runs the network, one for each provider that failed, and hints.  `batch` is the
+    number of positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """

@@ -18,9 +18,10 @@
     tengen.origin         origin of the weights, for people
     tengen.license        their licence, for people
     tengen.source_sha256  hash of the file they were converted from
-    tengen.quantization   how an int8 network was quantized and how it compares: a JSON object (`networks.quantization`)
+    tengen.quantization   how an int8 network was quantized and how it compares: a JSON object (`quantized_copy`)
+    tengen.quantized_from SHA-256 of the float32 file that an int8 network was made from
 
-The last nine may be missing.  Outputs are raw; their shapes are:
+The last ten may be missing.  Outputs are raw; their shapes are:
 
     katago-v7…      policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
                     value [B, 3] logits of win, loss, no result; misc [B, 6] score mean, score deviation, lead, time
@@ -66,7 +67,7 @@ _SIZES: Final = re.compile(r"(\d{1,2})([-x])(\d{1,2})")
 class Scales:
     """What KataGo's outputs are multiplied by; the defaults are those before model version 13.
 
-    The unit is points for score_mean, score_stdev and lead, turns for time_left; the two errors scale squares.
+    The unit is points for score_mean, score_stdev and lead, turns for time_left; the last two multiply squared errors.
     """
 
     score_mean: float = 20.0
@@ -234,7 +235,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def read_properties(path: str | Path) -> dict[str, str]:
-    """Return the metadata properties of an ONNX file, without reading or checking its graph."""
+    """Return the metadata properties of an ONNX file, without parsing its graph; raises ModelError."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:

@@ -13,7 +13,7 @@ from gtp_engine.nn.quantized_copy import is_quantized_copy
 from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
 BUILTIN: Final = "builtin"
-"""The name, as a default, of the network that ships with the engine."""
+"""What `models default` calls the network that ships with the engine."""
 
 _DEFAULT_FILE: Final = "default.txt"
 
@@ -24,7 +24,7 @@ def user_folder() -> Path:
 
 
 def find_user_folder() -> Path | None:
-    """Return the same, None without a home directory: then the user has no networks."""
+    """Return `user_folder()`, or None without a home directory: then the user has no networks."""
     try:
         return user_folder()
     except TengenError:
@@ -41,8 +41,8 @@ def named_networks() -> dict[str, Path]:
 def model_path(model: str | None) -> Path:
     """Return the path of a network: of the file or folder `model` if it exists, else of the network of that name.
 
-    None is the default network.  Any other name is returned as a path.  Raises ModelError if the default is missing or
-    not known.
+    None stands for the default network.  An unknown name is returned as a path, which does not exist.  Raises
+    ModelError if the default network is missing or its name cannot be read.
     """
     if model is not None:
         path = expanded(model)

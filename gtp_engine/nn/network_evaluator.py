@@ -124,7 +124,7 @@ class NetworkEvaluator:
     ) -> None:
         """Write the evaluation of the first `count` rows into `out`; see `Evaluator`.
 
-        Boards that are not square have four symmetries: for 4 to 7, rows and columns are not exchanged.
+        Boards that are not square have four symmetries: 4 to 7 are applied without the exchange of rows and columns.
 
         Raises ModelError if the network does not play this board size, or returned NaN or infinity.
         """

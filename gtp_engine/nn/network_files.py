@@ -43,7 +43,7 @@ class NetworkFiles:
     """A sentence about a file that lies beside these and is not used; empty if there is none."""
 
     def path(self, precision: str) -> Path:
-        """Return the file to calculate with in `precision`: the only one, or the quantized one for "int8" only."""
+        """Return the file for `precision`: quantized for "int8", else in float32; if there is only one, that one."""
         wanted = QUANTIZED if precision == QUANTIZED else FLOAT
         return self.paths.get(wanted) or next(iter(self.paths.values()))
 

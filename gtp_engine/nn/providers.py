@@ -61,7 +61,8 @@ _BYTES_PER_CORE_SECOND: Final = 1.2e9
 measured for b6c96, b15c192 and b18c384nbt on a Zen 4 core; 0.7e9 for the transformer b10c384h6nbttflrs."""
 
 _SLOWNESS: Final[Mapping[str, float]] = MappingProxyType({"bfloat16": 1.0, "float32": 2.0, "int8": 2.0})
-"""Factor of that time by precision; an int8 file has a quarter of the bytes and takes half the time of float32."""
+"""Factor on that time by precision.  An int8 file has a quarter of the bytes, so an evaluation in int8 takes half the
+time of one in bfloat16."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def can_gain_from_int8(provider: Provider, simd: Collection[str] | None) -> bool
 
 
 def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
-    """Return whether every network does, as far as is known."""
+    """Return whether every network quantized to 8 bits plays better here, as far as is known."""
     return can_gain_from_int8(provider, simd) and has_vnni(simd)
 
 

@@ -21,10 +21,10 @@ NOTE: Final = "tengen.quantization"
 HELD_OUT: Final = "held_out"
 """In the note: differences from float32 by precision, each an object with `policy_kl` and `winrate_error`."""
 SPEEDS: Final = "evaluations_per_second"
-"""In the note: by precision, on the machine that made the copy."""
+"""In the note: speeds by precision, on the machine that compared the copy."""
 WITHOUT_VNNI: Final = "without_vnni"
-"""In the note: an object with the last two on a processor without VNNI, where they are others (`providers.VNNI_FLAGS`);
-beside it they are those on a processor with VNNI."""
+"""In the note: an object with HELD_OUT and SPEEDS as measured on a processor without VNNI (`providers.VNNI_FLAGS`).
+Those of the note itself were measured on a processor with VNNI."""
 
 LARGEST_KL: Final = 0.005
 LARGEST_WINRATE_ERROR: Final = 0.01
@@ -79,7 +79,8 @@ class CopyQuality:
     def objection(self, precision: str, *, has_vnni: bool) -> str:
         """Return why the original in `precision` is better here (the end of a sentence), or "" if it is not.
 
-        With VNNI a copy is expected to be good if nothing is known; without, 8-bit sums may overflow.
+        A copy that was not compared on such a processor is accepted with VNNI, but not without, where 8-bit sums may
+        overflow.
         """
         comparison = self.with_vnni if has_vnni else self.without_vnni
         if comparison is not None:
@@ -91,17 +92,17 @@ NOTHING_KNOWN: Final = CopyQuality()
 
 
 def quantized_path(original: Path) -> Path:
-    """Return where the copy of a network file lies."""
+    """Return the path of the copy of a network file, which need not exist."""
     return original.with_name(f"{original.stem}{_SUFFIX}{original.suffix}")
 
 
 def original_path(path: Path) -> Path:
-    """Return where the file lies that `path` is the copy of, by its name; that of an original is the path itself."""
+    """Return the path of the original of a copy, by its name; for any other file `path` itself."""
     return path.with_name(path.stem.removesuffix(_SUFFIX) + path.suffix)
 
 
 def is_quantized_copy(path: Path) -> bool:
-    """Return whether the network file that `path` is a copy of, by its name, lies beside it."""
+    """Return whether `path` is named as a copy, and the original lies beside it."""
     return path.stem.endswith(_SUFFIX) and original_path(path).exists()
 
 

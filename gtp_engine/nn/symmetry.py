@@ -45,7 +45,7 @@ def symmetry_count(width: int, height: int) -> int:
 
 
 def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tuple[int, int]:
-    """Return where the symmetry takes column `x`, row `y` of the board; a transposition gives (row, column)."""
+    """Return the column and row to which the symmetry takes column `x`, row `y` of the board."""
     if symmetry & MIRROR_COLUMNS:
         x = width - 1 - x
     if symmetry & MIRROR_ROWS:

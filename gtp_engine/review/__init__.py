@@ -66,7 +66,7 @@ def review_game(
     """Return the review of the first game in an SGF file, with the network of `evaluator`, which stays open.
 
     `rules` (by default those of the configuration) and `komi` are for records that name none.  Raises SgfError for a
-    record that cannot be read.
+    record that cannot be read, and ConfigError for a network that does not evaluate score and ownership.
     """
     config = config or Config()
     line = read_game(data, rules=rules or Rules.parse(config.game.rules), komi=komi)

@@ -33,7 +33,7 @@ _MARK_VALUES: Final = {"BM": "1", "DO": "", "IT": "", "TE": "1"}
 _COLOR_NAMES: Final = {"B": "Black", "W": "White"}
 
 _LEAST_VISITS: Final = 8
-"""Visits of a candidate that is shown as a variation beside the best one."""
+"""Visits with which another candidate than the best is shown as a variation."""
 
 _VARIATIONS: Final = 2
 """Variations shown at a mistake."""
@@ -90,7 +90,7 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
 
 
 def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
-    """Return a sentence or two about a move that is marked, else nothing."""
+    """Return a sentence or two about a move that is marked, "" about any other."""
     name = _COLOR_NAMES[move.color]
     if move.is_mistake:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"

@@ -14,14 +14,14 @@ with more, twenty games of 250 moves take more than 40 minutes on two cores."""
 
 DEFAULT_POINTS: Final = 19 * 19
 LEAST_POINTS: Final = 9 * 9
-"""Points of the board to which DEFAULT_VISITS belong, and of that from which on smaller ones get no more visits."""
+"""Points of the board that DEFAULT_VISITS is for, and of the board with the most visits; smaller ones get no more."""
 
 SECOND_SHARE: Final = 0.25
 """Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that in long games both
 passes cost about the same."""
 
 SECOND_LEAST: Final = 24
-"""Positions that are searched again at least, in short games: those before and after ten mistakes, and a few more."""
+"""Least number of positions that are searched again: those before and after ten mistakes, and a few more."""
 
 SECOND_FACTOR: Final = 4
 
@@ -29,15 +29,16 @@ FIRST_PASS_TIME: Final = 0.5
 """Share of a total time that the first pass takes."""
 
 WINRATE_POINTS: Final = 10.0
-"""Points of interest for a winrate of 1: less than it is worth in an even game, as mistakes are listed by points."""
+"""Points that a change of the winrate by 1 adds to the interest of a move: fewer than it is worth in an even game,
+because mistakes are listed by points."""
 
 OWN_SHARE: Final = 0.25
-"""Interest of a change after the move that the search would have played: by definition that move loses nothing."""
+"""Factor on the interest of a move that the search would have played: by definition it loses nothing."""
 
 GAIN_SHARE: Final = 0.5
-"""Interest of a change in favour of the side that moved: the search was wrong about something, but that was no mistake.
-With these three values, of the ten biggest mistakes of ten games at 20 visits 82 of 100 were among the fifteen biggest
-at 200 visits, and at least 7 in each game; with 20, 1 and 1 there were 77, and at least 6."""
+"""Factor on the interest of a move after which its side is better off: the search was wrong, the move is no mistake.
+Of the ten biggest mistakes of each of ten games at 20 visits, 82 of 100 were among the fifteen biggest at 200 visits
+with these three values, and at least 7 of each game; with 20, 1 and 1 it was 77, and at least 6."""
 
 CLOSE_VISITS: Final = 0.7
 """Visits of the second candidate, as a share of the first's, from which on a decision is close."""
@@ -78,7 +79,7 @@ class Effort:
 
     @property
     def is_timed(self) -> bool:
-        """Whether time limits the review: it is then different every time."""
+        """Whether time limits the review; its result then varies from run to run."""
         return self.seconds is not None or self.total is not None
 
     @property
@@ -88,7 +89,7 @@ class Effort:
 
 
 def of_interest(findings: Sequence[Finding], places: Sequence[Place]) -> list[int]:
-    """Return the numbers of the places to search again, ascending: before and after what may be the largest mistakes.
+    """Return the places to search again, ascending: those before and after what may be the largest mistakes.
 
     A decision between two candidates counts a little; where the record changes the position, no move is responsible.
     """
@@ -103,7 +104,7 @@ def of_interest(findings: Sequence[Finding], places: Sequence[Place]) -> list[in
 
 
 def _change(before: Finding, after: Finding, vertex: str | None) -> float:
-    """Return the interest of a change by the move `vertex`, in points."""
+    """Return the interest of the move `vertex`, in points, from the change of lead and winrate."""
     sign = 1.0 if before.to_play == "B" else -1.0
     lost = sign * (before.lead - after.lead)
     change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
@@ -112,7 +113,7 @@ def _change(before: Finding, after: Finding, vertex: str | None) -> float:
 
 
 def _closeness(finding: Finding) -> float:
-    """Return the interest of a decision in itself."""
+    """Return the interest of a position in which two candidates are close, in points; 0 for any other."""
     if len(finding.candidates) < 2:
         return 0.0
     first, second = finding.candidates[:2]

@@ -15,7 +15,7 @@ from gtp_engine.review.game_line import Position
 from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport, winrate_of
 
 MOST_CANDIDATES: Final = 6
-"""Moves kept of each position: what a board shows at a time without covering itself."""
+"""Candidates kept of each position: as many as a board can show at a time without being covered."""
 
 LONGEST_LINE: Final = 12
 """Moves kept of each continuation; beyond it a search of some hundred visits has looked at single lines only."""
@@ -39,10 +39,10 @@ class Candidate:
 class Finding:
     """What the search found in the position after `number` moves.
 
-    `winrate` and `lead` are those of the best move.  `stones` is the board, row by row from the upper left corner: "X"
-    black, "O" white, "." empty.  `ownership` is the expected owner of each point in percent in the same order, 100
-    Black's and −100 White's.  `played_prior` is the network's prior of the move that was played, None in the last
-    position.
+    `winrate` and `lead` are those of the best move, or of the position if that move has few visits.  `stones` is the
+    board, row by row from the upper left corner: "X" black, "O" white, "." empty.  `ownership` is the expected owner of
+    each point in percent in the same order, 100 Black's and −100 White's.  `played_prior` is the network's prior of the
+    move that was played, None in the last position.
     """
 
     number: int

@@ -30,7 +30,7 @@ OnProgress = Callable[[float, str], None]
 def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
     """Return the evaluator if it evaluates score and ownership, which `what` needs; raises ConfigError otherwise.
 
-    Without a network that is also so: rollouts have no policy, and their scores are too rough.
+    None, a search by rollouts, is refused too: rollouts have no policy, and their scores are too rough.
     """
     if evaluator is None:
         raise ConfigError(problem(f"{what} without a network", advice="name one with --model FILE"))
@@ -97,8 +97,8 @@ class SavedWork:
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
 
-    With a `searcher` that one searches the groups instead, and `evaluator` only says what it is.  Raises ConfigError
-    without a network that evaluates score and ownership.
+    A `searcher`, if given, searches the groups instead, with the same network.  Raises ConfigError without a network
+    that evaluates score and ownership.
     """
 
     def __init__(

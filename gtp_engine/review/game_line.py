@@ -16,7 +16,7 @@ from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
 class Position:
     """The position after `number` moves, and the colour to play there.
 
-    `is_changed` where the record adds or removes stones after the last move: then it is not what that move led to.
+    `is_changed` is set where the record adds or removes stones after the last move.
     """
 
     number: int
@@ -41,8 +41,8 @@ class Place(NamedTuple):
 class Variation(NamedTuple):
     """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
 
-    `before` is the place of the position in which it begins, see `GameLine.places`; `nodes` are the numbers in the text
-    of the nodes after these moves, None in the middle of a node.
+    `before` is the place of the position in which it begins, see `GameLine.places`; `nodes[k]` is the number (in
+    `TreeText.all_nodes`) of the last node with `positions[k]`, None if its node goes on with another move.
     """
 
     before: int
@@ -136,7 +136,7 @@ def _game_before(record: SgfRecord, number: int, rules: Rules, komi: float | Non
 
 
 def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple[Game, int]]:
-    """Return the same for all positions of a record whose stones are set up before the first move."""
+    """Return game and colour to play for each position of a record that sets up stones before the first move only."""
     last = record_to_game(record, rules=rules, komi=komi)  # reports an illegal move with its number
     game, _ = _game_before(record, 0, rules, komi)
     games = []

@@ -24,7 +24,7 @@ FORMAT: Final = "tengen-review-1"
 """The value of `format` in the JSON."""
 
 HALF_POINTS: Final = 3.0
-"""Points lost with which a move counts half in the accuracy: about a stone's worth of a small endgame move."""
+"""Points lost with which a move counts half in the accuracy: about what a small endgame move is worth."""
 
 CONFIDENCE: Final = 1.96
 """Standard errors on each side of a mean, for a confidence of 95 %."""
@@ -134,7 +134,7 @@ class GameReview:
         return sorted(found, key=lambda move: (-move.points_lost, move.number))[:BIGGEST]
 
     def side(self, color: str) -> Side:
-        """Return the numbers of a player, "B" or "W"."""
+        """Return the statistics of a player, "B" or "W"."""
         record, moves = self.line.record, [move for move in self.moves if move.color == color]
         is_black = color == "B"
         accuracy, interval = _accuracy(moves)
@@ -197,7 +197,7 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
 
 
 def _played(before: Finding, vertex: str) -> Finding:
-    """Return a finding as that of a line that goes on with `vertex`, whose prior is known if it was a candidate."""
+    """Return a finding with the prior of `vertex` as that of the move played, None if it was no candidate."""
     priors = {candidate.vertex: candidate.prior for candidate in before.candidates}
     return replace(before, played_prior=priors.get(vertex))
 

@@ -31,13 +31,13 @@ WRONG_MOVES: Final = 4
 """Other first moves that are compared with the best: those the search tried most."""
 
 AS_GOOD: Final = 0.1
-"""Winrate that a move may lack and still be as good: a move that fails lacks far more, as the komi is in the middle."""
+"""A move is as good as the best if its winrate is at most this much lower; a move that fails is far worse than that."""
 
 KOMI_SHARE: Final = 0.25
 """Share of the visits in each of two searches that find the komi."""
 
 LEAST_VISITS: Final = 50
-"""Visits of each of them at least."""
+"""Least visits of each of these two searches."""
 
 _LINE: Final = 12
 """Moves shown of each line."""
@@ -225,7 +225,7 @@ def _winrate(report: SearchReport, color: int) -> float:
 
 
 def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequence[int]) -> FirstMove:
-    """Return a first move; its line is cut where it cannot be played, and before the second pass in a row."""
+    """Return a first move; its line is cut where it cannot be played, and after two passes in a row."""
     played, shown_line, has_ko = game.copy(), [point], False
     for number, each in enumerate(line[:_LINE]):
         if played.is_over or not played.is_legal(Move(color, each)):

@@ -3,7 +3,7 @@
 For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json, for the second of several games in it
 GAME-game2.review.sgf and so on.  While a game is being reviewed, GAME.review.part keeps what has been found; a game
 whose JSON has the right key is finished and is not searched again.  Its files are written again only if one is missing,
-or the record should now have marks of territory, or none.
+or if marks of territory are now wanted and were not before, or the other way around.
 """
 
 import json
@@ -138,7 +138,7 @@ class FileReviewer:
         self._terms: Final = terms
 
     def review(self, source: Source, progress: OnProgress) -> Outcome:
-        """Return what became of a record, after writing its files; raises WorkerError."""
+        """Review a record, write its files and return the outcome; raises WorkerError."""
         try:
             return self._review(source, progress)
         except WorkerError:
@@ -177,9 +177,9 @@ class FileReviewer:
 def review_all(
     reviewer: FileReviewer, sources: Sequence[Source], shares: SharesDone, *, at_once: int = 1
 ) -> Generator[Outcome]:
-    """Yield what becomes of each source as it is done, with `at_once` of them under way, each in a thread.
+    """Yield the outcome of each source as it is done, with `at_once` of them under way, each in a thread.
 
-    Whatever ends the iteration early ends the others at their next group.  Raises WorkerError.
+    If the iteration ends early, the other reviews end after their current group.  Raises WorkerError.
     """
 
     def review(number: int) -> Outcome:

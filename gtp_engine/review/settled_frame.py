@@ -22,7 +22,7 @@ from gtp_engine.go.coords import point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 
 SURROUNDED_SHARE: Final = 0.75
-"""Share of the zone that the surrounding side gets if the problem is half decided: all of it, or half."""
+"""Share of the zone counted for the surrounding side: the mean of all of it, if it succeeds, and half, if it fails."""
 
 SHARES: Final = (1.0, 0.8, 0.6, 0.4, 0.2)
 """How much of its fair part the other side gets, in the order tried: on small boards the wall needs room for eyes."""
@@ -35,7 +35,7 @@ def framed(game: Game, region: frozenset[int]) -> Game | None:
     """Return a position with the problem in `region` in a settled board, None if it cannot be cut out.
 
     That is so if neither side surrounds stones of the other there, or if there is no room for two eyes of each side.
-    The smaller of two possible problems is taken.
+    If either side could be the surrounding one, the smaller zone is taken.
     """
     colors = np.array(
         [[game.color_at(xy_to_point(x, y, width=game.width)) for x in range(game.width)] for y in range(game.height)]
@@ -112,7 +112,7 @@ def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
 
 
 def _farthest(beyond: Grid, zone: Grid, count: int) -> Grid:
-    """Return up to `count` connected points of `beyond`, from the one farthest from the zone on."""
+    """Return up to `count` connected points of `beyond`, grown from the one farthest from the zone."""
     distance = np.zeros(zone.shape, dtype=np.int64)
     reached = zone
     while not reached.all():
@@ -151,7 +151,7 @@ def _moves(stones: NDArray[np.int64]) -> Iterable[Move]:
 
 
 def _lives(game: Game, stones: Grid) -> bool:
-    """Return whether all these stones live unconditionally, of both colours."""
+    """Return whether these stones are of both colours and all pass-alive."""
     alive = np.zeros_like(game.board.color)
     pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
     points = [xy_to_point(int(x), int(y), width=game.width) for y, x in zip(*np.nonzero(stones), strict=True)]

@@ -14,11 +14,11 @@ from gtp_engine.review.game_line import GameLine, Variation, notes_on_changes, r
 from gtp_engine.sgf.tree_text import TreeText
 
 MOST_VARIATIONS: Final = 1000
-"""Lines that are read beside the main line; a commented game has dozens, a dictionary of openings ten thousands."""
+"""Lines that are read beside the main line; a commented game has dozens, a dictionary of openings tens of thousands."""
 
 
 class _Seen(NamedTuple):
-    """Of a node that is in a line: the place of the position after it, and the number of moves up to there."""
+    """What is known of a node in an earlier line: the place of the position after it, and the moves up to there."""
 
     place: int
     moves: int
@@ -66,7 +66,7 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
 def _add_nodes(
     seen: dict[int, _Seen], text: TreeText, nodes: list[int], branch: _Seen, *, first_place: int
 ) -> dict[int, int]:
-    """Add the nodes of a line after `branch`; return, by number of moves, the last node after so many moves."""
+    """Add the nodes of a line after `branch`; return for each number of moves the last node after that many moves."""
     moves, last = branch.moves, {}
     for node in nodes:
         moves += text.all_nodes[node].moves

@@ -1,7 +1,7 @@
 """Searchers in other processes: on this machine, or on a Ray cluster.
 
-Each worker has a network of its own and searches one group at a time.  A thread for each waits for its answer;
-whichever worker is idle takes the next group, of whatever game.
+Each worker has a network of its own and searches one group at a time, while a thread of this process waits for its
+answer.  The next group, of any game, goes to a worker that is idle.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +50,10 @@ class LocalNetwork:
 
 
 class SentNetwork:
-    """The same with the network's files, for machines that lack them; they exist there as long as this object."""
+    """Carries the network's files to a machine that lacks them, and loads them there.
+
+    They exist on that machine as long as this object.
+    """
 
     def __init__(self, config: Config, *, threads: int) -> None:
         path = model_path(config.network.model)
@@ -93,7 +96,7 @@ class Worker:
 
 
 class WorkerPool:
-    """A searcher that has workers search; `ask` are functions that each have one worker search a group."""
+    """A searcher that distributes groups to workers; each function in `ask` has one worker search a group."""
 
     def __init__(self, ask: Sequence[Callable[[Group], Answer]]) -> None:
         self.workers: Final = len(ask)
@@ -113,7 +116,7 @@ class WorkerPool:
                 answer.cancel()
 
     def close(self) -> None:
-        """Drop the groups that still wait, after the workers have ended."""
+        """Drop the groups that are still waiting; to be called after the workers have ended."""
         self._threads.shutdown(cancel_futures=True)
 
     def _search_one(self, group: Group) -> list[Finding]:
@@ -131,9 +134,9 @@ class WorkerPool:
 def open_pool(
     config: Config, *, games: int, workers: int | None, address: str | None = None
 ) -> Iterator[WorkerPool | None]:
-    """Yield the pool for so many games, with the network of `config`; None if this process should search by itself.
+    """Yield a pool for this many games, with the network of `config`; None if this process should search by itself.
 
-    `workers` None means as many as there are cores and games for.  With the `address` of a Ray cluster the workers are
+    `workers` None means as many as there are cores and games for.  With the `address` of a Ray cluster the workers run
     there.  Raises ModelError and WorkerError.
     """
     cores, config = available_cores(), seeded(config)

@@ -13,19 +13,19 @@ _CHARACTERS: Final = {
     "euc_jp": "黒白勝負目碁戦先番半中押因聖名級互持時間切棋段",
     "cp949": "흑백승반집국단급기전호선불계패한중일대회",
 }
-"""Common characters of records by encoding.  Both of their bytes are above 127: in text of Western Europe letters of
-ASCII often follow others."""
+"""Common characters of records by encoding.  They are those with both bytes above 127, because in Western European text
+a byte above 127 is often followed by an ASCII letter."""
 
 _LEAST_KINDS: Final = 2
 _LEAST_SHARE: Final = 0.02
-"""Different characters of these that a record must have, and their share of what is not ASCII.  In comments it is 5 %
-or more; where bytes are read in a wrong encoding, mostly none."""
+"""How many different ones of these characters a record must have, and their least share of its non-ASCII characters.
+The share is 5 % or more in comments, and mostly 0 in text that is decoded wrongly."""
 
 
 def guessed_encoding(data: bytes) -> str | None:
     """Return the encoding of a record that is not in UTF-8, as Python names it; None if nothing suggests one.
 
-    Text in it becomes the same bytes again when it is encoded.
+    Decoding the record and encoding it again gives the same bytes.
     """
     found: dict[str, int] = {}
     for encoding, characters in _CHARACTERS.items():

@@ -27,7 +27,8 @@ def record_to_game(
     position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
     more, and captures and handicap up to there are forgotten.
 
-    Raises SgfError for a set-up with captured stones on the board and for an illegal move, with its number.
+    Raises SgfError for a `move_number` below 1, for a set-up with a chain that has no liberty, and for an illegal move,
+    naming its number.
     """
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))

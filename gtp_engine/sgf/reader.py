@@ -47,7 +47,7 @@ _CHARSET: Final = re.compile(rb"[;\]]\s*CA\s*\[\s*([A-Za-z0-9_:.\-]{1,40})\s*\]"
 _NEXT_CHARSET: Final = re.compile(
     rb"\)\s*(?=\(\s{0,20};(?:(?!\)\s{0,20}\().){0,400}?(?<=[;\]])\s{0,20}CA\s{0,20}\[)", re.DOTALL
 )
-"""The end of a game before another one that names its encoding, in the first 400 bytes; the limits keep it linear."""
+"""The end of a game if the next one names its encoding in its first 400 bytes; the limits keep the search linear."""
 _CODECS: Final = {
     "gb2312": "gb18030",
     "gbk": "gb18030",

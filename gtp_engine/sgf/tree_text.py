@@ -29,16 +29,16 @@ _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 class Node:
     """A node: where it begins and ends in the text, and its properties.
 
-    `properties` holds the place of the end of each property's last value, before the bracket, by name; `moves` is the
-    number of moves in the node.
+    `properties` maps each property's name to the place in the text where its last value ends, before the bracket;
+    `moves` is the number of moves in the node.
     """
 
     start: int
     end: int
     tree: int
-    """How many game trees hold the one that holds the node: 0 is the outermost."""
+    """Depth of the game tree that holds the node; 0 is the outermost."""
     parent: int | None
-    """The number of the node before, None for the root."""
+    """The number of the node before it in `TreeText.all_nodes`, None for the root."""
     properties: dict[str, int] = field(default_factory=dict)
     moves: int = 0
 
@@ -59,9 +59,9 @@ class TreeText:
         self._removed: Final[dict[int, int]] = {}
 
     def nodes_by_moves(self) -> dict[int, int]:
-        """Return, by number of moves, the number of the last node after so many moves.
+        """Return for each number of moves the number (in `nodes`) of the last node after that many moves.
 
-        A node with two moves leaves out a number.
+        A number of moves that is reached only within a node has no entry.
         """
         found, moves = {}, 0
         for number, node in enumerate(self.nodes):
@@ -70,7 +70,7 @@ class TreeText:
         return found
 
     def paths(self) -> Iterator[list[int]]:
-        """Yield the numbers of the nodes from the root to each end of the tree, those of the main line first."""
+        """Yield the numbers (in `all_nodes`) of the nodes from the root to each end of the tree, main line first."""
         parents = {node.parent for node in self.all_nodes}
         for number in range(len(self.all_nodes)):
             if number not in parents:
@@ -89,11 +89,11 @@ class TreeText:
         return _encoded(f"{byte_order_mark}({texts})", self._encoding)
 
     def add_property(self, node: Node, name: str, value: str) -> bool:
-        """Return whether a property was added to a node: not if the node has it, since the original's stays."""
+        """Add a property to a node unless it has the property already; return whether it was added."""
         return self.add_values(node, name, [value])
 
     def add_values(self, node: Node, name: str, values: list[str]) -> bool:
-        """Return whether a property of several values was added to a node: not if the node has it."""
+        """Add a property with these values unless the node has it or there are none; return whether it was added."""
         if name in node.properties or not values:
             return False
         self._insert(node.end, name + "".join(f"[{escaped(value)}]" for value in values))
@@ -121,9 +121,9 @@ class TreeText:
             self._insert(node.end, f"C[{escaped(text)}]")
 
     def add_variations(self, variations: dict[int, list[str]]) -> None:
-        """Add variations: by the number of the node in the main line after which they begin, each as its nodes' text.
+        """Add variations, each as the text of its nodes, by the number of the node (in `nodes`) after which they begin.
 
-        To be called once.  The last node gets none, because a variation there would continue the main line.
+        May be called only once.  The last node gets none, because a variation there would continue the main line.
         """
         for number in sorted(variations, reverse=True):
             if number >= len(self.nodes) - 1:
@@ -190,7 +190,7 @@ class TreeText:
 
 
 def games_in(data: bytes) -> list[bytes]:
-    """Return the games of an SGF collection, each as the bytes it has there; text between games is left out.
+    """Return the games of an SGF collection, each with its original bytes; text between games is left out.
 
     A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
     """
@@ -200,7 +200,7 @@ def games_in(data: bytes) -> list[bytes]:
 def game_in(data: bytes, number: int | None) -> bytes:
     """Return a game of a collection by its number, from 1; None is for a file of one game, which stays as it is.
 
-    A file whose bytes `games_in` refuses counts as one.  Raises SgfError for None and several games, and for a number
+    A file that `games_in` refuses counts as one game.  Raises SgfError for None and several games, and for a number
     that is too large.
     """
     try:
@@ -245,11 +245,11 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    """Return text as the bytes of a record; bytes that are no text in its encoding become what they were."""
+    """Return text as the bytes of a record; bytes that could not be decoded are restored."""
     return text.encode(encoding, "surrogateescape")
 
 
 def escaped(text: str) -> str:
-    """Return text as an SGF value: ASCII, with a backslash before what has a meaning in SGF."""
+    """Return text as an SGF value: in ASCII, "?" for other characters, and with SGF's escapes."""
     plain = text.encode("ascii", "replace").decode("ascii")
     return re.sub(r"([\\\]])", r"\\\1", plain)

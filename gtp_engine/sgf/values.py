@@ -1,4 +1,4 @@
-"""Single SGF values as text: board size, points, komi, rules; each `parse_` has its `format_`.
+"""Single SGF values as text: board size, points, handicap, komi, result, rules.
 
 SGF names points by two letters, column from the left and row from the top: "aa" is the top left corner, on 19x19 the
 vertex A19.  All text here is already decoded and without SGF's escapes.
@@ -32,7 +32,7 @@ _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?�
 
 _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
 _REASONS: Final = ("R", "T", "F")
-"""First letters of what decides a game but points: resignation, time, forfeit."""
+"""First letters of what decides a game other than points: resignation, time, forfeit."""
 
 _SIDES: Final = {"黑": "B", "黒": "B", "흑": "B", "白": "W", "백": "W"}
 _OUTCOME: Final = re.compile(r"(?P<won>[胜勝승+])|[负負패]|[认認][输輸]|投了")
@@ -43,7 +43,7 @@ _REASON_WORDS: Final = {
     "F": re.compile(r"反則|犯[规規]|[弃棄][权権權]|不戦|반칙|기권"),
 }
 _POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?[手수])")
-"""A number that is not one of moves."""
+"""A number that does not count moves."""
 _DRAWS: Final = frozenset({"0", "draw", "jigo", "持碁", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"})
 
 VOID: Final = "Void"

@@ -41,7 +41,7 @@ class Table:
 
     @property
     def order(self) -> list[int]:
-        """The engines, the best first: by rating, before there are ratings by their share of the points."""
+        """The engines, the best first: by rating or, while there are no ratings, by their share of the points."""
         games = self.games.sum(axis=1)
         rank = self.points.sum(axis=1) / np.maximum(games, 1) if self.elo is None else self.elo
         return [int(place) for place in np.argsort(-rank, kind="stable")]

@@ -14,7 +14,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.match.settings import MatchError, MatchSettings
 
 FORMATS: Final = ("round-robin", "gauntlet")
-"""Who meets whom: everyone everyone else, or the first engine all others."""
+"""Who meets whom: each engine every other, or the first engine all others."""
 
 _CONDITION_KEYS: Final = {
     "size": "board_size",
@@ -37,7 +37,7 @@ _CONDITION_KEYS: Final = {
     "referee": "referee",
     "reply-timeout": "reply_timeout",
 }
-"""The keys of a condition, named as the options of `gtp-engine match`, and the settings of a match that they are."""
+"""The keys of a condition, named as the options of `gtp-engine match`, and the fields of MatchSettings they set."""
 
 _TIME_PER_MOVE: Final = "time-per-move"
 
@@ -92,7 +92,7 @@ class Description:
         return [Pairing(*pair, condition) for condition in range(len(self.conditions)) for pair in pairs]
 
     def match(self, pairing: Pairing) -> MatchSettings:
-        """Return the settings of the match of a pairing; raises TengenError for values that cannot be."""
+        """Return the settings of a pairing's match, openings as in the file; raises TengenError for invalid values."""
         first, second = self.entrants[pairing.first], self.entrants[pairing.second]
         return MatchSettings(
             first=first.command,
@@ -104,7 +104,7 @@ class Description:
         )
 
     def openings(self, pairing: Pairing) -> str:
-        """Return the folder with the openings of a pairing, "" if it has none."""
+        """Return the folder with the openings of a pairing, below `base` if it is relative; "" if it has none."""
         folder = self.conditions[pairing.condition].values.get("openings", "")
         return str(self.base / folder) if folder else ""
 
@@ -115,7 +115,7 @@ class Description:
 
 
 def read_description(path: Path) -> Description:
-    """Return the tournament that a TOML file describes; raises MatchError and other TengenErrors, naming the file.
+    """Return the tournament that a TOML file describes; raises MatchError, naming the file.
 
     Relative paths begin at the folder of the file, beside which the results are written too.
     """
@@ -158,7 +158,7 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
     folders = [description.folder(pairing).casefold() for pairing in description.pairings]
     if len(set(folders)) < len(folders):
         advice = "change a letter or a number, since folders are named after them"
-        raise MatchError(problem("engine names that differ in signs or capitals only", advice=advice))
+        raise MatchError(problem("engine names that differ only in punctuation or capitals", advice=advice))
     for pairing in description.pairings:
         description.match(pairing)
     return description
@@ -167,7 +167,7 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
 def _tables(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     tables = document.get(key, [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise MatchError(problem(f"{key} that is no list of tables", expected=f"[[{key}]] before each of them"))
+        raise MatchError(problem(f"{key} is not a list of tables", expected=f"[[{key}]] before each of them"))
     return tables
 
 
@@ -185,7 +185,7 @@ def _condition(table: Mapping[str, Any]) -> Condition:
     if _TIME_PER_MOVE in table:
         if values.keys() & {"main_time", "overtime", "overtime_stones", "overtime_periods", "increment"}:
             raise MatchError(
-                "time-per-move is a clock of its own; leave out main-time, increment and those of overtime"
+                "time-per-move is a clock of its own; leave out main-time, increment and the keys of overtime"
             )
         seconds = table[_TIME_PER_MOVE]
         if type(seconds) not in (int, float) or not seconds > 0:
@@ -206,7 +206,7 @@ def _title(table: Mapping[str, Any]) -> str:
 
 
 def _typed(name: str, value: Any) -> Any:
-    """Return a value of the type that the setting of a match has; raises MatchError."""
+    """Return a value in the type of its match setting; raises MatchError if it has another type."""
     wanted: Any = _TYPES[name]
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

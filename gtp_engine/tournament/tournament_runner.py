@@ -1,7 +1,7 @@
-"""Plays the games of a tournament, several at a time, each by the worker of a core (or some) of its own.
+"""Plays the games of a tournament, several at a time; each worker may have cores of its own.
 
-A worker takes the match of the pairing that has played least, and plays some games of it; so the table is about all
-engines early.  Matches are stored as those of `gtp-engine match`, and resume like them.
+A worker takes the pairing with the fewest games and plays some games of its match, so that the tables cover all engines
+early on.  Matches are stored as those of `gtp-engine match`, and resume like them.
 """
 
 import os
@@ -20,7 +20,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
 GAMES_AT_ONCE: Final = 10
-"""Games of a pairing that a worker plays before it looks for another: engines are started again for them."""
+"""Games of a pairing that a worker plays before it takes another: each time, the engines have to be started again."""
 
 Results = dict[Pairing, list[GameRecord]]
 
@@ -62,7 +62,7 @@ class TournamentRunner:
         return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
 
     def run(self) -> None:
-        """Play the games that are missing; raises MatchError when an engine fails, and what else ends a match."""
+        """Play the missing games; raises MatchError when an engine fails, and any other error that ends a match."""
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
             for index in range(min(self.description.parallel, len(self._waiting)))
@@ -94,7 +94,7 @@ class TournamentRunner:
                     self._waiting.append(pairing)
 
     def _next(self) -> Pairing | None:
-        """Return the pairing that has played least, and that no other worker plays."""
+        """Return the pairing with the fewest games that no other worker plays, None if there is none."""
         with self._lock:
             if self._cancel.is_cancelled or not self._waiting:
                 return None

@@ -256,7 +256,7 @@ def test_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
 
     pip_is(monkeypatch, interrupted)
     result = models("get", NAME)
-    assert (result.exit_code, result.stderr) == (130, "\nInterrupted; nothing was changed.\n")
+    assert (result.exit_code, result.stderr) == (130, "\nInterrupted; the default network is the same as before.\n")
     assert got() == []
     assert default_name() == "builtin"
 

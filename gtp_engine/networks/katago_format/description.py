@@ -1,7 +1,7 @@
 """The parts of a KataGo network: layers, blocks, trunk and heads, as frozen dataclasses of float32 arrays.
 
 Shape letters: I input channels, O output channels, C channels, F a filter's height and width, P rotation pairs.
-Layers have no names; the parser, which reads the names, uses them in its error messages.
+The layers' names in the file are not kept; the parser uses them in its error messages.
 """
 
 from dataclasses import dataclass
@@ -197,7 +197,7 @@ class PolicyHead:
 
     @property
     def channels(self) -> int:
-        """Return the number of policies in the file.
+        """Return the number of outputs for each move.
 
         Channel 0 is the policy, 1 the optimistic policy; 2 and 3 are predictions of value and score by move.
         """

@@ -25,7 +25,7 @@ _MOST_NESTED_STACKS: Final = 8
 
 
 def load_network(path: str | Path) -> desc.Network:
-    """Return the network in the file `path`."""
+    """Return the network in the file `path`; raises ModelError, with the name of the file."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -37,7 +37,7 @@ def load_network(path: str | Path) -> desc.Network:
 
 
 def parse_network(data: bytes) -> desc.Network:
-    """Return the network in the bytes of a file, gzipped or not."""
+    """Return the network in the bytes of a file, gzipped or not; raises ModelError."""
     return _Reader(Source(uncompressed(data))).network()
 
 

@@ -24,7 +24,7 @@ _GZIP_MARK: Final = b"\x1f\x8b"
 
 
 def uncompressed(data: bytes) -> bytes:
-    """Return `data`, decompressed if it is gzipped."""
+    """Return `data`, decompressed if it is gzipped; raises ModelError if it is damaged."""
     if not data.startswith(_GZIP_MARK):
         return data
     try:

@@ -73,8 +73,8 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
 def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, advantages: bool = False) -> NetworkInfo:
     """Return the metadata of the ONNX file of `network`.
 
-    `advantages` says whether it was trained with playout doubling advantages, as KataGo's are, but for those that
-    imitate people.
+    `advantages` says whether the network was trained with playout doubling advantages, as KataGo's are.  Networks that
+    imitate people were not, so it is ignored for them.
     """
     imitates_people = network.trunk.from_profile is not None
     return NetworkInfo(

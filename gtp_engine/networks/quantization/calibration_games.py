@@ -1,7 +1,7 @@
 """Positions for calibration, from games that a network plays against itself by sampling its policy.
 
-Positions are drawn evenly from the games of `policy_games`, which differ in rules, komi and handicap: values that a
-calibration has not seen are cut off later (`selfplay.varied_plans`).
+Positions are drawn evenly from the games of `policy_games`, which differ in rules, komi and handicap: values
+beyond those seen in calibration are clipped later (`selfplay.varied_plans`).
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Inputs for calibration and comparison: positions of games that a network plays against itself.
 
-The games differ in rules, komi and handicap, because the quantized network cuts values off that no game has shown.
-Loss of tengen-b10c128 on 600 held-out positions of its training, by the positions that it was calibrated on:
+The games differ in rules, komi and handicap, because a quantized network clips values beyond those seen in calibration.
+Loss of tengen-b10c128 on 600 held-out positions of its training data, by the positions used for calibration:
 
                                     policy KL    winrate error
     384, even games, 16 of each      0.0014          0.021
@@ -26,7 +26,7 @@ from gtp_engine.nn.symmetry import symmetry_count
 PER_GAME: Final = 8
 """Positions taken from each game: a compromise between variety and the time to play the games."""
 SHARES: Final = {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
-"""Share of the games on each board, where the network plays on all of them."""
+"""Share of the games on each board (width, height), for a network that plays on all of them."""
 HELD_OUT: Final = 3
 """Every third game is held out for validation."""
 GAMES_AT_ONCE: Final = 8

@@ -15,7 +15,10 @@ Log = Callable[[str], None]
 
 
 def faster_copy_hint(path: Path) -> str:
-    """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else ""."""
+    """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else "".
+
+    Raises ModelError if the network cannot be read.
+    """
     provider, simd = _machine()
     return quantization_hint(find_networks(path)["policy"], provider, simd)
 
@@ -23,8 +26,8 @@ def faster_copy_hint(path: Path) -> str:
 def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
-    A copy that proves inaccurate stays: it records that, and so the engine neither plays with it nor makes it again.
-    `log` receives what came of it.
+    A copy that turns out inaccurate or slow is kept: it records that, so the engine neither plays with it nor makes it
+    again.  `log` receives lines for the user.  Raises ModelError.
     """
     provider, simd = _machine()
     files = find_networks(path)["policy"]
@@ -47,7 +50,7 @@ def _machine() -> tuple[Provider, list[str] | None]:
 
 
 def _outcome(result: Quantized) -> str:
-    """Return what came of the copy."""
+    """Return a sentence about a new copy: its speed and loss here, or why it will not be used."""
     if result.objection:
         return f"{result.path.name} will not be used: {result.objection}."
     speeds, loss = dict(result.speeds), result.differences["int8"]

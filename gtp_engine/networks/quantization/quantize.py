@@ -7,9 +7,9 @@ The gain of each step, as policy KL from float32 on held-out 19×19 positions of
     bias corrected for the mean lost by rounding                                           0.0013 / 0.0011
     layers that lose far more than their share left in floating point (`sensitivity`)      none / two layers
 
-The games are those of the small network that ships: they take seconds, where a large network's own took minutes.  A
-network that loses little with all layers quantized is done then (`GOOD_ENOUGH`), without measuring each layer.  So
-b15c192 took 67 seconds of processor time in all, and came to 0.0008, 98.4 %, 0.0024 and 2.0 in the table below.
+The games are those of the small network that ships: they take seconds, where a large network's own took minutes.  If a
+network loses little with all layers quantized (`GOOD_ENOUGH`), the layers are not measured one by one.  In this way
+b15c192 took 67 seconds of processor time in all, and reached 0.0008, 98.4 %, 0.0024 and 2.0 in the columns below.
 
 Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games not used for calibration:
 
@@ -35,19 +35,21 @@ loss first; speed is processor time on 19×19 in batches of 4, on one Zen 4 core
     40 %         0.0017         95.3 %           0.0047               2.2
     bfloat16     0.0003         98.0 %           0.0030               1.9
 
-Its weights lose little once the bias is corrected (of the layers that stay in 8 bits at 26 %: policy KL 0.0004, without
-0.0015); the rest is lost by rounding the inputs, two fifths of it those of the products after SwiGLU, whose largest
-values are rare.  Attention bounds its speed: products of two tensors and softmax, which stay in floating point, take as
-long as all 8-bit products together, and those run as fast as the processor multiplies (profile by layer of OpenVINO).
+Rounding its weights costs little once the bias is corrected: with 26 % of the work in floating point a policy KL of
+0.0004, without the correction 0.0015.  Rounding the inputs costs the rest, two fifths of it at the products after
+SwiGLU, whose largest values are rare.  Attention bounds its speed: products of two tensors and softmax, which stay in
+floating point, take as long as all 8-bit products together, and those run as fast as the processor multiplies (profile
+by layer of OpenVINO).
 
 The rest runs in bfloat16 where the processor has it: with float32 instead, b6c96 reached 1.2 times the speed of
 bfloat16, not 1.6.
 
 Tried without gain: clipping rare large inputs, by percentile (99.99 %: 6 to 15 times the KL) or where the squared
 error is least (1.1 to 1.7 times); symmetric integers for Mish, which is never far below 0 (2.6 times); equalizing by
-the weights' sizes as well (better for b6c96, worse for b18c384nbt); for the transformer, the equalization of each layer
-for which sampled outputs come out best, ½ to 1 (half their squared error, but policy KL 0.0099 instead of 0.0102), and
-ranges 15 % wider (0.0100); a bias for the mean lost by rounding the inputs (0.0090 instead of 0.0075 on 72 positions).
+the weights' sizes as well (better for b6c96, worse for b18c384nbt); for the transformer, choosing the equalization of
+each layer, ½ to 1, by the error of sampled outputs (half the squared error, but policy KL 0.0099 instead of 0.0102),
+and ranges 15 % wider (0.0100); a bias for the mean lost by rounding the inputs (0.0090 instead of 0.0075 on 72
+positions).
 """
 
 import json
@@ -93,14 +95,14 @@ BATCH: Final = 8
 """Batch size for comparing networks."""
 
 GOOD_ENOUGH: Final = 0.0005
-"""Policy KL from float32, in nats, up to which no layer is left in floating point, on positions of the calibration:
-on others it is nearly twice that, and so no more than what b6c96 and b15c192 of the table above lose."""
+"""Policy KL from float32, in nats, up to which all layers are quantized, measured on calibration positions.  On other
+positions the KL is nearly twice that, which is no more than b6c96 and b15c192 lose in the table above."""
 
 GOOD_ENOUGH_WINRATE: Final = 0.003
-"""The same for the error of the winrate, which a network may lose while it keeps its policy (`calibration_inputs`)."""
+"""The same limit for the winrate error, which may be large where the policy KL is small (`calibration_inputs`)."""
 
 _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.2, "ranges": 0.15, "layers": 0.45, "comparison": 0.2})
-"""Rough share of each step of the time it all takes."""
+"""Rough share of the total time that each step takes."""
 
 _PRECISION: Final = "tengen.precision"
 
@@ -114,12 +116,14 @@ class QuantizeSettings:
     seed: int = 1
     """Seed of the games."""
     float_share: float = 0.4
-    """Largest share of the trunk's work that stays in floating point: that of an inaccurate network (`sensitivity`)."""
+    """Largest share of the trunk's work that stays in floating point if the network is inaccurate in 8 bits; otherwise
+    `sensitivity.OUTLIER_SHARE` is the limit if it is smaller."""
     provider: str = "auto"
     threads: int = 0
     """0: all cores."""
     good_enough: float = GOOD_ENOUGH
     good_enough_winrate: float = GOOD_ENOUGH_WINRATE
+    """Losses up to which all layers are quantized, without measuring each."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ class Quantized:
 
     @property
     def objection(self) -> str:
-        """Return why the copy is not played with here (the end of a sentence), or "" if it is."""
+        """Return why the engine does not use the copy here (the end of a sentence), or "" if it does."""
         loss = self.differences["int8"]
         best = max((name for name in self.speeds if name != "int8"), key=lambda name: self.speeds[name])
         return Comparison(loss.policy_kl, loss.winrate_error, self.speeds).objection(best)
@@ -151,8 +155,8 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
 
     A file at `target` is replaced once the new one is complete.
 
-    Raises ModelError if the network cannot be read, or is not a float32 network with policy and value, and for a
-    target that is the source or cannot be written.
+    Raises ModelError if the network cannot be read, is not a float32 network with policy, value and KataGo's inputs, or
+    has no layer to quantize, and for a target that is the source or cannot be written.
     """
     info = read_info(source)
     _check(source, info)
@@ -180,10 +184,10 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
 
 
 def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress) -> dict[str, Any]:
-    """Compare the copy that a network file has with the file on this processor, and return the copy's new note.
+    """Compare the copy of a network file with the file on this processor, and record the result in the copy's note.
 
-    So a copy that was made on a processor with VNNI can be known to be good on one without, and the other way around.
-    Raises ModelError if one of the files cannot be read, or the copy cannot be written.
+    This is for a copy that was made on a processor with VNNI and is to be used on one without, or the other way around.
+    Returns the new note.  Raises ModelError if one of the files cannot be read, or the copy cannot be written.
     """
     info, copy, steps = read_info(source), quantized_path(source), _Steps(progress)
     _check(source, info)
@@ -268,7 +272,7 @@ def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
 
 @dataclass(frozen=True)
 class _Result:
-    """A quantized model, the number of its layers that could be, the loss from each, and those left as they were."""
+    """A quantized model, the number of layers that can be quantized, the loss from each, and those left in float."""
 
     model: onnx.ModelProto
     layers: int

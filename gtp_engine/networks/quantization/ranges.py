@@ -27,11 +27,11 @@ LARGEST_WEIGHT: Final = 127
 """Weights go from −127 to 127."""
 
 EQUALIZATION: Final = 0.5
-"""Factors are the channel's largest magnitude to the power of − this: 0 leaves channels unchanged, 1 gives all the same
-range and moves the difference into the weights.  Policy KL of b6c96 on 19×19 for 0, ½, ¾ and 1: 0.0018, 0.0015, 0.0016
-and 0.0034; of b15c192: 0.0022, 0.0011 (with bias correction), 0.0025 and 0.0057."""
+"""A channel's factor is its largest magnitude to the power of −EQUALIZATION: 0 leaves channels unchanged, 1 gives all
+the same range and moves the difference into the weights.  Policy KL of b6c96 on 19×19 for 0, ½, ¾ and 1: 0.0018,
+0.0015, 0.0016 and 0.0034; of b15c192: 0.0022, 0.0011 (with bias correction), 0.0025 and 0.0057."""
 LEAST_MAGNITUDE: Final = 0.02
-"""Channels smaller than this share of the largest are treated as of this size: a factor must not amplify noise."""
+"""Smallest magnitude that a channel is assumed to have, as a share of the largest: a factor must not amplify noise."""
 
 BATCH: Final = 8
 """Positions in a call."""

@@ -26,13 +26,13 @@ OUTLIER: Final = 3.0
 """A layer stays in floating point if its share of the policy KL, or of the error of the winrate, is this many times
 its share of the work: below that, the time saved is better spent on more visits."""
 OUTLIER_SHARE: Final = 0.1
-"""Largest share of the work of outliers."""
+"""Largest share of the work that outliers may keep in floating point."""
 INACCURATE_KL: Final = 0.004
-"""Policy KL of all layers together, in nats, above which more than outliers stay in floating point.  The networks that
-matches have tested in 8 bits lose half of it, the transformer b10c384h6nbttflrs 0.007."""
+"""Policy KL of all layers together, in nats, above which more layers than outliers stay in floating point.  The
+networks that matches have tested in 8 bits lose half of it, the transformer b10c384h6nbttflrs 0.007."""
 ACCEPTABLE_KL: Final = 0.001
-"""Policy KL of the quantized layers at which that ends.  On other positions, in bfloat16 besides, the transformer loses
-0.0017 then."""
+"""Once the layers that are still quantized lose no more policy KL than this, no others are left in floating point.  The
+transformer then loses 0.0017 on other positions, with the rest of it in bfloat16."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def _run(session: Any, part: Examples, more: Mapping[str, Any] = MappingProxyTyp
 def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:
     """Return the tensors of the layers to leave in floating point, at most `share` of the work of all layers.
 
-    The layers with the largest loss per work are chosen first: OUTLIERs; of an inaccurate network others as well.
+    The layers with the largest loss for their work come first.  Outliers are chosen, up to OUTLIER_SHARE of the work.
+    In a network above INACCURATE_KL, the limit is `share`, and others are chosen too until the loss is acceptable.
     """
     work = sum(entry.layer.work for entry in sensitivities)
     kl = sum(entry.difference.policy_kl for entry in sensitivities)

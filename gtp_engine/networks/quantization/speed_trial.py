@@ -3,8 +3,8 @@
 The trial's copy has all layers in 8 bits, with ranges of values from random boards.  So it is of no use for playing,
 but as fast as any copy can be.
 
-On a Zen 3, which has AVX2 without VNNI, g170e-b15c192 is 1.5 times as fast as in float32 (19×19, batches of 4, other
-work beside), the transformer b10c384h6nbttflrs 0.7 times.
+On a Zen 3, which has AVX2 without VNNI, g170e-b15c192 is 1.5 times as fast as in float32 (19×19, batches of 4, on
+a busy machine), the transformer b10c384h6nbttflrs 0.7 times.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ from gtp_engine.nn.provider_trial import random_inputs
 
 
 def largest_gain(path: Path, provider: str) -> float:
-    """Return how many times as fast as the best floating point a copy of a float32 network file can be here.
+    """Return how fast an 8-bit copy of a float32 network file can be here, as a multiple of the original's speed.
 
     It is 0 if no layer can be quantized.  Raises ModelError if the network cannot be run.
     """
