@@ -20,6 +20,7 @@ from gtp_engine.engine.game_end import (
     ReadOut,
     agreed_end,
     is_won_repetition,
+    leave_in_doubt,
     may_be_over,
     status_for_cleanup,
 )
@@ -113,19 +114,57 @@ def choose_move(
 ) -> int:
     """Return the point to play for the side that `report` is about, or PASS.
 
-    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.  For
-    `fill_dame` see `neutral_point`.  A `level` draws a move of its own where the game goes on, but none of `left_out`,
-    which the search has left out already.
+    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board; where
+    reading takes long, groups in doubt are read out only before a pass.  For `fill_dame` see `neutral_point`.  A
+    `level` draws a move of its own where the game goes on, but none of `left_out`, which the search has left out
+    already.
     """
     moves, color = legal_moves(game, report), report.to_play
     if not moves:
         return PASS  # the search found only moves that repeat a position
-    if cleanup:
+
+    usual_move = partial(
+        _usual_move, game, report, confirm, read_out, thresholds, fill_dame=fill_dame, level=level, left_out=left_out
+    )
+    if not cleanup:
+        return usual_move()
+
+    def capture(read_out: ReadOut) -> int:
         left = status_for_cleanup(game, report, confirm, read_out)
-        if has_dead_enemies(game, left, color):
-            return capture_of_dead(game, moves, left, color, left_out)
+        return capture_of_dead(game, moves, left, color, left_out) if has_dead_enemies(game, left, color) else PASS
+
+    if thresholds.reads_at_once or report.best_point == PASS:
+        point = capture(read_out)
+        return usual_move() if point == PASS else point
+    point = capture(leave_in_doubt)
+    if point == PASS:
+        point = usual_move()
+    return capture(read_out) if point == PASS else point
+
+
+def _usual_move(
+    game: Game,
+    report: SearchReport,
+    confirm: Confirm,
+    read_out: ReadOut,
+    thresholds: Thresholds,
+    *,
+    fill_dame: bool,
+    level: LevelPlay | None,
+    left_out: frozenset[int],
+) -> int:
+    """Return the point to play unless dead stones have to be captured; for the arguments see `choose_move`."""
+    moves, color = legal_moves(game, report), report.to_play
     status = estimate_status(game, report.ownership_black)
     may_pass = PASS not in left_out
+    is_pass_best = report.best_point == PASS and may_pass and may_be_over(game)
+    if (
+        is_pass_best
+        and level is None
+        and not thresholds.reads_at_once
+        and neutral_point(game, moves, status, color, thresholds, fill_dame=fill_dame) == PASS
+    ):
+        return PASS  # whatever reading would show
     end = agreed_end(game, report, status, confirm, read_out, thresholds) if may_pass else None
     if end is not None:
         if level is not None:  # its search may have tried no neutral point

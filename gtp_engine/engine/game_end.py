@@ -44,7 +44,8 @@ def agreed_end(
 
     They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
     expect the winner that counting gives.  If the first move changes something, it has to be played, however clear the
-    position looks.  Groups in doubt are read out; where that takes long, only when a pass is near.
+    position looks.  Groups in doubt are read out; where that takes long, only before a pass: if that is the best move,
+    or if the opponent has passed.  Where another move costs nothing, the searches have to agree on the end before that.
     """
     if not may_be_over(game):
         return None
@@ -60,19 +61,26 @@ def agreed_end(
         return None
     reports = (report, other_report)
     expected = [each.ownership_black for each in reports]
-    if not (thresholds.reads_at_once or _is_pass_near(game, report)) and find_disputes(game, expected):
-        return None
-    ownerships = read_out(game, expected)
-    first, second = (estimate_status(game, ownership) for ownership in ownerships)
-    is_same = (first.dead, first.neutral) == (second.dead, second.neutral)
-    are_agreed = all(
-        _is_agreed(game, each, settled, thresholds) for each, settled in zip(reports, (first, second), strict=True)
-    )
-    return first if is_same and are_agreed else None
+    if not thresholds.reads_at_once and find_disputes(game, expected):
+        is_free = game.rules.scoring is Scoring.AREA  # to play on, if the opponent has passed
+        may_end = game.consecutive_passes > 0 and (
+            not is_free or _agreed_status(game, reports, expected, thresholds) is not None
+        )
+        if not may_end and report.best_point != PASS:
+            return None
+    return _agreed_status(game, reports, read_out(game, expected), thresholds)
+
+
+def leave_in_doubt(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
+    """Return `ownerships` with 0 for groups in doubt, which are then neither dead nor decided: a quick `ReadOut`."""
+    doubtful = [point for dispute in find_disputes(game, ownerships) for point in dispute.stones]
+    unread = np.array(ownerships, dtype=np.float64)
+    unread[:, doubtful] = 0.0
+    return tuple(unread)
 
 
 def status_for_cleanup(game: Game, report: SearchReport, confirm: Confirm, read_out: ReadOut) -> StatusEstimate:
-    """Return the status of all stones after a dispute between the players, with groups in doubt read out."""
+    """Return the status of all stones after a dispute between the players; `read_out` is for groups in doubt."""
     other_report = confirm(opponent(report.to_play))
     reports = [report] if other_report is None else [report, other_report]
     ownerships = read_out(game, [each.ownership_black for each in reports])
@@ -128,6 +136,19 @@ def _is_agreed(game: Game, report: SearchReport, status: StatusEstimate, thresho
     if (margin > 0) == (report.to_play == BLACK):
         return report.winrate >= AGREED_WINRATE
     return report.winrate <= 1.0 - CONCEDED_WINRATE
+
+
+def _agreed_status(
+    game: Game, reports: Sequence[SearchReport], ownerships: Sequence[Ownership], thresholds: Thresholds
+) -> StatusEstimate | None:
+    """Return the status of all stones if both searches, with these ownerships, agree on it and on the winner."""
+    first, second = (estimate_status(game, ownership) for ownership in ownerships)
+    if (first.dead, first.neutral) != (second.dead, second.neutral):
+        return None
+    are_agreed = all(
+        _is_agreed(game, each, settled, thresholds) for each, settled in zip(reports, (first, second), strict=True)
+    )
+    return first if are_agreed else None
 
 
 def _is_pass_near(game: Game, report: SearchReport) -> bool:

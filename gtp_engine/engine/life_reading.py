@@ -74,7 +74,7 @@ class LifeReader:
         attacked = self._survivors(game, dispute, ownership, opponent(dispute.color))
         if attacked is None or all(attacked):
             return None if attacked is None else [1.0] * len(attacked)
-        defended = self._survivors(game, dispute, ownership, dispute.color)
+        defended = self._survivors(game, dispute, ownership, dispute.color, after_pass=attacked)
         if defended is None:
             return None
         first = 0.0 if to_play == EMPTY else (1.0 if to_play == dispute.color else -1.0)
@@ -83,15 +83,26 @@ class LifeReader:
             for lives_attacked, lives_defended in zip(attacked, defended, strict=True)
         ]
 
-    def _survivors(self, game: Game, dispute: Dispute, ownership: Ownership, first: int) -> list[bool] | None:
-        """Return whether each chain survives if `first` moves first; None if there was no time to read it."""
-        played = self._played_out(dispute, dispute.position(game, first, ownership))
+    def _survivors(
+        self, game: Game, dispute: Dispute, ownership: Ownership, first: int, after_pass: list[bool] | None = None
+    ) -> list[bool] | None:
+        """Return whether each chain survives if `first` moves first; None if there was no time to read it.
+
+        Where `after_pass` is given, it is the answer if the best first move is a pass.
+        """
+        ends_at_once = after_pass is not None
+        played = self._played_out(dispute, dispute.position(game, first, ownership), passing_first_ends=ends_at_once)
+        if played is not None and ends_at_once and played.moves[0].point == PASS:
+            return after_pass
         if played is not None and any(_are_owned(played, dispute)) and played.score().winner != dispute.color:
             played = self._played_out(dispute, dispute.position(game, first, ownership, strict=True))
         return None if played is None else _are_owned(played, dispute)
 
-    def _played_out(self, dispute: Dispute, played: Game) -> Game | None:
-        """Return a position of a dispute after moves of both sides that settle it; None if there was no time."""
+    def _played_out(self, dispute: Dispute, played: Game, *, passing_first_ends: bool = False) -> Game | None:
+        """Return a position of a dispute after moves of both sides that settle it; None if there was no time.
+
+        With `passing_first_ends` a pass as the first move is the only one.
+        """
         far = dispute.far_points(played)
         limits = Limits(
             self._visits,
@@ -106,6 +117,8 @@ class LifeReader:
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
             settled_moves = settled_moves + 1 if _is_settled(played, dispute) else 0
+            if passing_first_ends and len(played.moves) == 1 and played.moves[0].point == PASS:
+                return played
             if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * played.width * played.height:
                 return played
             report = self._searches.search_on(played, limits)

@@ -18,7 +18,7 @@ class Thresholds:
     reading_visits: int
     """Visits for each move that reads out whether a group lives."""
     reads_at_once: bool
-    """Whether groups in doubt are read out as soon as the game may be over, not only when a pass is near."""
+    """Whether groups in doubt are read out as soon as the game may be over, not only before a pass."""
     ownership_samples: int
     """Fewest samples of an ownership from which the status of stones is estimated."""
     tried_visits: int

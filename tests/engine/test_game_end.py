@@ -227,34 +227,111 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
     assert chosen == (PASS if is_over else best.point)
 
 
-@pytest.mark.parametrize(("moves", "thresholds", "is_read"), [
-    (8, NETWORK_THRESHOLDS, True),  # Black has just passed
-    (6, NETWORK_THRESHOLDS, False),
-    (6, ROLLOUT_THRESHOLDS, True),
+@pytest.mark.parametrize(("moves", "rules", "owned", "thresholds", "is_read"), [
+    (8, "chinese", 0.85, NETWORK_THRESHOLDS, True),  # Black has just passed
+    (8, "chinese", 0.75, NETWORK_THRESHOLDS, False),  # not decided
+    (8, "japanese", 0.75, NETWORK_THRESHOLDS, True),  # another move costs a point
+    (6, "chinese", 0.85, NETWORK_THRESHOLDS, False),
+    (6, "chinese", 0.85, ROLLOUT_THRESHOLDS, True),
+    (8, "chinese", 0.75, ROLLOUT_THRESHOLDS, True),
 ])  # fmt: skip
-def test_where_reading_takes_long_groups_in_doubt_are_read_out_only_when_a_pass_is_near(
-    moves: int, thresholds: Thresholds, is_read: bool
+def test_where_reading_takes_long_groups_in_doubt_are_read_out_only_before_a_pass(
+    moves: int, rules: str, owned: float, thresholds: Thresholds, is_read: bool
 ) -> None:
-    """With 100 visits a move, the last moves of a game took ten seconds each, in vain."""
+    """With 100 visits a move, the last moves of a game took ten seconds each, in vain.
+
+    So did each move against an opponent who only passed, although the position was not decided without reading either.
+    """
     diagram = parse_diagram(THREATENED)
-    game = Game(9, 7, PRESETS["chinese"], 0.5)
+    game = Game(9, 7, PRESETS[rules], 0.5)
     game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
     for vertex in CIRCLE[:moves]:
         game.play(vertex)
     ownership = np.zeros(game.board.color.size)
     for column in range(9):
         for row in range(7):
-            ownership[xy_to_point(column, row, width=9)] = 0.85 if column < 4 else -0.85
-    best = MoveReport(parse_vertex("J1", width=9, height=7), visits=50, value_black=-0.98, expected_black=-0.98)
-    report = SearchReport(
-        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
-        ownership_samples=50, ownership_black=ownership,
+            ownership[xy_to_point(column, row, width=9)] = owned if column < 4 else -owned
+    report = report_of_white(game, ["J1"], value_black=-0.98, ownership_black=ownership)
+    chosen, is_read_out = chosen_with(report, game, thresholds)
+    assert is_read_out is is_read
+    assert game.vertex(chosen) == ("pass" if is_read and owned == 0.85 else "J1")
+
+
+@pytest.mark.parametrize(("rules", "moves", "expected"), [
+    ("chinese", ["pass", "C1"], "C1"),
+    ("chinese", ["pass"], "pass"),
+    ("japanese", ["pass", "C1"], "pass"),
+])  # fmt: skip
+def test_groups_in_doubt_are_not_read_out_where_a_pass_is_the_best_move_in_any_case(
+    rules: str, moves: list[str], expected: str
+) -> None:
+    """Only a neutral point would be played instead, and reading took ten seconds before the last passes of a game."""
+    diagram = parse_diagram(NEUTRAL)
+    game = Game(4, 4, PRESETS[rules], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    ownership = np.select([game.board.color == BLACK, game.board.color == WHITE], [0.85, -0.85], 0.0)
+    ownership[[parse_vertex(vertex, width=4, height=4) for vertex in ("D4", "D3")]] = -0.85
+    report = report_of_white(game, moves, value_black=0.98, ownership_black=ownership)
+    chosen, is_read_out = chosen_with(report, game, NETWORK_THRESHOLDS)
+    assert game.vertex(chosen) == expected
+    assert is_read_out is (expected != "pass")
+
+
+def report_of_white(
+    game: Game, moves: Sequence[str], *, value_black: float, ownership_black: Ownership
+) -> SearchReport:
+    """Return the report of a search with White to play that found these moves, the best first."""
+    found = [
+        MoveReport(
+            parse_vertex(vertex, width=game.width, height=game.height),
+            visits=50,
+            value_black=value_black,
+            expected_black=value_black,
+        )
+        for vertex in moves
+    ]
+    return SearchReport(
+        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=value_black, moves=tuple(found),
+        ownership_samples=50, ownership_black=ownership_black,
     )  # fmt: skip
+
+
+def chosen_with(
+    report: SearchReport, game: Game, thresholds: Thresholds, *, owned: float = 1.0, cleanup: bool = False
+) -> tuple[int, bool]:
+    """Return the move chosen after a report, and whether groups in doubt were read out.
+
+    Reading finds what was expected, but multiplies the ownership of black stones by `owned`.
+    """
     read: list[Game] = []
 
     def read_out(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
         read.append(game)
-        return ownerships
+        return [np.where(game.board.color == BLACK, each * owned, each) for each in ownerships]
 
-    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), read_out, thresholds)
-    assert (bool(read), chosen == PASS) == (is_read, is_read)
+    chosen = choose_move(
+        game, report, lambda color: replace(report, to_play=color), read_out, thresholds, cleanup=cleanup
+    )
+    return chosen, bool(read)
+
+
+@pytest.mark.parametrize(("best", "black_stones", "thresholds", "is_read", "is_captured"), [
+    ("J1", 0.75, NETWORK_THRESHOLDS, False, False),
+    ("J1", -0.95, NETWORK_THRESHOLDS, False, True),
+    ("pass", 0.75, NETWORK_THRESHOLDS, True, True),
+    ("J1", 0.75, ROLLOUT_THRESHOLDS, True, True),
+])  # fmt: skip
+def test_in_the_cleanup_too_groups_in_doubt_are_read_out_only_before_a_pass(
+    best: str, black_stones: float, thresholds: Thresholds, is_read: bool, is_captured: bool
+) -> None:
+    """With 100 visits, each move after a dispute took ten seconds, also those that captured other stones."""
+    diagram = parse_diagram(THREATENED)
+    game = Game(9, 7, PRESETS["chinese"], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    colors = game.board.color
+    ownership = np.select([colors == BLACK, colors == WHITE], [black_stones, -0.95], 0.0)
+    report = report_of_white(game, [best], value_black=-0.98, ownership_black=ownership)
+    chosen, is_read_out = chosen_with(report, game, thresholds, owned=-1.0, cleanup=True)
+    liberties = {liberty for point in np.flatnonzero(colors == BLACK) for liberty in game.liberties(int(point))}
+    assert (is_read_out, chosen in liberties) == (is_read, is_captured)
+    assert is_captured or game.vertex(chosen) == best

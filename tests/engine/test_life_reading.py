@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.report import MoveReport, SearchReport
 
 MEETING = """
     X . X O . . .
@@ -306,6 +308,30 @@ def test_a_reading_takes_no_more_visits_than_given() -> None:
     assert rows == sorted(rows)
     assert rows[1] < rows[2]
     searches.close()
+
+
+@pytest.mark.parametrize("searches", ["network"], indirect=True)
+def test_what_follows_a_pass_of_the_defender_is_not_read_twice(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hopeless groups took twice as long as needed, so that ten seconds were over before most of them were read."""
+    game = game_of(ONE_EYE)
+    search_afresh, search_on = searches.search_afresh, searches.search_on
+    capture = parse_vertex("A3", width=9, height=3)
+    read: list[Game] = []
+
+    def expected(played: Game, report: SearchReport) -> SearchReport:
+        read.append(played)
+        point = capture if played.to_play == WHITE and played.is_legal(capture) else PASS
+        return replace(report, moves=(MoveReport(point, visits=1, value_black=0.0, expected_black=0.0),))
+
+    monkeypatch.setattr(
+        searches, "search_afresh", lambda game, color, limits: expected(game, search_afresh(game, color, limits))
+    )
+    monkeypatch.setattr(searches, "search_on", lambda game, limits: expected(game, search_on(game, limits)))
+    (found,) = LifeReader(searches, cancel=CancelToken()).read_out(game, [ownership_of(game, B2=0.1)])
+    assert found[parse_vertex("B2", width=9, height=3)] == -1
+    assert [each.first_player for each in read].count(BLACK) == 1
 
 
 # --- scores ---
