@@ -251,7 +251,7 @@ class GtpConfig(Section, name="gtp"):
 class AnalysisConfig(Section, name="analysis"):
     """What `gtp-engine analysis` searches and reports; a query may override each setting.
 
-    The wide root noise also applies to GTP's kata-analyze and lz-analyze.
+    The wide root noise and the history also apply to GTP's kata-analyze and lz-analyze.
     """
 
     # 500 visits, 15 moves, wide root noise 0.04 and Black's view are those of KataGo's analysis_example.cfg.
@@ -266,6 +266,11 @@ class AnalysisConfig(Section, name="analysis"):
         "Make analyses, those of GTP too, search more moves less deeply; 0: as for a move to play, 1: even bad moves.",
         low=0,
         high=5,
+    )
+    ignore_history: bool = option(
+        True,
+        "Analyse a position, in GTP too, without telling the network the moves that led to it: it would take the last "
+        "ones for a strong player's (ignorePreRootHistory; in GTP analysisIgnorePreRootHistory).",
     )
     pv_length: int = option(
         15, "Longest continuation to report, not counting its first move.", unit="moves", low=1, high=1000

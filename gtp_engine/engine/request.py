@@ -13,6 +13,8 @@ class Request:
     restrictions: tuple[Restriction, ...] = ()
     wide_root_noise: float = 0.0
     """For analyses only; see `Limits`."""
+    ignores_history: bool = False
+    """The same."""
     move_ownership: bool = False
     """Ownership after each move."""
     visits: int | None = None

@@ -95,6 +95,7 @@ class Searches:
             reporting=request.reporting,
             restrictions=request.restrictions,
             wide_root_noise=request.wide_root_noise,
+            ignores_history=request.ignores_history,
             move_ownership=request.move_ownership,
             first_move=FirstMove.LIKELIEST,
             cancel=cancel,

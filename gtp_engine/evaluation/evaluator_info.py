@@ -79,6 +79,11 @@ class EvaluatorInfo:
     model_version: int | None = None
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
 
+    @property
+    def may_lack_history(self) -> bool:
+        """Whether it evaluates positions without the moves before them as well: KataGo's networks are trained to."""
+        return self.model_version != 0
+
     @cached_property
     def fingerprint(self) -> str:
         """Another one wherever evaluations are: with other networks, of one name too, another precision, other options.

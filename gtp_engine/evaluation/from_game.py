@@ -61,7 +61,13 @@ def conditions_of(
 
 
 def write_game(
-    positions: Positions, row: int, game: Game, to_play: int | None = None, *, pass_goes_on: bool = False
+    positions: Positions,
+    row: int,
+    game: Game,
+    to_play: int | None = None,
+    *,
+    pass_goes_on: bool = False,
+    with_history: bool = True,
 ) -> None:
     """Fill a row with the position of `game` (not changed) and its history; `to_play` defaults to whose turn it is.
 
@@ -70,7 +76,7 @@ def write_game(
     color = game.to_play if to_play is None else to_play
     _write_boards(positions, row, game, color)
     passes, first = _passes(game)
-    recent = game.moves[first:][: -HISTORY - 1 : -1]
+    recent = game.moves[first:][: -HISTORY - 1 : -1] if with_history else ()
     positions.points[row] = [move.point for move in recent] + [NULL_POINT] * (HISTORY - len(recent))
     positions.colors[row] = [move.color for move in recent] + [0] * (HISTORY - len(recent))
     positions.forbidden[row] = 0

@@ -44,6 +44,7 @@ class GroupSearch:
 
     def __init__(self, config: Config, evaluator: Evaluator, size: int) -> None:
         self._search: Final = JointSearch(config, evaluator, size)
+        self._ignores_history: Final = config.analysis.ignore_history
 
     def search(self, groups: Iterable[Group]) -> Iterator[list[Finding]]:
         """Search each group when it is asked for; see `Searcher`."""
@@ -56,7 +57,7 @@ class GroupSearch:
         def is_late(_: Progress) -> bool:
             return end is not None and time.monotonic() >= end
 
-        limits = Limits(visits=group.visits, watcher=is_late)
+        limits = Limits(visits=group.visits, watcher=is_late, ignores_history=self._ignores_history)
         reports = self._search.run([(position.game, position.to_play) for position in group.positions], limits)
         return [
             finding_of(position, report, played)

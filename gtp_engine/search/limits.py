@@ -98,6 +98,8 @@ class Limits:
     reporting: Reporting | None = None
     restrictions: tuple[Restriction, ...] = ()
     wide_root_noise: float = 0.0
+    ignores_history: bool = False
+    """Whether the network is not told the moves that led to the root."""
     move_ownership: bool = False
     """Whether to report the ownership below each root move, with its deviation (`MoveReport.ownership_black`)."""
     behalf_of: int | None = None

@@ -30,11 +30,13 @@ class RootPosition:
     """The colour that mirrors the other's moves, if the search plays against that."""
     explored_for: int = EMPTY
     """The colour for which the search explores otherwise than for the other one, if it does."""
+    ignores_history: bool = False
+    """Whether the network is not told the moves that led to the root."""
 
     @property
     def conditions(self) -> tuple[object, ...]:
         """What has to be the same for another search to use the tree."""
-        return self.restrictions, self.advantage_black, self.mirroring, self.explored_for
+        return self.restrictions, self.advantage_black, self.mirroring, self.explored_for, self.ignores_history
 
 
 class Children(Protocol):

@@ -62,6 +62,16 @@ class TestAnswers:
         assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
         assert (limits.visits, limits.wide_root_noise, limits.move_ownership) == (5, 0.5, True)
 
+    @pytest.mark.parametrize(("settings", "expected"), [({}, True), ({"ignorePreRootHistory": False}, False)])
+    def test_the_moves_before_the_position_are_ignored_unless_a_query_says_otherwise(
+        self, settings: dict[str, bool], expected: bool
+    ) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(query(overrideSettings=settings))
+        ((_, limits),) = backend.opened[0].seen
+        assert limits.ignores_history == expected
+
     def test_reports_during_the_search(self) -> None:
         with SessionClient(FakeBackend(0.002)) as client:
             client.send(query(maxVisits=200, reportDuringSearchEvery=0.05))

@@ -36,7 +36,8 @@ def test_every_name_is_an_option_of_ours(name: str) -> None:
 
 def test_different_names_are_different_options() -> None:
     assert len(set(GTP_OPTIONS.values())) == len(GTP_OPTIONS)
-    twice = {"wideRootNoise", "analysisWideRootNoise"}  # KataGo's name in its analysis server, and in GTP
+    # KataGo's names in its analysis server, and in GTP
+    twice = {"wideRootNoise", "analysisWideRootNoise", "ignorePreRootHistory", "analysisIgnorePreRootHistory"}
     others = [key for name, key in ANALYSIS_OPTIONS.items() if name not in twice]
     assert len(set(others)) == len(others)
 

@@ -5,7 +5,7 @@ import pytest
 from board_helpers import game_from
 from katago_inputs import play, row_of
 
-from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import (
     BOARDS,
     ENDS,
@@ -86,6 +86,13 @@ class TestHistory:
         play(game, "C3", "D4")
         points = [parse_vertex(text, width=5, height=5) for text in ("D4", "C3")]
         assert row_of(game).points[0, :4].tolist() == [*points, PASS, NULL_POINT]
+
+    def test_may_be_left_out(self):
+        game = play(Game(5, 5, CHINESE), "A1", "pass", "B2")
+        positions = row_of(game)
+        write_game(positions, 0, game, with_history=False)
+        assert (positions.points[0].tolist(), positions.colors[0].tolist()) == ([NULL_POINT] * HISTORY, [0] * HISTORY)
+        assert positions.key[0].tolist() != row_of(game).key[0].tolist()
 
 
 class TestPasses:

@@ -7,8 +7,11 @@ float32), each of a new tree, in positions of its games against itself: what `ka
         -override-config numSearchThreads=1,nnRandomize=false,maxVisits=200
 
 where gtp.cfg sets `chosenMoveTemperature` and `chosenMoveTemperatureEarly` to 0, and the rest is as KataGo has it.
-KataGo prints ten moves at most.  The ending bonus, which counts in the last position on 9×9 under Chinese rules, is not
-quite KataGo's (`root.ending_points`).
+`data/katago_analyses.jsonl` holds the same for `katago analysis` with wideRootNoise 0, in positions of games of
+tengen-b10c128: there the network is not told the moves before the position.
+
+KataGo prints ten moves at most in GTP.  The ending bonus, which counts in the last position on 9×9 under Chinese rules,
+is not quite KataGo's (`root.ending_points`).
 """
 
 import json
@@ -27,7 +30,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
-SEARCHES: Final = Path(__file__).resolve().parents[1] / "data" / "katago_searches.jsonl"
+DATA: Final = Path(__file__).resolve().parents[1] / "data"
 NETWORK: Final = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 
 AS_KATAGO: Final[dict[str, bool | int | float | str | None]] = {
@@ -44,7 +47,7 @@ MOST_DIFFERENT: Final = 0.01
 moves."""
 
 
-Search = Callable[[Game, int], SearchReport]
+Search = Callable[[Game, Limits], SearchReport]
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +63,10 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
     evaluator = load_evaluator(config.network, log=print)
     searcher = PuctSearch(config, evaluator)
 
-    def search(game: Game, visits: int) -> SearchReport:
+    def search(game: Game, limits: Limits) -> SearchReport:
         searcher.clear()
         evaluator.clear_cache()
-        return searcher.run(game, Limits(visits=visits))
+        return searcher.run(game, limits)
 
     yield search
     searcher.close()
@@ -79,18 +82,22 @@ def position_of(record: dict[str, Any]) -> Game:
     return game
 
 
-def visits_elsewhere(search: Search, record: dict[str, Any]) -> int:
+def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> int:
     """Return how many of KataGo's visits went to other moves, after asserting that the best move is the same."""
     game, expected = position_of(record), record["visits"]
-    report = search(game, VISITS)
+    report = search(game, limits)
     assert game.vertex(report.moves[0].point) == record["move"], record["moves"]
     found = {game.vertex(move.point): move.visits for move in report.moves}
     return sum(max(0, visits - found.get(vertex, 0)) for vertex, visits in expected.items())
 
 
-def test_moves_have_the_visits_that_they_have_in_katago(search: Search) -> None:
-    records = [json.loads(line) for line in SEARCHES.read_text(encoding="utf-8").splitlines()]
-    assert len(records) == 15
-    elsewhere = [visits_elsewhere(search, record) for record in records]
+@pytest.mark.parametrize(("name", "count", "ignores_history"), [("searches", 15, False), ("analyses", 5, True)])
+def test_moves_have_the_visits_that_they_have_in_katago(
+    search: Search, name: str, count: int, ignores_history: bool
+) -> None:
+    records = [json.loads(line) for line in (DATA / f"katago_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(records) == count
+    limits = Limits(VISITS, ignores_history=ignores_history)
+    elsewhere = [visits_elsewhere(search, record, limits) for record in records]
     total = sum(sum(record["visits"].values()) for record in records)
     assert sum(elsewhere) <= MOST_DIFFERENT * total, elsewhere

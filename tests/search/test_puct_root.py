@@ -18,6 +18,9 @@ from puct_support import (
     store_of,
 )
 
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -177,6 +180,37 @@ def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
         return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
 
     assert tried(0.0) < tried(0.1) < tried(1.0)
+
+
+class HistoryEvaluator(ShapedEvaluator):
+    """Records how many moves of its history each position that it evaluates has."""
+
+    def evaluate(
+        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
+    ) -> None:
+        self.lengths: list[int] = [
+            *getattr(self, "lengths", []),
+            *np.count_nonzero(positions.colors[:count], axis=1).tolist(),
+        ]
+        super().evaluate(positions, count, conditions, out, options)
+
+
+@pytest.mark.parametrize(("ignores", "version", "first"), [(False, 8, 2), (True, 8, 0), (True, 0, 2), (True, None, 0)])
+def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: int | None, first: int) -> None:
+    """But networks of other kinds than KataGo's (version 0) have always seen them."""
+    game = Game(7)
+    for vertex in ("C3", "E5"):
+        game.play(vertex)
+    evaluator = HistoryEvaluator(model_version=version)
+    search(game, Limits(30, ignores_history=ignores), evaluator)
+    root, *leaves = evaluator.lengths
+    assert root == first and min(leaves) == first + 1 and max(leaves) > first + 1
+
+
+def test_a_tree_is_not_shared_by_searches_with_and_without_history() -> None:
+    with Searching(FakeEvaluator()) as searcher:
+        for ignores, playouts in ((True, 20), (True, 0), (False, 20), (True, 20)):
+            assert searcher.run(Game(7), Limits(20, ignores_history=ignores)).playouts == playouts
 
 
 # --- useless moves

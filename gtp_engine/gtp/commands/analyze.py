@@ -136,7 +136,7 @@ def _request(
     *,
     is_analysis: bool = False,
 ) -> "Request":
-    """Return the requests for a search; only an analysis explores more moves than playing does."""
+    """Return the requests for a search; only an analysis follows the settings of analyses."""
     from gtp_engine.engine import Request  # here: these need numpy, which comes with the engine
     from gtp_engine.search.limits import Reporting
 
@@ -147,5 +147,6 @@ def _request(
         reporting=reporting,
         restrictions=options.restrictions,
         wide_root_noise=engine.config.analysis.wide_root_noise if is_analysis else 0.0,
+        ignores_history=is_analysis and engine.config.analysis.ignore_history,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )

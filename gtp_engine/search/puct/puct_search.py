@@ -104,7 +104,8 @@ class PuctSearch:
         mirroring = mirroring_in(game, color) if limits.anti_mirror else None
         mirrors = EMPTY if mirroring is None else mirroring.color
         explorer = holder if self._explores and self.config.human.explores_unevenly else EMPTY
-        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors, explorer)
+        ignores = limits.ignores_history and self.evaluator.info.may_lack_history
+        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors, explorer, ignores)
         tree = self._fitting_tree(game.width, game.height)
         goes_on = pass_goes_on(puct, limits)
         tree.move_root(position, pass_goes_on=goes_on)
@@ -115,7 +116,7 @@ class PuctSearch:
             human_profile=self.config.human.profile.code,
         )
         leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions, self._human_at_leaves)
-        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=goes_on)
+        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=goes_on, with_history=not ignores)
         job = by_people = None
         if tree.raw is None:
             job = self._submit_root(tree, leaf_evaluator)
@@ -136,7 +137,8 @@ class PuctSearch:
             tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
         game = position.game
         if pass_goes_on(self.config.puct, limits) and game.consecutive_passes > 0:
-            write_game(tree.buffers.root_positions, 0, game, position.color)  # with the history that leaves have
+            with_history = not position.ignores_history
+            write_game(tree.buffers.root_positions, 0, game, position.color, with_history=with_history)  # as for leaves
         if limits.move_ownership:
             tree.collect_move_ownership()
         assert tree.raw is not None, "evaluated here or by an earlier search"

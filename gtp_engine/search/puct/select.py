@@ -367,7 +367,7 @@ def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int, positions: 
     if depth == 0 or tree.visits[node] > 0:
         return
     move = wide(leaves.moves[row, depth - 1])
-    previous = wide(leaves.moves[row, depth - 2]) if depth >= 2 else wide(root.positions.points[0, 0])
+    previous = wide(leaves.moves[row, depth - 2]) if depth >= 2 else wide(root.last_move)
     if move == PASS or previous == NULL_POINT:
         return
     before = board_of(positions, wide(leaves.slot[row]), wide(1))
