@@ -444,6 +444,7 @@ class Engine:
 
         Until then the engine answers at once, by interpreting kernels.  A move is chosen by a small search while they
         are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
+        Once the kernels are loaded, garbage collections leave out all objects that live then (`gc.freeze`).
         """
         board = self._prepared_board()
         self._kernels = start_loading(self.config, self._searches.evaluator, board, self._log, self._searches.human)

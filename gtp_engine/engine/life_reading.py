@@ -117,7 +117,7 @@ class LifeReader:
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
             settled_moves = settled_moves + 1 if _is_settled(played, dispute) else 0
-            if passing_first_ends and len(played.moves) == 1 and played.moves[0].point == PASS:
+            if passing_first_ends and [move.point for move in played.moves] == [PASS]:
                 return played
             if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * played.width * played.height:
                 return played

@@ -14,7 +14,7 @@ class Request:
     wide_root_noise: float = 0.0
     """For analyses only; see `Limits`."""
     ignores_history: bool = False
-    """The same."""
+    """For analyses only; see `Limits`."""
     move_ownership: bool = False
     """Ownership after each move."""
     visits: int | None = None

@@ -24,8 +24,8 @@ class Plan(NamedTuple):
     visits: int
     held_out: float
     """Share of games held out for validation; a few games need a large one, or none is."""
-    calibration: int = 768
-    """Positions for the quantization, as many as `models quantize` takes by itself."""
+    quantization: tuple[object, ...] = ()
+    """Options of `models quantize`."""
 
 
 FULL: Final = Plan(
@@ -63,14 +63,13 @@ def steps_of(plan: Plan, folder: Path, teacher: Path) -> list[Step]:
     begin = ("run", "--data", data, "--out", run, *plan.shape, "--minutes", plan.minutes)
     training = ("resume", run) if has_checkpoint(run) else begin
     players = ("--first", player(small), "--first-name", "trained", "--second", player(untrained))
-    quantize = ("quantize", trained, "-o", small, "--positions", plan.calibration)
     games = ("--second-name", "untrained", "--size", 9, "--games", plan.games, "--parallel", cores)
     return [
         Step("Games with labels", (*ENGINE, "generate", teacher, data, *amount)),
         Step("Training", (*ENGINE, "train", *training)),
         Step("Export", (*ENGINE, "train", "export", run, "-o", trained), trained),
         Step("Agreement with the teacher", (*ENGINE, "train", "validate", trained, data)),
-        Step("Quantization", (*ENGINE, "models", *quantize), small),
+        Step("Quantization", (*ENGINE, "models", "quantize", trained, "-o", small, *plan.quantization), small),
         Step("An untrained network", (*ENGINE, "train", "new", *plan.shape, "-o", untrained), untrained),
         Step("Match", (*ENGINE, "match", *players, *games, "--random-plies", 4, "--out", folder / "match")),
     ]

@@ -13,7 +13,7 @@ assert torch
 
 
 def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2, calibration=48)
+    plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2, quantization=("--positions", 48))
     teacher = shipped_teacher()
     steps = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(steps) == 0
