@@ -131,8 +131,7 @@ class TestBoth:
         assert (seen["handicap_strategy"], seen["unknown_setting"]) == (10, 10)
 
     def test_pondering_lets_the_game_be_analysed_and_stops_at_once(self, seen: dict[str, Any]) -> None:
-        assert not seen["pondering"]["was_complete"]
-        assert seen["pondering"]["is_complete"]
+        assert not seen["pondering"]["was_complete"], "its end is waited for"
         assert seen["pondering"]["stop"] < 2  # seconds; a tenth of one on an idle machine
 
     def test_a_new_game_forgets_the_old_one(self, seen: dict[str, Any]) -> None:

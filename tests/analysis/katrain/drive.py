@@ -132,8 +132,9 @@ def pondering() -> dict[str, Any]:
     was_complete = node.analysis_complete
     engine.stop_pondering()
     started = time.monotonic()
-    wait_until(engine.is_idle, "the end of pondering")
-    return {"was_complete": was_complete, "is_complete": node.analysis_complete, "stop": time.monotonic() - started}
+    # KaTrain forgets a query before it stores its last answer: an idle engine alone does not say that the node has it
+    wait_until(lambda: engine.is_idle() and node.analysis_complete, "the end of pondering")
+    return {"was_complete": was_complete, "stop": time.monotonic() - started}
 
 
 def new_game() -> dict[str, Any]:
