@@ -125,7 +125,7 @@ def _handicap_lines(board: dict[str, Any]) -> list[str]:
     if not board.get("handicap"):
         return []
     lines = [
-        f"{check['level']} gives {check['weaker']} three stones, no komi: White scores {_share(check)} in "
+        f"{check['level']} gives {check['weaker']} three stones, komi 0.5: White scores {_share(check)} in "
         f"{check['games']} games."
         for check in board["handicap"]
     ]

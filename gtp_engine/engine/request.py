@@ -7,14 +7,10 @@ from gtp_engine.search.limits import Reporting, Restriction
 
 @dataclass(frozen=True)
 class Request:
-    """Optional requests for a search: reports, moves to leave out, a wider analysis, ownership, an advantage."""
+    """Optional requests for a search: reports, moves to leave out, ownership, visits, an advantage."""
 
     reporting: Reporting | None = None
     restrictions: tuple[Restriction, ...] = ()
-    wide_root_noise: float = 0.0
-    """For analyses only; see `Limits`."""
-    ignores_history: bool = False
-    """For analyses only; see `Limits`."""
     move_ownership: bool = False
     """Ownership after each move."""
     visits: int | None = None

@@ -90,12 +90,12 @@ class Searches:
         return self._game_search.run(game, limits, to_play=color)
 
     def analyze(self, game: Game, color: int, request: Request, cancel: CancelToken) -> SearchReport:
-        """Search until cancelled, with reports as requested, the first as soon as a move has been tried."""
+        """Search until cancelled, with the settings of analyses; the first report comes once a move has been tried."""
         limits = Limits(
             reporting=request.reporting,
             restrictions=request.restrictions,
-            wide_root_noise=request.wide_root_noise,
-            ignores_history=request.ignores_history,
+            wide_root_noise=self.config.analysis.wide_root_noise,
+            ignores_history=self.config.analysis.ignore_history,
             move_ownership=request.move_ownership,
             first_move=FirstMove.LIKELIEST,
             cancel=cancel,

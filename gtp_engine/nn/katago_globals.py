@@ -76,10 +76,10 @@ def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
 
 @spliced_kernel
 def _parity_wave(komi: float, area: int) -> float:
-    """Return a triangular wave of period 2 in komi, −½ to ½, rising through 0 where komi makes a draw possible.
+    """Return komi relative to the komi that allows a draw: a triangular wave of period 2 in komi, from −½ to ½.
 
-    With area scoring all points usually belong to one side or the other, so the margin has the parity of the board:
-    komi matters only between two such margins.
+    It is 0 where a draw is possible, and rises from there.  With area scoring, the difference of the areas is usually
+    odd on a board with an odd number of points, and even on others, so only every second point of komi changes results.
     """
     offset = wide(area) % 2
     delta = komi - offset - 2.0 * floor((komi - offset) / 2.0)

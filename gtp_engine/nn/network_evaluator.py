@@ -35,14 +35,11 @@ from gtp_engine.nn.decode import (
 )
 from gtp_engine.nn.encoded_network import Network
 from gtp_engine.nn.onnx_model import RawOutputs
-from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.nn.symmetry import TRANSPOSE, cell_table
 
 MAX_BOARDS: Final = 3
 """Board sizes whose cached evaluations are kept, for games on several boards at once: as many as a network has open
 sessions for (`onnx_model.MAX_SESSIONS`)."""
-
-_SQUARE_ONLY: Final = 4
-"""The bit of a symmetry's number that exchanges rows and columns."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +172,7 @@ class NetworkEvaluator:
             if number == ANY_SYMMETRY:
                 space.symmetries[rows] = batch.positions.key[rows] % np.uint64(symmetries)
             else:
-                space.symmetries[rows] = number if number < symmetries else number - _SQUARE_ONLY
+                space.symmetries[rows] = number if number < symmetries else number - TRANSPOSE
             encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0 / len(numbers), space.scratch)
             self._add_outputs(batch, encoded, options.optimism, out)
         if finish_rows(rows, out):

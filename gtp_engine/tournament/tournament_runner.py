@@ -19,7 +19,7 @@ from gtp_engine.match.settings import MatchError, MatchSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
-GAMES_AT_ONCE: Final = 10
+GAMES_IN_A_ROW: Final = 10
 """Games of a pairing that a worker plays before it takes another: each time, the engines have to be started again."""
 
 Results = dict[Pairing, list[GameRecord]]
@@ -109,7 +109,7 @@ class TournamentRunner:
             with self._lock:
                 self._on_game(pairing, record)
 
-        until = min(len(folder.records()) + GAMES_AT_ONCE, settings.games)
+        until = min(len(folder.records()) + GAMES_IN_A_ROW, settings.games)
         run_match(replace(settings, games=until), folder, game_over, self._cancel)
 
     def _settings(self, pairing: Pairing) -> MatchSettings:

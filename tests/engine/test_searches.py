@@ -59,6 +59,20 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
     assert found == [anti_mirror, False]
 
 
+def test_only_analyses_use_the_settings_of_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
+    config, found = Config().with_values({"analysis.wide_root_noise": 0.3, "analysis.ignore_history": True}), []
+
+    def run(game: Game, limits: Limits, *, to_play: int) -> None:
+        found.append((limits.wide_root_noise, limits.ignores_history))
+
+    searches = Searches(config, FakeEvaluator())
+    monkeypatch.setattr(searches._game_search, "run", run)
+    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK_THRESHOLDS)
+    searches.analyze(Game(5), BLACK, Request(), CancelToken())
+    searches.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
+    assert found == [(0.3, True), (0.0, False)]
+
+
 @pytest.fixture
 def traced() -> Iterator[None]:
     tracemalloc.start()

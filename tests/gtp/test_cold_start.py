@@ -31,4 +31,4 @@ def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monke
 def test_a_search_while_compiling_is_small() -> None:
     assert first_budget(TimeBudget(60.0, 120.0, 0.5)) == TimeBudget(SECONDS, SECONDS, 0.5)
     assert first_budget(TimeBudget(1.0, 2.0)) == TimeBudget(1.0, 2.0)
-    assert first_request(Request(wide_root_noise=0.1), NETWORK) == Request(wide_root_noise=0.1, visits=VISITS[NETWORK])
+    assert first_request(Request(move_ownership=True), NETWORK) == Request(move_ownership=True, visits=VISITS[NETWORK])

@@ -471,6 +471,14 @@ def test_a_copy_is_compared_on_another_kind_of_processor(
     assert is_made_from(copy, source) and onnx.load(copy).graph.SerializeToString() == weights
 
 
+def test_only_a_copy_of_the_network_is_compared_with_it(path: Path, tmp_path: Path) -> None:
+    source, expected = tmp_path / "net.onnx", "is not a copy of 'net.onnx': expected one made from this very file"
+    source.write_bytes(path.read_bytes())
+    quantized_path(source).write_bytes(path.read_bytes())
+    with pytest.raises(ModelError, match=expected):
+        compare_copy(source, QUICK, progress=nothing)
+
+
 @pytest.mark.usefixtures("no_waiting")
 def test_layers_are_not_measured_where_the_whole_is_good_enough(path: Path, tmp_path: Path) -> None:
     shares: list[float] = []

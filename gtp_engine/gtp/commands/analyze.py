@@ -103,7 +103,7 @@ def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
-    request = _request(engine, options, lambda report: reply.line(writer.line(report)), is_analysis=True)
+    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
     reply.open()
     engine.start_analysis(options.color, request, server.cancel)
 
@@ -129,14 +129,8 @@ def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "Re
     return ReportWriter(engine.game.copy(), options, engine.config.gtp.analysis_perspective, is_kata=is_kata)
 
 
-def _request(
-    engine: "Engine",
-    options: AnalysisOptions,
-    receive: Callable[[Any], None] | None = None,
-    *,
-    is_analysis: bool = False,
-) -> "Request":
-    """Return the requests for a search; only an analysis follows the settings of analyses."""
+def _request(engine: "Engine", options: AnalysisOptions, receive: Callable[[Any], None] | None = None) -> "Request":
+    """Return the requests for a search."""
     from gtp_engine.engine import Request  # here: these need numpy, which comes with the engine
     from gtp_engine.search.limits import Reporting
 
@@ -146,7 +140,5 @@ def _request(
     return Request(
         reporting=reporting,
         restrictions=options.restrictions,
-        wide_root_noise=engine.config.analysis.wide_root_noise if is_analysis else 0.0,
-        ignores_history=is_analysis and engine.config.analysis.ignore_history,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )

@@ -188,14 +188,23 @@ def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress
     """Compare the copy of a network file with the file on this processor, and record the result in the copy's note.
 
     This is for a copy that was made on a processor with VNNI and is to be used on one without, or the other way around.
-    Returns the new note.  Raises ModelError if one of the files cannot be read, or the copy cannot be written.
+    Returns the new note.  Raises ModelError if one of the files cannot be read, the copy was made from another network,
+    or it cannot be written.
     """
     info, copy, steps = read_info(source), quantized_path(source), _Steps(progress)
     _check(source, info)
+    properties = read_properties(copy)
+    if properties.get(QUANTIZED_FROM) != sha256_of(source):
+        raise ModelError(
+            problem(
+                f"{shown(copy.name)} is not a copy of {shown(source.name)}",
+                expected="one made from this very file",
+                advice="make it with `gtp-engine models quantize`",
+            )
+        )
     runtimes, _, held_out = _play(info, settings, steps)
     compared = _compare(source, copy, held_out, runtimes, settings.threads, steps)
-    properties = read_properties(copy)
-    note: dict[str, Any] = json.loads(properties[NOTE]) | _in_note(*compared)
+    note: dict[str, Any] = json.loads(properties.get(NOTE, "{}")) | _in_note(*compared)
     try:
         with replacing(copy) as unfinished:
             save_model(onnx.load(copy), unfinished, note, properties[QUANTIZED_FROM])

@@ -16,7 +16,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
 from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree, edge_visits
-from gtp_engine.search.puct.utility import Params
+from gtp_engine.search.puct.utility import Params, utility_radius
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +61,6 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
     means = tree.mean[nodes]
     means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / node_visits)[:, np.newaxis]  # 1 unless edges have their own
     sign = 1.0 if root.color == BLACK else -1.0
-    radius = 1.0 + params.static_weight + params.dynamic_weight
     return RootMoves(
         nodes=nodes,
         points=points,
@@ -70,26 +69,26 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         node_visits=node_visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
-        radius=config.lcb_stdevs * _deviations(means, radius),
+        radius=config.lcb_stdevs * _deviations(means, utility_radius(params)),
     )
 
 
-def _deviations(means: Floats, utility_radius: float) -> Floats:
-    """Return the standard deviation of each mean utility; without weight it is the whole range of utilities.
+def _deviations(means: Floats, largest: float) -> Floats:
+    """Return the standard deviation of each mean utility; without weight it is the range, −`largest` to `largest`.
 
     The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
     """
     is_known = means[:, WEIGHT] > 0.0
     if not is_known.all():
-        deviations = np.full(is_known.size, 2.0 * utility_radius)
-        deviations[is_known] = _deviations(means[is_known], utility_radius)
+        deviations = np.full(is_known.size, 2.0 * largest)
+        deviations[is_known] = _deviations(means[is_known], largest)
         return deviations
     weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
     utility = means[:, UTILITY]
     samples = weight * weight / squares
     prior = weight / samples**3
     square = np.maximum(means[:, UTILITY_SQUARE], utility * utility + _LEAST_VARIANCE)
-    square = (square * weight + (square + utility_radius * utility_radius) * prior) / (weight + prior)
+    square = (square * weight + (square + largest * largest) * prior) / (weight + prior)
     weight += prior
     squares += prior * prior
     return np.sqrt((square - utility * utility) * squares / (weight * weight))
