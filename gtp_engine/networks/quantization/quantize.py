@@ -84,6 +84,7 @@ from gtp_engine.nn.quantized_copy import (
     WITHOUT_VNNI,
     Comparison,
     can_be_quantized,
+    is_made_from,
     quantized_path,
 )
 from gtp_engine.nn.shipped import shipped_folder
@@ -193,8 +194,7 @@ def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress
     """
     info, copy, steps = read_info(source), quantized_path(source), _Steps(progress)
     _check(source, info)
-    properties = read_properties(copy)
-    if properties.get(QUANTIZED_FROM) != sha256_of(source):
+    if not is_made_from(copy, source):
         raise ModelError(
             problem(
                 f"{shown(copy.name)} is not a copy of {shown(source.name)}",
@@ -204,7 +204,8 @@ def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress
         )
     runtimes, _, held_out = _play(info, settings, steps)
     compared = _compare(source, copy, held_out, runtimes, settings.threads, steps)
-    note: dict[str, Any] = json.loads(properties.get(NOTE, "{}")) | _in_note(*compared)
+    properties = read_properties(copy)
+    note: dict[str, Any] = json.loads(properties[NOTE]) | _in_note(*compared)
     try:
         with replacing(copy) as unfinished:
             save_model(onnx.load(copy), unfinished, note, properties[QUANTIZED_FROM])
