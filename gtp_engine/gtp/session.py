@@ -256,5 +256,5 @@ def serve(
         status = 130
     patience = LOADER_JOIN if status or config.network.model is None else MODEL_JOIN
     if not loader.close(patience):
-        os._exit(status)
+        os._exit(status or loader.status)
     return status or loader.status
