@@ -1,5 +1,6 @@
 """The part of a cache key that is the same for all rows of a call: rules, komi and how the network is applied."""
 
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -8,6 +9,7 @@ from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.positions import Conditions
 
 
+@lru_cache(maxsize=16)
 def conditions_key(conditions: Conditions, options: EvaluationOptions) -> np.uint64:
     """Return 64 bits that differ wherever a field differs.
 

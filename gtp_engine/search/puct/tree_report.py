@@ -29,6 +29,7 @@ from gtp_engine.search.puct.tree import (
     VALUE,
     WEIGHT,
     Tree,
+    edge_visits,
     write_pv,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius
@@ -85,21 +86,29 @@ def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawE
 
 
 def progress_of(view: SearchView, playouts: int, seconds: float) -> Progress:
-    """Return the progress of a search; before a move has been tried, the leader has 0 visits and the root's winrate."""
+    """Return the progress of a search; before a move has been tried, the leader has 0 visits and the root's winrate.
+
+    Only the two most visited moves are read: the watcher is called hundreds of times in a second.
+    """
     tree, root, color = view.tree, view.root, view.root.color
-    moves = root_moves(tree, root, view.params, view.config)
-    order = np.argsort(-moves.visits, kind="stable")[:2]
-    first = int(tree.first_edge[ROOT])
+    first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     points = tree.move[first : first + int(tree.edges[ROOT])]
+    allowed = root.avoid_until[color, points] <= 0
+    nodes = tree.child[first : first + tried]
+    eligible = np.flatnonzero(allowed[:tried] & (tree.visits[nodes] > 0))
+    visits = edge_visits(tree, slice(first, first + tried))[eligible]
+    order = np.argsort(-visits, kind="stable")[:2]
+    leaders = nodes[eligible[order]]
+    utilities = (tree.mean[leaders, UTILITY] + root.bonus[points[eligible[order]]]) * (1.0 if color == BLACK else -1.0)
     return Progress(
         seconds=seconds,
         visits=int(tree.visits[ROOT]),
         playouts=playouts,
-        leader_visits=int(moves.visits[order[0]]) if order.size > 0 else 0,
-        runner_up_visits=int(moves.visits[order[1]]) if order.size > 1 else 0,
-        leader_is_best_value=order.size < 2 or bool(moves.utilities[order[0]] >= moves.utilities[order[1]]),
-        winrate=winrate_of(float(moves.means[order[0], VALUE] if order.size else tree.mean[ROOT, VALUE]), color),
-        choices=int(np.count_nonzero(root.avoid_until[color, points] <= 0)),
+        leader_visits=int(visits[order[0]]) if order.size > 0 else 0,
+        runner_up_visits=int(visits[order[1]]) if order.size > 1 else 0,
+        leader_is_best_value=order.size < 2 or bool(utilities[0] >= utilities[1]),
+        winrate=winrate_of(float(tree.mean[leaders[0] if order.size else ROOT, VALUE]), color),
+        choices=int(np.count_nonzero(allowed)),
     )
 
 
