@@ -69,7 +69,7 @@ def measure_network(
     progress("Search with the network …")
     for batch in batches:
         evaluator = loaded(best, batch)
-        playouts[str(batch)] = _network_playouts_per_second(evaluator, width, height, seconds, repeats)
+        playouts[str(batch)] = _network_playouts_per_second(evaluator, seconds, repeats)
         evaluator.close()
     enough = GOOD_ENOUGH * max(playouts.values())
     smallest = next(batch for batch in batches if playouts[str(batch)] >= enough)
@@ -100,17 +100,17 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
     return evaluated / (time.perf_counter() - started)
 
 
-def _network_playouts_per_second(
-    evaluator: "NetworkEvaluator", width: int, height: int, seconds: float, repeats: int
-) -> float:
+def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, repeats: int) -> float:
     """Return the median playouts per second of `repeats` rounds of searches, each with a new tree and an empty cache.
+
+    The searches are on the usual board, in batches of the evaluator's size.
 
     A round searches each position for `seconds`: a search's first batches are small, so a short one would be slower.
     """
     from gtp_engine.search.puct.puct_search import PuctSearch
 
-    search = PuctSearch(Config(), evaluator)
-    games = _positions_of_a_game(search, width, height)
+    search = PuctSearch(Config().with_values({"puct.eval_batch": evaluator.info.batch}), evaluator)
+    games = _positions_of_a_game(search, *evaluator.info.boards.usual)
     limits = Limits(watcher=lambda progress: progress.seconds >= seconds)
     rates = []
     for _ in range(repeats):

@@ -17,8 +17,9 @@ class PuctConfig(Section, name="puct"):
     # --- batches: not in KataGo, which searches with threads instead ---
     eval_batch: int = option(
         0,
-        "Positions the network evaluates at once; 0: as many as suit this machine.  Larger batches are faster per "
-        "position, but each position is selected knowing fewer results.",
+        "Positions the network evaluates at once; 0: as many as suit machine, network and board.  Larger batches are "
+        "faster per position where one takes less than a few milliseconds, but each position is selected knowing fewer "
+        "results.",
         unit="positions",
         low=0,
         high=4096,

@@ -7,6 +7,7 @@ EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,6 +45,9 @@ class BoardSizes:
         return f"{self.widths[0]}x{self.heights[0]}"
 
 
+_LONG_CALL: Final = 0.01
+"""Seconds that a call should take if the batch allows it: a search spends 0.7 to 1 ms on each besides (Zen 3)."""
+
 ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
 """Every board the engine plays on (`go.constants`)."""
 
@@ -56,6 +60,8 @@ class EvaluatorInfo:
     """For people: in logs and in the replies that describe the engine."""
     batch: int
     """Rows in one call that this machine evaluates most efficiently; calls may have more or fewer."""
+    position_seconds: float = 0.0
+    """Estimated seconds for a position on 19×19; 0 where that is unknown, or a full batch takes hardly longer."""
     has_score: bool = True
     """Whether it evaluates score, lead and the score's deviation."""
     has_ownership: bool = True
@@ -92,6 +98,16 @@ class EvaluatorInfo:
         """
         parts = [*map(sha256_of, self.files), self.settings]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def search_batch(self, width: int, height: int) -> int:
+        """Return how many positions a search on a board of this size should have evaluated at once: `batch` or fewer.
+
+        A slow evaluator gets few, as they gain nothing there and are selected without knowing each other's results.
+        """
+        seconds = self.position_seconds * width * height / 19**2
+        if seconds == 0.0:
+            return self.batch
+        return min(self.batch, ceil(_LONG_CALL / seconds))
 
     def katago_facts(self) -> "dict[str, str | int]":
         """Return the facts that KataGo reports of a loaded model, by KataGo's keys; version 0 is no network of its."""

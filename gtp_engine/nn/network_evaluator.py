@@ -85,6 +85,7 @@ class NetworkEvaluator:
         self.info: Final = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
+            position_seconds=sum(each.model.position_seconds for each in {policy, value}),
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
             knows_komi=of_value.is_katago,

@@ -23,7 +23,7 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.providers import Runtime, suitable_batch
+from gtp_engine.nn.providers import Runtime, estimated_seconds, suitable_batch
 
 MAX_SESSIONS: Final = 6
 """Open sessions of one network: enough for three board sizes on a CPU."""
@@ -65,7 +65,8 @@ class OnnxModel:
         self.path = path
         self.info = read_info(path)
         self.runtime = runtime
-        self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
+        self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())
+        self.batch = batch or suitable_batch(runtime, self.position_seconds)
         self._threads = threads
         self._output_names: list[str] = []
         self._sessions: OrderedDict[tuple[int, int, int], Any] = OrderedDict()

@@ -64,6 +64,10 @@ _SLOWNESS: Final[Mapping[str, float]] = MappingProxyType({"bfloat16": 1.0, "floa
 """Factor on that time by precision.  An int8 file has a quarter of the bytes, so an evaluation in int8 takes half the
 time of one in bfloat16."""
 
+_SLOWNESS_WITHOUT_VNNI: Final = 5.0
+"""The factor for int8 where the processor lacks VNNI: 4.3, 5.1 and 5 were measured for b6c96, b10c128 and b15c192 on a
+Zen 3 core."""
+
 
 @dataclass(frozen=True)
 class Provider:
@@ -135,13 +139,15 @@ class Runtime:
     """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
 
     `precision` is float32, bfloat16 or int8; the last reason explains it.  `has_bfloat16` means that the layers which
-    an int8 network leaves in floating point are calculated in bfloat16.
+    an int8 network leaves in floating point are calculated in bfloat16, `has_vnni` that the processor adds 8-bit
+    products in one step.
     """
 
     provider: Provider
     precision: str
     reasons: tuple[str, ...] = ()
     has_bfloat16: bool = False
+    has_vnni: bool = False
 
 
 def choose_runtimes(
@@ -202,16 +208,24 @@ def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
     return can_gain_from_int8(provider, simd) and has_vnni(simd)
 
 
-def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
-    """Return how many positions to pass to a network in one call: a power of two.
+def estimated_seconds(runtime: Runtime, file_bytes: int, cores: int) -> float:
+    """Return how long a processor takes to evaluate a position on 19×19; 0 for other devices.
 
-    Estimated from the size of its file, not measured, so that searches repeat exactly on one machine.
+    Estimated from the size of the file, not measured, so that searches repeat exactly on one machine.
     """
     if not runtime.provider.is_cpu:
+        return 0.0
+    lacks_vnni = runtime.precision == "int8" and not runtime.has_vnni
+    slowness = _SLOWNESS_WITHOUT_VNNI if lacks_vnni else _SLOWNESS[runtime.precision]
+    return file_bytes * slowness / (_BYTES_PER_CORE_SECOND * cores)
+
+
+def suitable_batch(runtime: Runtime, position_seconds: float) -> int:
+    """Return how many positions to pass to a network in one call at most, a power of two, by `estimated_seconds`."""
+    if not runtime.provider.is_cpu:
         return GPU_BATCH
-    seconds = file_bytes * _SLOWNESS[runtime.precision] / (_BYTES_PER_CORE_SECOND * cores)
     batch = LARGEST_CPU_BATCH
-    while batch > 1 and batch * seconds > _LONGEST_CALL:
+    while batch > 1 and batch * position_seconds > _LONGEST_CALL:
         batch //= 2
     return batch
 
@@ -262,7 +276,8 @@ class _Request:
         return bool(BFLOAT16_FLAGS & self.simd)
 
     def _int8(self, provider: Provider, reason: str, why: str) -> Runtime:
-        return Runtime(provider, "int8", (reason, why), self._has_bfloat16 and provider.name == "openvino")
+        has_bfloat16 = self._has_bfloat16 and provider.name == "openvino"
+        return Runtime(provider, "int8", (reason, why), has_bfloat16, has_vnni(self.simd))
 
     def _float(self, provider: Provider) -> tuple[str, str]:
         """Return the better of bfloat16 and float32, and why."""

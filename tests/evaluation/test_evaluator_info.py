@@ -1,8 +1,8 @@
-"""The boards of an evaluator: what several networks have in common, and which board games start on."""
+"""The boards of an evaluator: what several networks have in common, which games start on, and batches for them."""
 
 import pytest
 
-from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes, EvaluatorInfo
 
 SQUARES_TO_13 = BoardSizes((2, 13), (2, 13))
 ONLY_9 = BoardSizes((9, 9), (9, 9))
@@ -30,3 +30,22 @@ def test_networks_may_have_no_board_in_common() -> None:
 )
 def test_the_usual_board_is_the_nearest_to_19x19(sizes: BoardSizes, board: tuple[int, int]) -> None:
     assert sizes.usual == board
+
+
+@pytest.mark.parametrize(
+    ("seconds", "board", "expected"),
+    [
+        (0.0, (19, 19), 8),  # unknown, or a GPU
+        (0.001, (19, 19), 8),
+        (0.004, (19, 19), 3),  # two take 8 ms, three 12 ms
+        (0.005, (19, 19), 2),
+        (0.02, (19, 19), 1),
+        (0.02, (9, 9), 3),
+        (0.02, (19, 5), 2),
+        (0.5, (25, 25), 1),
+    ],
+)
+def test_a_search_has_a_batch_that_takes_ten_milliseconds(
+    seconds: float, board: tuple[int, int], expected: int
+) -> None:
+    assert EvaluatorInfo("test", 8, position_seconds=seconds).search_batch(*board) == expected

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
     (line,) = lines
-    assert line.startswith("Network tiny: ONNX Runtime's own CPU provider in float32, 8 positions at a time. ")
+    assert line.startswith("Network tiny: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time. ")
     assert line.endswith("It calculates in float32, as the network was trained.")
     positions, conditions, _ = random_rows(1, 9)
     out = new_evaluation(1, 9, 9)
@@ -327,7 +328,7 @@ def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) ->
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
-    monkeypatch.setattr("gtp_engine.nn.provider_trial.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("gtp_engine.nn.provider_trial.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert disagreement(model) == "takes 3.0 times as long as the CPU"
 
 

@@ -53,7 +53,6 @@ class PuctSearch:
         self._human: Final = None if lacks_profile else human
         self._explores: Final = self._human is not None and config.human.explores
         self._human_at_leaves: Final = self._human if config.human.explores_tree else None
-        self.batch_size: Final = config.puct.eval_batch or evaluator.info.batch
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self._calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
         self._seed = config.search.seed
@@ -151,15 +150,15 @@ class PuctSearch:
     def _fitting_tree(self, width: int, height: int) -> ReusableTree:
         """Return the tree, which is a new one if it was for boards of another size."""
         if self._tree is None or self._tree.board_size != (width, height):
-            batches, size, seed = self.pipeline, self.batch_size, self._seed
+            size = self.config.puct.eval_batch or self.evaluator.info.search_batch(width, height)
             self._tree = ReusableTree(
                 self.config,
                 self.evaluator,
                 width,
                 height,
-                batches=batches,
+                batches=self.pipeline,
                 batch_size=size,
-                seed=seed,
+                seed=self._seed,
                 explores_by_people=self._explores,
                 people_in_tree=self._human_at_leaves is not None,
             )
