@@ -216,7 +216,7 @@ def compare_below(
         compare_below(searcher, child, expected.children[move], (*path, move), twins)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.perf_counter() + seconds
     while not condition():
         assert time.perf_counter() < deadline, "waited in vain"

@@ -14,9 +14,17 @@ def builder() -> str | None:
     """Return a command that builds containers on this machine, None if there is none."""
     for name in ("docker", "podman"):
         path = shutil.which(name)
-        if path and subprocess.run([path, "info"], capture_output=True, timeout=30).returncode == 0:
+        if path and _answers(path):
             return path
     return None
+
+
+def _answers(path: str) -> bool:
+    """Return whether the program's service is running, which a stuck one does not say."""
+    try:
+        return subprocess.run([path, "info"], capture_output=True, timeout=30, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def test_the_build_gets_all_that_the_wheel_is_made_of() -> None:

@@ -17,7 +17,7 @@ def test_without_a_terminal_there_is_a_line_each_interval(
         bar.update(30, "30 of 200 [bold]")
     first, second = capsys.readouterr().err.splitlines()
     assert first == "  5.0%  10 of 200"
-    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d s left", second)
+    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d+ s left", second)
 
 
 def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:

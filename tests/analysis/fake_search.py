@@ -1,7 +1,10 @@
-"""A fake search with a fixed result that adds visits one by one, and a fake backend with such searches."""
+"""A fake search with a fixed result that adds visits one by one, a backend with such searches, a clock for them."""
 
+import math
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +23,7 @@ class FakeSearcher:
     """Adds a visit every `seconds_per_visit`; two moves, the first with all visits but one.
 
     Limits are obeyed as in a real search: the watcher is called before every visit but the very first, and there is at
-    least one.  Every run takes `seconds_to_begin` before.
+    least one.  Every run takes `seconds_to_begin` before.  `ended` is when the last one was over.
     """
 
     seconds_per_visit: float = 0.0
@@ -29,6 +32,7 @@ class FakeSearcher:
     visits: int = 0
     seen: list[tuple[Game, Limits]] = field(default_factory=list)
     playouts: list[int] = field(default_factory=list)
+    ended: float = math.nan
     is_closed: bool = False
     failure: Exception | None = None
 
@@ -43,6 +47,7 @@ class FakeSearcher:
                 time.sleep(self.seconds_per_visit)
             self.visits += 1
         self.playouts.append(self.visits - before)
+        self.ended = time.perf_counter()
         return report_of(game, visits=self.visits, has_network=self.has_network)
 
     def _is_over(self, limits: Limits, start: float, before: int) -> bool:
@@ -135,7 +140,7 @@ class FakeBackend:
         self.is_loaded.set()
 
     def load(self) -> "FakeBackend":
-        assert self.is_loaded.wait(20)
+        assert self.is_loaded.wait(60)
         return self
 
     def open_searcher(self, config: Config) -> FakeSearcher:
@@ -151,3 +156,37 @@ class FakeBackend:
 
     def close(self) -> None:
         self.is_closed = True
+
+
+class FakeTime:
+    """A clock in the place of the module `time` that goes on only while someone sleeps, by exactly that long.
+
+    At `stop_at` it stands: the sleep that gets there lasts until the block of `standing` is over.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.stop_at = math.inf
+        self._stands = threading.Event()
+        self._goes_on = threading.Event()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    perf_counter = monotonic
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        if self.now >= self.stop_at:
+            self.stop_at = math.inf
+            self._stands.set()
+            assert self._goes_on.wait(60)
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Wait until the clock stands; it goes on after the block."""
+        assert self._stands.wait(60)
+        try:
+            yield
+        finally:
+            self._goes_on.set()

@@ -132,7 +132,7 @@ class TestBoth:
 
     def test_pondering_lets_the_game_be_analysed_and_stops_at_once(self, seen: dict[str, Any]) -> None:
         assert not seen["pondering"]["was_complete"], "its end is waited for"
-        assert seen["pondering"]["stop"] < 2  # seconds; a tenth of one on an idle machine
+        assert seen["pondering"]["stop"] < 2  # seconds, the best of several; a tenth of one on an idle machine
 
     def test_a_new_game_forgets_the_old_one(self, seen: dict[str, Any]) -> None:
         assert seen["new_game"]["seconds"] < 10  # seconds for 20 visits after 20 queries of 100,000

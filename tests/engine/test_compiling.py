@@ -181,7 +181,7 @@ def test_waiting_for_kernels_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -
         waiting.join(0.1)
         assert waiting.is_alive()
         cancel.cancel()
-        waiting.join(20)
+        waiting.join(60)
         assert not waiting.is_alive() and loader.is_compiling
     finally:
         may_end.set()
@@ -224,7 +224,7 @@ class TestOneCompilerAtATime:
             def load(self) -> None:
                 loaded.append(self.name)
                 has_begun.set()
-                assert may_end.wait(20)
+                assert may_end.wait(60)
 
         monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a")], [Call("b")]))
         monkeypatch.setattr(compiling, "available_cores", lambda: 1)
@@ -237,10 +237,11 @@ class TestOneCompilerAtATime:
 
         first = threading.Thread(target=compiling.compile_kernels, args=(NETWORK, lambda line: None))
         first.start()
-        assert has_begun.wait(20)
+        assert has_begun.wait(60)
         compiling.compile_kernels(NETWORK, wait_in_line)
         first.join()
-        assert lines[0] == compiling.FIRST_START and "Compiled 0 of 2 kernels (0 s)" in lines
+        assert lines[0] == compiling.FIRST_START
+        assert any(line.startswith("Compiled 0 of 2 kernels (") for line in lines)
         assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
         assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b"]
         assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)

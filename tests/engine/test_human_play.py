@@ -123,7 +123,7 @@ def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engi
     engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
     reports: list[SearchReport] = []
     request = Request(Reporting(0.0, reports.append))
-    final = engine.timed_search(60.0, color=BLACK, request=request)
+    final = engine.timed_search(600.0, color=BLACK, request=request)
     assert reports
     for report in (*reports, final):
         assert all(move.visits > 0 for move in report.moves)

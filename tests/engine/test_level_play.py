@@ -17,7 +17,7 @@ from gtp_engine.search.limits import Restriction
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
-    values = {"play.level": level, "game.board_size": 7, "search.seed": 3, **options}
+    values = {"play.level": level, "game.board_size": 7, "search.seed": 3, "time.time_per_move": 600, **options}
     lines = [] if log is None else log
     return Engine(Config().with_values(values), log=lines.append, evaluator=FakeEvaluator())  # type: ignore[arg-type]
 
@@ -54,7 +54,7 @@ def test_an_analysis_does_not_make_a_level_stronger():
 
 def test_a_level_does_not_limit_an_analysis():
     engine = engine_at("12k", **{"search.visits": 40})
-    assert engine.timed_search(30.0).visits == 40
+    assert engine.timed_search(600.0).visits == 40
 
 
 def test_a_level_needs_a_network():

@@ -1,6 +1,5 @@
 """Groups in doubt are read out: which ones are in doubt, what comes out, and that scores follow it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from engine_positions import SEKI_DIAGRAM
 from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, life_reading
+from gtp_engine.engine import Engine
 from gtp_engine.engine.dead_stones import Ownership
 from gtp_engine.engine.disputes import SURE, find_disputes
 from gtp_engine.engine.final_score import Scorer
@@ -118,8 +117,7 @@ def ownership_of(game: Game, **values: float) -> Ownership:
 
 
 @pytest.fixture(params=["network", "rollouts"])
-def searches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Searches]:
-    monkeypatch.setattr(life_reading, "LONGEST_SECONDS", math.inf)
+def searches(request: pytest.FixtureRequest) -> Iterator[Searches]:
     config = Config().with_values({"search.seed": "1", "search.threads": "1"})
     made = Searches(config, KnowingEvaluator() if request.param == "network" else None)
     yield made
@@ -355,9 +353,8 @@ def shipped() -> Iterator[Engine]:
     ],
 )
 def test_groups_that_the_network_gets_wrong_are_dead(
-    shipped: Engine, monkeypatch: pytest.MonkeyPatch, moves: str, rules: str, vertex: str, score: str
+    shipped: Engine, moves: str, rules: str, vertex: str, score: str
 ) -> None:
-    monkeypatch.setattr(life_reading, "LONGEST_SECONDS", math.inf)
     shipped.load_sgf(f"(;SZ[9]KM[7]{moves.replace('B[', ';B[').replace('W[', ';W[')})")
     shipped.set_rules(Rules.parse(rules))
     assert str(shipped.score()) == score

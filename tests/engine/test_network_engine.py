@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from busy_machine import bound, require_once
@@ -35,7 +36,7 @@ NEUTRAL = """
 """
 """D4 is a neutral point."""
 
-WAIT = bound(20.0)
+WAIT = bound(60.0)
 """Seconds after which an expected event counts as missing."""
 
 PONDERABLE = {"puct__virtual_weight": 1.0, "puct__in_flight_share": 0.125}
@@ -327,13 +328,17 @@ def test_a_slow_network_keeps_to_the_maximum() -> None:
 
 
 def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
-    engine = make(SlowEvaluator(0.02), search__visits=0, play__resign=False)
-    engine.set_time_settings(TimeSettings.absolute(3.0))
-    start = time.perf_counter()
-    for _ in range(20):
-        engine.genmove(BLACK)
-    assert time.perf_counter() - start < bound(6.0)
-    engine.close()
+    def seconds_for_twenty_moves() -> float:
+        engine = make(SlowEvaluator(0.02), search__visits=0, play__resign=False)
+        engine.set_time_settings(TimeSettings.absolute(3.0))
+        start = time.perf_counter()
+        for _ in range(20):
+            engine.genmove(BLACK)
+        seconds = time.perf_counter() - start
+        engine.close()
+        return seconds
+
+    require_once(seconds_for_twenty_moves, below=4.0)
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["ahead", "behind"])
@@ -380,11 +385,10 @@ def test_an_analysis_continues_until_it_is_cancelled() -> None:
     wait_until(lambda: len(reports) > 3)
     engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
     seen = len(reports)
-    wait_until(lambda: len(reports) > seen + 3)
+    wait_until(lambda: len(reports) > seen + 3 and reports[-1].visits > reports[0].visits)
     cancel.cancel()
     wait_until(lambda: threading.active_count() <= threads_without_search())
     assert all(report.to_play == WHITE for report in reports)
-    assert reports[-1].visits > reports[0].visits
     engine.close()
 
 
@@ -419,13 +423,14 @@ def test_a_search_in_the_background_chooses_without_playing() -> None:
 
 
 def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
-    engine = make(SlowEvaluator(0.1), search__visits=100)
+    engine = make(SlowEvaluator(0.1), search__visits=1_000_000)
     choices: list[int] = []
     cancel = CancelToken()
     engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point), cancel)
     cancel.cancel()
     engine.clear_cache()  # waits for it
     assert choices == []
+    engine.configure({"search.visits": 8})
     assert engine.genmove(BLACK, play=False).report.visits > 1, "the next command has a token of its own"
     engine.close()
 
@@ -434,21 +439,30 @@ def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
     engine = make(FakeEvaluator(), search__visits=0, time__time_per_move=60)
     cancel = CancelToken()
     cancel.cancel()
-    start = time.perf_counter()
-    assert engine.genmove(BLACK, cancel=cancel).point != PASS
-    engine.timed_search(60.0, cancel=cancel)
-    engine.score(cancel)
-    engine.analyze(cancel)
-    assert time.perf_counter() - start < bound(10)
+
+    def seconds_to_end() -> float:
+        start = time.perf_counter()
+        assert engine.genmove(BLACK, play=False, cancel=cancel).point != PASS
+        engine.timed_search(60.0, cancel=cancel)
+        engine.score(cancel)
+        engine.analyze(cancel)
+        return time.perf_counter() - start
+
+    require_once(seconds_to_end, below=20.0, attempts=3)
     engine.close()
 
 
 def test_a_cancellation_ends_all_searches_of_a_command() -> None:
     """An estimated score needs two searches; the second one begins after the cancellation."""
-    evaluator = SlowEvaluator(0.2)
-    engine = make(evaluator)
     cancel = CancelToken()
-    threading.Timer(0.1, cancel.cancel).start()
+
+    class CancellingEvaluator(UniformEvaluator):
+        def evaluate(self, *arguments: Any) -> None:
+            cancel.cancel()
+            super().evaluate(*arguments)
+
+    evaluator = CancellingEvaluator()
+    engine = make(evaluator)
     engine.score(cancel)
     assert evaluator.rows <= 4, "of 8 visits in each search"
     engine.close()

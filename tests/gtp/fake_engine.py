@@ -22,7 +22,7 @@ class FakeEngine:
         ended = threading.Event()
         self.searching.set()
         with cancel.calling(ended.set):
-            assert ended.wait(10), "the search was not cancelled"
+            assert ended.wait(60), "the search was not cancelled"
         self.cancelled += 1
         return "0"
 

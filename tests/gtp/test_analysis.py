@@ -11,29 +11,25 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import pytest
-from busy_machine import bound
+from busy_machine import bound, require_once
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.go.constants import BLACK
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import run_session
 from gtp_engine.search.cancellation import CancelToken
 
-WAIT = bound(20.0)
-"""Seconds to wait for any output."""
+WAIT = bound(400.0)
+"""Seconds to wait for any output; the first search may have to be compiled."""
 
 LATENCY = 0.05
 """Seconds within which a line has to end an analysis."""
 
 FIRST_LINE = 0.5
 """Seconds within which an analysis has to send its first line."""
-
-ATTEMPTS = 5
-"""Measurements, of which the best counts: other processes may be busy."""
 
 
 class Session:
@@ -122,17 +118,17 @@ def test_any_line_ends_an_analysis(ending: str, replies: list[bytes]) -> None:
 
 def test_a_slow_network_delays_neither_the_end_nor_commands_that_do_not_need_it() -> None:
     """Each batch takes half a second: only a command that searches waits for it."""
-    ends, replies = [], []
+
+    def seconds(gtp: Session) -> float:
+        """Return how long the end takes, or the reply to a command after it if that takes longer."""
+        gtp.send("kata-analyze b 10\n")
+        assert gtp.line() == b"="
+        time.sleep(0.1)
+        return max(gtp.time_to_end(""), gtp.time_to_end("name"))
+
     with session(make(SlowEvaluator(0.5))) as gtp:
         gtp.ask("get_komi")
-        for _ in range(ATTEMPTS):
-            gtp.send("kata-analyze b 10\n")
-            assert gtp.line() == b"="
-            time.sleep(0.1)
-            ends.append(gtp.time_to_end(""))
-            replies.append(gtp.time_to_end("name"))
-    assert min(ends) < bound(LATENCY)
-    assert min(replies) < bound(LATENCY)
+        require_once(lambda: seconds(gtp), below=LATENCY)
 
 
 def test_commands_sent_ahead_end_what_is_before_them() -> None:
@@ -169,7 +165,7 @@ def test_a_cancellable_search_ends_with_its_move_if_not_cancelled() -> None:
 
 
 def test_a_cancelled_search_is_reported_at_once() -> None:
-    with session(make(SlowEvaluator(0.5), **{"search.visits": "100"})) as gtp:
+    with session(make(SlowEvaluator(0.5), **{"search.visits": "1000000"})) as gtp:
         gtp.send("1 kata-search_cancellable b\n")
         time.sleep(0.1)
         assert gtp.ask("") == [b"=1 cancelled"]
@@ -225,6 +221,13 @@ def test_the_end_of_the_input_ends_an_analysis() -> None:
     engine.close()
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `handle_line` wait for the first line of a reply, however slow the machine is."""
+    monkeypatch.setattr("gtp_engine.gtp.server.FIRST_LINE_TIMEOUT", WAIT)
+
+
+@pytest.mark.usefixtures("patient")
 def test_an_analysis_without_pipes() -> None:
     """`handle_line` ends an analysis after its first report."""
     engine = make(FakeEvaluator())
@@ -234,10 +237,10 @@ def test_an_analysis_without_pipes() -> None:
     engine.close()
 
 
+@pytest.mark.usefixtures("patient")
 def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
     engine = Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"}))
     server = GtpServer(engine.config, lambda: engine, print)
-    engine.genmove(BLACK, play=False)  # compiles: a reply is not waited for that long
     for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze"):
         reply = server.handle_line(f"{command} b 10 allow b B2,pass 3")
         moves = set(re.findall(r"info move (\S+)", reply))
@@ -275,24 +278,28 @@ def test_settings_by_katagos_names_reach_the_network() -> None:
     engine.close()
 
 
+def first_and_last(engine: GtpProcess) -> tuple[float, float]:
+    """Return how long an analysis takes to report, and then to end."""
+    assert engine.process.stdout is not None
+    started = time.monotonic()
+    engine.send(b"1 kata-analyze b 100\n")
+    received = b""
+    while b"info" not in received:
+        received += (read := engine.process.stdout.read(1 << 16))
+        assert read, "the process has ended"
+    first = time.monotonic() - started
+    started = time.monotonic()
+    engine.send(b"\n")
+    while not received.endswith(b"\n\n"):
+        received += (read := engine.process.stdout.read(1 << 16))
+        assert read, "the process has ended"
+    return first, time.monotonic() - started
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_a_process_reports_soon_and_stops_at_once() -> None:
-    firsts, lasts = [], []
     with GtpProcess("--board-size", "9") as engine:
         assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
-        assert engine.process.stdout is not None
-        for _ in range(ATTEMPTS):
-            started = time.monotonic()
-            engine.send(b"1 kata-analyze b 100\n")
-            received = b""
-            while b"info" not in received:
-                received += engine.process.stdout.read(1 << 16)
-            firsts.append(time.monotonic() - started)
-            started = time.monotonic()
-            engine.send(b"\n")
-            while not received.endswith(b"\n\n"):
-                received += engine.process.stdout.read(1 << 16)
-            lasts.append(time.monotonic() - started)
+        require_once(lambda: first_and_last(engine)[0], below=FIRST_LINE)
+        require_once(lambda: first_and_last(engine)[1], below=LATENCY)
         assert engine.finish(b"quit\n")[::2] == (b"= \n\n", 0)
-    assert min(firsts) < bound(FIRST_LINE)
-    assert min(lasts) < bound(LATENCY)

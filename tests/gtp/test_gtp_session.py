@@ -232,7 +232,7 @@ def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[Binar
     thread.join(JOIN_TIMEOUT)
     assert not thread.is_alive()
     assert stdout.getvalue() == early + b"= 7.5\n\n"
-    assert loader.close()
+    assert loader.close(timeout=JOIN_TIMEOUT)
 
 
 def test_quit_does_not_wait_for_the_engine() -> None:

@@ -92,10 +92,10 @@ def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
 
 
 def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
-    """Two moves of 1.5 s need more than 2 s of main time, but not more than that and one increment."""
-    moves = f"{KNOWS} --black 'wait:1.5 wait:1.5'"
+    """Two moves of 2.7 s need more than 5 s of main time, but not more than that and one increment."""
+    moves = f"{KNOWS} --black 'wait:2.7 wait:2.7'"
     white = f"{KNOWS} --white A1"
-    (game,) = play(tmp_path / "increment", moves, white, main_time=2.0, increment=30.0, time_grace=0.0)
+    (game,) = play(tmp_path / "increment", moves, white, main_time=5.0, increment=30.0, time_grace=0.0)
     assert (game.reason, game.overruns["first"]) == ("score", 0)
-    (game,) = play(tmp_path / "none", moves, white, main_time=2.0, time_grace=0.0)
+    (game,) = play(tmp_path / "none", moves, white, main_time=5.0, time_grace=0.0)
     assert (game.reason, game.overruns["first"]) == ("time", 1)

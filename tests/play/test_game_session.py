@@ -293,7 +293,7 @@ class TestHelp:
     def test_hints_are_the_best_moves_of_a_search(self, engine: Engine) -> None:
         session = start(engine)
         reports: list[object] = []
-        hints = hints_of(session.game, session.hint(5.0, report=reports.append, interval=0.001), 3)
+        hints = hints_of(session.game, session.hint(600.0, report=reports.append, interval=0.001), 3)
         assert len(hints) == 3
         assert hints[0].pv[0] == hints[0].vertex
         assert 0 <= hints[0].winrate <= 1
@@ -307,7 +307,7 @@ class TestHelp:
             config = Config().with_values({"search.visits": 100, "search.seed": seed, **random})
             engine = Engine(config, evaluator=ShapedEvaluator())
             session = start(engine)
-            hints.add(hints_of(session.game, session.hint(60.0), 1)[0].vertex)
+            hints.add(hints_of(session.game, session.hint(600.0), 1)[0].vertex)
             played.add(engine.genmove(BLACK, play=False).point)
             engine.close()
         assert (len(hints), len(played) > 2) == (1, True)

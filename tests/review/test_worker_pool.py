@@ -55,7 +55,7 @@ def test_groups_are_searched_at_once_and_answered_in_order() -> None:
 
     def ask(asked: Group) -> Answer:
         if asked.visits == 0:
-            assert second_is_done.wait(10)
+            assert second_is_done.wait(60)
         else:
             second_is_done.set()
         return found(asked.visits or 0)
@@ -139,9 +139,19 @@ def test_a_folder_in_parallel_has_the_same_results(folder: Path, threads: Worker
 
 def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(folder: Path, threads: WorkerPool) -> None:
     reviewer, sources = FileReviewer(analysis_with(threads), Terms(Rules())), sources_of([folder], None)
-    outcomes = review_all(reviewer, sources, SharesDone(sources, silent), at_once=2)
+    is_done, is_closed = threading.Event(), threading.Event()
+
+    def show(share: float, text: str) -> None:
+        """Let the other games wait, once one is done, until the interruption."""
+        if is_done.is_set():
+            assert is_closed.wait(60)
+        elif text.endswith(": done"):
+            is_done.set()
+
+    outcomes = review_all(reviewer, sources, SharesDone(sources, show), at_once=2)
     next(outcomes)
     outcomes.close()
+    is_closed.set()
     done = len(list(folder.glob("*.review.json")))
     assert 1 <= done < 5
     assert len(list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=2))) == 5

@@ -141,9 +141,8 @@ def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
 def test_cancelling_from_another_thread_ends_a_search_without_other_limits_at_once() -> None:
     searcher, token = RolloutSearch(config()), CancelToken()
     searcher.run(Game(9), Limits(100))
-    timer = threading.Timer(0.3, token.cancel)
+    timer, start = threading.Timer(0.3, token.cancel), time.perf_counter()
     timer.start()
-    start = time.perf_counter()
     report = searcher.run(Game(9), Limits(cancel=token))
     elapsed = time.perf_counter() - start
     timer.join()

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from analysis.fake_search import FakeBackend
 from busy_machine import bound
@@ -14,6 +15,7 @@ from gtp.fake_engine import FakeEngine
 
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
+from gtp_engine.web import engine_host
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
 from gtp_engine.web.engine_host import EngineHost
@@ -33,7 +35,7 @@ class FakeSource(FakeBackend):
         self.engines: list[FakeEngine] = []
 
     def load(self) -> "FakeSource":
-        assert self.is_loaded.wait(20)
+        assert self.is_loaded.wait(60)
         return self
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> FakeEngine:
@@ -67,16 +69,23 @@ async def serving(
     server = TestServer(new_application(host, Access(token, frozenset(names), is_encrypted=False), games))
     async with TestClient(server) as client:
         yield client
-    await asyncio.to_thread(host.source)
-    assert await asyncio.to_thread(host.close)
+    await close(host)
     assert [line for line in log if "rror" in line] == []
+
+
+async def close(host: EngineHost) -> None:
+    """Close a host once its networks are loaded; its thread has to end, however slow the machine is."""
+    await asyncio.to_thread(host.source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine_host, "END_WAIT", 60.0)
+        assert await asyncio.to_thread(host.close)
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
     """Run a coroutine to its end; it takes seconds at most."""
 
     async def limited() -> None:
-        async with asyncio.timeout(bound(30)):
+        async with asyncio.timeout(bound(120)):
             await test()
 
     asyncio.run(limited())
@@ -88,10 +97,10 @@ def connections(client: Client) -> list[Any]:
     return list(runner.server.connections)
 
 
-async def until(condition: Callable[[], object], seconds: float) -> float:
+async def until(condition: Callable[[], object]) -> float:
     """Wait until a condition holds; return how long that took, in seconds."""
     started = time.perf_counter()
-    async with asyncio.timeout(bound(seconds)):
+    async with asyncio.timeout(bound(60)):
         while not condition():
             await asyncio.sleep(0.002)
     return time.perf_counter() - started

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from puct_support import AreaEvaluator
-from web.serving import RolloutSource, run, serving
+from web.serving import RolloutSource, run, serving, until
 from web.test_play_socket import NEW, ask, hear, in_base_64
 
 from gtp_engine import Config, Rules
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.review import Effort, effort, review_game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import review_work, saved_reviews
+from gtp_engine.web import game_reviews, review_work, saved_reviews
 from gtp_engine.web.precedence import Precedence
 from gtp_engine.web.review_work import FinishedReview, ReviewWork
 from gtp_engine.web.saved_reviews import SavedReviews
@@ -37,7 +37,7 @@ class GatedEvaluator(AreaEvaluator):
         self.gate.set()
 
     def evaluate(self, *arguments: Any) -> None:
-        assert self.gate.wait(20)
+        assert self.gate.wait(60)
         super().evaluate(*arguments)
 
 
@@ -132,8 +132,15 @@ def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
     assert "TENGEN[" in annotated
 
 
-def test_one_review_at_a_time(tmp_path: Path) -> None:
+def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another game waits; a review can be stopped, and one that no page shows gives way."""
+    tokens: list[CancelToken] = []
+
+    def new_token() -> CancelToken:
+        tokens.append(CancelToken())
+        return tokens[-1]
+
+    monkeypatch.setattr(game_reviews, "CancelToken", new_token)
 
     async def test() -> None:
         source = ReviewSource()
@@ -148,15 +155,15 @@ def test_one_review_at_a_time(tmp_path: Path) -> None:
             assert (await ask(other, "review", do="review"))["state"] == "running"
             assert "another game is being reviewed" in (await ask(one, "error", do="review"))["message"]
             await other.send_json({"do": "stop_review"})
+            await until(lambda: tokens[0].is_cancelled)
             gate.set()
             assert (await finish(other))[-1]["state"] == "none"
             assert "no finished review" in (await ask(other, "error", do="review_file", format="sgf"))["message"]
             gate.clear()
             assert (await ask(other, "review", do="review"))["state"] == "running"
             await other.close()
-            await asyncio.sleep(0.05)
             await one.send_json({"do": "review"})
-            await asyncio.sleep(0.05)
+            await until(lambda: tokens[1].is_cancelled)
             gate.set()
             assert (await finish(one))[-1]["state"] == "finished"
 

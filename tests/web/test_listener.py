@@ -1,6 +1,7 @@
 """The listening socket: its limit, its errors, encryption; and the whole process."""
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -10,13 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
-from busy_machine import bound
+from busy_machine import bound, require_once
 from web.serving import TOKEN, FakeSource, run, until
 from web.test_play_socket import NEW
 
@@ -47,7 +47,7 @@ async def answer_of(port: int, *, ends: bool = True) -> bytes:
 open_connections: list[asyncio.StreamWriter] = []
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def served(application: web.Application) -> AsyncIterator[int]:
     """Serve an application as the process does, and yield its port."""
     runner = web_process.new_runner(application)
@@ -69,7 +69,7 @@ def test_connections_beyond_the_limit_are_refused() -> None:
         assert sorted(answers) == [b"HTTP/1.1 200 OK\r\n"] * 3 + [b"HTTP/1.1 503 Service Unavailable\r\n"] * 17
         while open_connections:
             open_connections.pop().close()
-        await asyncio.sleep(0.02)
+        await until(lambda: not server.connections)
         assert await answer_of(port) == b"HTTP/1.1 200 OK\r\n"
         listener.close()
         await server.shutdown()
@@ -131,7 +131,8 @@ def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pyte
         async with served(web.Application()) as port:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
-            assert await reader.read() == b""
+            with contextlib.suppress(ConnectionResetError):  # it is closed before this was read
+                assert await reader.read() == b""
             writer.close()
 
     run(test)
@@ -180,21 +181,24 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
     command = [sys.executable, "-m", "gtp_engine"]
     options = ["--port", "0", "--token", TOKEN, "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
     with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        greeting = "".join(server.stderr.readline() for _ in range(3))
-        address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, greeting)
-        assert address is not None
-        trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
-        client = subprocess.run(
-            [*command, "connect", address[0].partition("?")[0], *trust],
-            input="1 boardsize 9\n2 genmove b\n3 quit\n",
-            env={**os.environ, "TENGEN_TOKEN": TOKEN},
-            capture_output=True,
-            text=True,
-            timeout=bound(120),
-        )
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(bound(20)) == 0
+        try:
+            assert server.stderr is not None
+            greeting = "".join(server.stderr.readline() for _ in range(3))
+            address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, greeting)
+            assert address is not None
+            trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
+            client = subprocess.run(
+                [*command, "connect", address[0].partition("?")[0], *trust],
+                input="1 boardsize 9\n2 genmove b\n3 quit\n",
+                env={**os.environ, "TENGEN_TOKEN": TOKEN},
+                capture_output=True,
+                text=True,
+                timeout=bound(120),
+            )
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(bound(60)) == 0
+        finally:
+            server.kill()
     assert re.fullmatch(r"=1 \n\n=2 [A-J][1-9]\n\n=3 \n\n", client.stdout), client.stderr
     assert (client.returncode, client.stderr) == (0, "")
 
@@ -202,15 +206,16 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: signal.Signals) -> None:
-    is_loaded, log = threading.Event(), list[str]()
+    is_loaded = threading.Event()
 
     def load() -> Any:
-        is_loaded.wait(20)
+        is_loaded.wait(300)
         return FakeSource()
 
     async def test() -> None:
+        log: list[str] = []
         serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, log.append))
-        await until(lambda: log, 10)
+        await until(lambda: log)
         address = re.search(r"127.0.0.1:\d+", log[0])
         assert address is not None
         async with ClientSession() as client, client.ws_connect(f"http://{address[0]}/play") as socket:
@@ -219,10 +224,13 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
             os.kill(os.getpid(), number)
             assert not await serving, "the loader cannot be stopped"
 
-    started = time.monotonic()
-    try:
+    def seconds() -> float:
+        started = time.monotonic()
         run(test)
-        assert time.monotonic() - started < bound(2)
+        return time.monotonic() - started
+
+    try:
+        require_once(seconds, below=2)
     finally:
         is_loaded.set()
 

@@ -48,5 +48,5 @@ const many = await Promise.all(
 report.inOrder = many.every(({id, content, error}, i) => id === i && !error && content === (i % 3 ? 'true' : ''))
 report.komi = (await send('get_komi')).content
 
-await controller.stop()
+await controller.stop(60_000) // milliseconds: a busy machine may need more than three seconds
 console.log(JSON.stringify(report))

@@ -147,7 +147,7 @@ def test_the_command_trains_and_reports_errors(tmp_path: Path) -> None:
     records, out = write_records(tmp_path / "records", 12), tmp_path / "run"
     command = [*ENGINE, "alphago", "policy", str(records), str(out), "--test-share=0.3"]
     sizes = ["--layers=2", "--channels=4", "--batch=8", "--validations=1", "--threads=1", "--license=CC0"]
-    found = subprocess.run([*command, *sizes, "--samples=24"], capture_output=True, text=True, check=True, timeout=120)
+    found = subprocess.run([*command, *sizes, "--samples=24"], capture_output=True, text=True, check=True, timeout=300)
     assert "top-5" in found.stderr and read_policy(out).shape.channels == 4
-    found = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=120)
+    found = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=300)
     assert found.returncode == 2 and "a run without end: expected a number of samples or minutes" in found.stderr

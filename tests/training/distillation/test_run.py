@@ -3,11 +3,11 @@
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from busy_machine import bound
 from click.testing import CliRunner
 from training.needs_torch import torch
 from training.toy import run as run_module
@@ -222,7 +222,7 @@ def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pyt
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [*TRAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=bound(120), check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
@@ -286,8 +286,9 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while not (out / "log.jsonl").exists() or not read_log(out / "log.jsonl"):
             assert process.poll() is None
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, shown = process.communicate(timeout=bound(60))
+        _, shown = process.communicate(timeout=300)
     assert process.returncode == 130 and f"gtp-engine train resume {out}" in shown
     samples = read_checkpoint(out).samples
     found = run("resume", out, f"--samples={samples + 16}")
