@@ -9,6 +9,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Final
 
 from gtp_engine.analysis.results import missing_fields, no_results, response
@@ -61,13 +62,14 @@ def _key(config: Config) -> Config:
 
 @dataclass
 class _Search:
-    """A job that has begun: its position and searcher, its deadline and next report (of `time.monotonic`)."""
+    """A job that has begun: its position and searcher, its next report and its deadline (of `time.monotonic`)."""
 
     job: Job
     game: Game
     searcher: Searcher
-    deadline: float
     next_report: float
+    deadline: float = inf
+    """Set by the first playout: before it, the network may have to be prepared for the board."""
     report: SearchReport | None = None
     is_suspended: bool = field(default=False, init=False)
     """Whether the watcher ended the last slice, and not the number of visits."""
@@ -111,19 +113,17 @@ class Worker:
         elif time.monotonic() >= search.next_report:
             self._report(search, report, is_during_search=True)
             interval = job.query.report_interval
-            search.next_report = float("inf") if interval is None else time.monotonic() + interval
+            search.next_report = inf if interval is None else time.monotonic() + interval
 
     def _begin(self, job: Job) -> _Search:
         """Return a new search for a job."""
         query = job.query
-        longest, first_report = query.config.analysis.analysis_time, query.first_report
-        now = time.monotonic()
+        first_report = query.first_report
         search = _Search(
             job=job,
             game=query.record.game_at(job.turn.number),
             searcher=self._searchers.take(query.config),
-            deadline=float("inf") if longest is None else now + longest,
-            next_report=float("inf") if first_report is None else now + first_report,
+            next_report=inf if first_report is None else time.monotonic() + first_report,
         )
         self._searches[job] = search
         return search
@@ -131,13 +131,17 @@ class Worker:
     def _search_slice(self, search: _Search) -> SearchReport:
         """Search until the job is over, a report is due or another job has its turn; return the report."""
         job, query = search.job, search.job.query
+        longest = query.config.analysis.analysis_time
         start, searched_before = time.monotonic(), job.searched
         begun: float | None = None  # when the search was ready to go on, which takes a while in a large tree
 
         def watch(progress: Progress) -> bool:
             nonlocal begun
             now = time.monotonic()
-            begun = now if begun is None else begun
+            if begun is None:
+                begun = now
+                if longest is not None and search.report is None:
+                    search.deadline = now + longest
             job.searched = searched_before + now - start
             search.is_suspended = progress.playouts > 0 and (  # else short intervals would leave it no time at all
                 now >= min(search.deadline, search.next_report)

@@ -131,6 +131,10 @@ ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """The same for `gtp-engine analysis`."""
 
 
+CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType({"antiMirror": False})
+"""KataGo's settings that programs read or send and that cannot be changed here."""
+
+
 # --- values ---
 
 
@@ -197,7 +201,8 @@ def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tupl
     for name, value in settings.items():
         key = ANALYSIS_OPTIONS.get(name)
         if key is None:
-            unknown.append(name)
+            if name not in CONSTANTS or str(value).lower() != str(CONSTANTS[name]).lower():
+                unknown.append(name)
             continue
         try:
             config = config.with_values({key: read_as_katago(key, value)})

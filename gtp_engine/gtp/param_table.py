@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.config.katago import GTP_OPTIONS, read_as_katago, shown_as_katago
+from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, read_as_katago, shown_as_katago
 from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.protocol import GtpError
@@ -23,11 +23,6 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "level": "play.level",
 }
 """Names without a section, for settings that people change by hand."""
-
-CONSTANTS: Final[Mapping[str, Value]] = {
-    "antiMirror": False,
-}
-"""KataGo's settings that front ends read and that cannot be changed here."""
 
 
 def names() -> list[str]:

@@ -119,8 +119,9 @@ def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[N
     weights = found.policy.astype(np.float64)
     for point, visits in found.visits.items():
         weights[point] += visits
-    weights[[PASS, *found.excluded]] = 0.0
+    weights[PASS] = 0.0
     weights[weights < _LEAST_SHARE * weights.max()] = 0.0
+    weights[[*found.excluded]] = 0.0  # last: without the likeliest move, the unlikeliest are still not drawn
     points = np.array([point for point in np.flatnonzero(weights) if game.is_legal(int(point), color)], dtype=np.int64)
     relative = weights[points] / max(weights.max(), 1e-30)
     return points, relative ** (1.0 / temperature)

@@ -98,7 +98,9 @@ def _set_up(seats: dict[int, _Seat], opening: Opening) -> _Ending | None:
         try:
             seat.player.start_game()
             seat.player.place_handicap()
-            seat.player.play_all([*opening.setup, *opening.moves])
+            # White's stones first: Black's moves before White's first one would count as a handicap.
+            seat.player.play_all(sorted(opening.setup, key=lambda stone: stone.color != WHITE))
+            seat.player.play_all(opening.moves)
         except (EngineDiedError, EngineTimeoutError) as error:
             return _lost(seat, seats[opponent(color)], "failure", str(error))
     return None

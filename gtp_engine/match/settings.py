@@ -79,7 +79,7 @@ class MatchSettings:
     without one, colours alternate.  `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods`
     byo-yomi periods), `increment` (added after each move: a Fischer clock) and `time_grace` are in seconds; all zero
     means no clock.  `visits` 0 leaves the engines' visits unchanged.  `random_plies` moves are drawn with `seed` for
-    each pair of games unless `openings` names a folder of game records.  `first_name` and `second_name` replace the
+    each pair of games, or `openings` names a folder of game records.  `first_name` and `second_name` replace the
     engines' own names.  The match ends early when `sprt` accepts a hypothesis.
     """
 
@@ -126,6 +126,8 @@ class MatchSettings:
                 raise MatchError(problem(f"{name} {value}", expected="zero or more"))
         self._check_clock()
         self._check_handicap()
+        if self.openings and self.random_plies:
+            raise MatchError("a match has a folder of openings or random plies; leave out one of them")
         if not self.reply_timeout > 0:
             raise MatchError(problem(f"reply timeout {self.reply_timeout}", expected="more than zero seconds"))
         if self.referee not in REFEREE_MODES:

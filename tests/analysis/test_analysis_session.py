@@ -141,6 +141,11 @@ class TestAnswers:
         assert clock.now == pytest.approx(0.2, abs=0.002)
         assert response["rootInfo"]["visits"] == pytest.approx(200, abs=2)
 
+    def test_preparing_the_network_for_a_board_takes_no_time_of_the_search(self, clock: FakeTime) -> None:
+        with SessionClient(FakeBackend(0.001, seconds_to_begin=2.0)) as client:
+            response = client.ask(query(maxVisits=ENDLESS, overrideSettings={"maxTime": 0.2}))
+        assert response["rootInfo"]["visits"] == pytest.approx(200, abs=2)
+
     def test_a_searcher_serves_one_position_after_the_other(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:

@@ -70,6 +70,7 @@ def test_symmetries_are_one_or_all(given: object, average: bool) -> None:
 
 
 def test_unknown_names_are_returned() -> None:
+    assert with_katago_settings(Config(), {"antiMirror": False}) == (Config(), ())
     config, unknown = with_katago_settings(Config(), {"antiMirror": True, "maxVisits": "9", "homeDataDir": "~"})
     assert (config.analysis.analysis_visits, unknown) == (9, ("antiMirror", "homeDataDir"))
 

@@ -55,6 +55,13 @@ def test_a_move_that_was_searched_is_not_evaluated_again():
     assert drawn(LevelSettings(8, 1.0, 3.0), {}, visits={BEST: 4, GOOD: 2, BAD: 1}, leads_black=leads) == {BEST, GOOD}
 
 
+def test_unlikely_moves_are_not_drawn_for_want_of_one_that_was_left_out():
+    policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
+    policy[[OTHER, BEST, GOOD, BAD]] = (0.9, 0.05, 0.0499, 0.0001)
+    changes = {"policy": policy, "excluded": frozenset({OTHER})}
+    assert drawn(LevelSettings(1, 10.0, 30.0), {GOOD: 5.0, BAD: 5.0}, **changes) == {BEST, GOOD}
+
+
 def test_useless_moves_are_not_drawn():
     assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 5.0}, excluded=frozenset({BAD})) == {BEST, GOOD}
 

@@ -330,6 +330,16 @@ class TestOpenings:
         assert "play B A5" in sent(tmp_path / "match", "first")
         assert "genmove w" in sent(tmp_path / "match", "second")
 
+    def test_set_up_stones_are_no_handicap(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa][bb]AW[ee]PL[B])")
+        play(tmp_path / "match", games=2, openings=str(tmp_path))
+        lines = [line for line in sent(tmp_path / "match", "first") if line.startswith("play")]
+        assert lines[:3] == ["play W E1", "play B A5", "play B B4"], "two stones of Black's first would be a handicap"
+
+    def test_openings_and_random_plies_exclude_each_other(self, tmp_path: Path) -> None:
+        with pytest.raises(MatchError, match="leave out one of them"):
+            settings(openings=str(tmp_path), random_plies=2)
+
     @pytest.mark.parametrize(
         ("text", "message"),
         [
