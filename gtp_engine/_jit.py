@@ -173,7 +173,31 @@ def _numba() -> Any:
     import numba  # here: it takes most of the time until an engine that interprets answers
 
     numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+    _start_numba()
     return numba
+
+
+_start_lock: Final = threading.Lock()
+_START_ATTEMPTS: Final = 20
+
+
+def _start_numba() -> None:
+    """Create the context that all compilers share; numba does so when the first kernel is called.
+
+    It goes through the built-in names, and fails with RuntimeError if another thread adds one meanwhile, as the import
+    of onnxruntime does; then it is tried again.
+    """
+    from numba.core.registry import cpu_target
+
+    with _start_lock:
+        for attempt in range(1, _START_ATTEMPTS + 1):
+            try:
+                cpu_target.target_context  # noqa: B018
+            except RuntimeError:
+                if attempt == _START_ATTEMPTS:
+                    raise
+            else:
+                return
 
 
 _plain: Final[dict[int, dict[str, Any]]] = {}
