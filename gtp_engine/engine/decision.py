@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from gtp_engine.engine.choice import Choice
-from gtp_engine.engine.dead_stones import estimate_status
+from gtp_engine.engine.dead_stones import counts_all_stones, estimate_status
 from gtp_engine.engine.game_end import (
     Confirm,
     ReadOut,
@@ -174,9 +174,24 @@ def _usual_move(
         return PASS
     if level is not None:
         point = level.draw(game, report, left_out | useless_points(game, status, color))
+        if point == PASS and counts_all_stones(game):
+            point = _capture_before_pass(game, report, confirm, left_out)
     else:
         point = best_useful_move(game, report, status, left_out)
     return moves[0].point if point == PASS and not may_pass else point
+
+
+def _capture_before_pass(game: Game, report: SearchReport, confirm: Confirm, left_out: frozenset[int]) -> int:
+    """Return a move that takes liberties of dead enemy stones, PASS if there are none.
+
+    This is for levels where the rules count dead stones, since a level's own search is too small to see it.
+    """
+    color = report.to_play
+    report = confirm(color) or report
+    status = estimate_status(game, report.ownership_black)
+    if not has_dead_enemies(game, status, color):
+        return PASS
+    return capture_of_dead(game, legal_moves(game, report), status, color, left_out)
 
 
 def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:

@@ -11,8 +11,10 @@ from gtp_engine.engine.request import Request
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import view_board
-from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn import load_evaluator
 from gtp_engine.search.limits import Restriction
 
 
@@ -20,6 +22,10 @@ def engine_at(level: str, log: list[str] | None = None, **options: object) -> En
     values = {"play.level": level, "game.board_size": 7, "search.seed": 3, "time.time_per_move": 600, **options}
     lines = [] if log is None else log
     return Engine(Config().with_values(values), log=lines.append, evaluator=FakeEvaluator())  # type: ignore[arg-type]
+
+
+def stones(color: int, vertices: str) -> list[Move]:
+    return [Move(color, parse_vertex(vertex, width=7, height=7)) for vertex in vertices.split()]
 
 
 def test_a_policy_level_searches_one_visit():
@@ -55,6 +61,23 @@ def test_an_analysis_does_not_make_a_level_stronger():
 def test_a_level_does_not_limit_an_analysis():
     engine = engine_at("12k", **{"search.visits": 40})
     assert engine.timed_search(600.0).visits == 40
+
+
+@pytest.mark.parametrize("level", ["20k", "5k"])
+def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level: str):
+    """The policy passes; under other rules the stones are taken off after the game."""
+    config = Config().with_values({"play.level": level, "search.seed": 1, "network.network_threads": 1})
+    engine = Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7)))
+    engine.set_board_size(7)
+    engine.set_rules(Rules.parse("tromp-taylor"))
+    dead = stones(WHITE, "B6 B4 C4")
+    engine.set_position([*stones(BLACK, "D1 D2 D3 D4 D5 D6 D7"), *stones(WHITE, "E1 E2 E3 E4 E5 E6 E7"), *dead])
+    passes = 0
+    while passes < 3 and len(engine.game.moves) < 60:
+        passes += engine.genmove(BLACK).point == PASS
+        engine.play(WHITE, PASS)
+    assert not any(engine.game.color_at(move.point) == WHITE for move in dead)
+    engine.close()
 
 
 def test_a_level_needs_a_network():
