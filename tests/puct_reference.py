@@ -85,13 +85,17 @@ class ReferenceSearch:
         )
         self.buckets: dict[object, Bucket] = {}
         self.shared: dict[object, Node] = {}
+        self.is_extra = False  # whether the playout tries a move only because a pass ends the game
         self.root = self.new_node(evaluation, game)
         self.update(self.root, game.to_play)
         self.root.visits = 1
 
     def run(self, visits: int) -> None:
-        for _ in range(visits - 1):
+        done = 1
+        while done < visits:
+            self.is_extra = False
             self.play([self.root], self.game.copy())
+            done += int(not self.is_extra)
 
     def play(self, path: list[Node], game: Game) -> bool:
         """Return whether the playout counts for the first node of the path, too."""
@@ -100,7 +104,9 @@ class ReferenceSearch:
             by_people, is_counted = self.draw_selection(node, color)
             move = self.choose(node, color, by_people, has_weight=is_counted)
             if game.consecutive_passes > 0 and self.config.more_passing_hacks:
-                move = self.with_both_kinds(node, move)
+                usual, move = move, self.with_both_kinds(node, move)
+                if move != usual:
+                    is_counted, self.is_extra = False, True
             bucket = bucket_key(game, move)
             game.play(move)
             child = node.children.get(move)

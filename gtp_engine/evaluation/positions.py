@@ -19,7 +19,6 @@ from gtp_engine._jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
     HEIGHT,
-    KO_COLOR,
     KO_POINT,
     WIDTH,
     Board,
@@ -154,7 +153,7 @@ def mix(key: np.uint64, value: Any) -> Any:
 def _mix_board(key: np.uint64, positions: Positions, row: int, ago: int) -> Any:
     """Return a hash of a key and of a row's board, with its ko, `ago` moves ago."""
     board = board_of(positions, row, ago)
-    return mix(mix(key, board.hash[0]), board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+    return mix(mix(key, board.hash[0]), board.info[KO_POINT])
 
 
 @kernel

@@ -165,7 +165,7 @@ def test_without_exploration_people_change_nothing() -> None:
     for people in (None, FakeEvaluator(5)):
         searcher = PuctSearch(exploring(c_puct_permanent=2.0), FakeEvaluator(), people)
         reports.append(searcher.run(small_game(), Limits(50)))
-        assert store_of(searcher).tree.human_prior.size == store_of(searcher).tree.edge_visits.size == 0
+        assert store_of(searcher).tree.human_prior.size == 0
         searcher.close()
     assert [(move.point, move.visits, move.weight) for move in reports[0].moves] == [
         (move.point, move.visits, move.weight) for move in reports[1].moves

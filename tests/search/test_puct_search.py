@@ -248,6 +248,18 @@ def test_pruning_keeps_visits_and_means() -> None:
         assert searcher.run(Game(19), Limits(9000)).visits == 9000
 
 
+def test_pruning_frees_memory_below_a_root_with_few_visits() -> None:
+    """Playouts that are explored without weight do not count at the root."""
+    with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
+        searcher.run(Game(19), Limits(4000))
+        store = store_of(searcher)
+        visits, store.tree.visits[ROOT] = int(store.tree.visits[ROOT]), 1
+        store.prune()
+        assert store.used <= 0.5 * 4484
+        assert store.tree.state[ROOT] == EXPANDED
+        store.tree.visits[ROOT] = visits
+
+
 def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
     """Return the root's tried moves with their visits and means."""
     tree = store_of(searcher).tree
@@ -260,7 +272,7 @@ def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
 
 
 def test_a_collapsed_node_is_expanded_again() -> None:
-    plain = {"graph_search": False, "subtree_bias": 0.0}  # the smaller tree has no room for either
+    plain = {"graph_search": False, "subtree_bias": 0.0, "more_passing_hacks": False}  # for which it has no room
     with Searching(FakeEvaluator(batch=8), max_memory=16, **plain) as searcher:
         searcher.run(Game(9), Limits(600))
         tree = store_of(searcher).tree

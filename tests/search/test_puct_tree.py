@@ -391,7 +391,7 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
                 tree.child[edge] = add_node(tree)
             node = int(tree.child[edge])
             tree.prior[edge] = 0.1
-            tree.visits[node] = count
+            tree.visits[node] = tree.edge_visits[edge] = count
             tree.mean[node] = 0.0
             tree.mean[node, UTILITY] = utility
             tree.mean[node, UTILITY + 2] = utility**2 + stdev**2

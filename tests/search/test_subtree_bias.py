@@ -165,7 +165,7 @@ def test_the_pattern_is_the_5x5_points_around_the_move_up_to_the_edge(move: str)
 
 def test_only_moves_after_moves_have_buckets() -> None:
     """Neither the root, nor a pass, nor the first move of a game."""
-    with Searching(PassingEvaluator(), symmetry_pruning=False, **BIASED) as searcher:
+    with Searching(PassingEvaluator(), symmetry_pruning=False, graph_search=False, **BIASED) as searcher:
         searcher.run(Game(4), Limits(300))
         store = store_of(searcher)
         tree = store.tree

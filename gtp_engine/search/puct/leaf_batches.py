@@ -30,7 +30,7 @@ class Batch:
         self.evaluation: Final = new_evaluation(size, width, height)
         self.by_people: Final = new_evaluation(size, width, height) if with_people else None
         self.results: Final = new_results(size, width, height)
-        self.filled: Final = np.zeros(3, dtype=np.int32)
+        self.filled: Final = np.zeros(4, dtype=np.int32)
         self.job: Job | None = None
 
     @property
@@ -47,6 +47,11 @@ class Batch:
     def playouts(self) -> int:
         """The number of rows that are playouts."""
         return int(self.filled[2])
+
+    @property
+    def counted(self) -> int:
+        """The number of playouts that count to the limits of the search."""
+        return int(self.filled[2] - self.filled[3])
 
     def add_human_priors(self, tree: Tree) -> None:
         """Give the nodes that the batch has expanded the human-like policy, if it was evaluated."""

@@ -71,6 +71,7 @@ class Leaves(NamedTuple):
     depth: IntArray  # [B] index of the leaf in its path
     color: IntArray  # [B] to play at the leaf
     counted_from: IntArray  # [B] depth from which on the playout counts; 0 unless a move was selected without weight
+    is_extra: NDArray[np.bool_]  # [B] whether a move was tried only because a pass ends the game there
     kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf
@@ -98,6 +99,7 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
         depth=np.zeros(rows, dtype=np.int32),
         color=np.zeros(rows, dtype=np.int32),
         counted_from=np.zeros(rows, dtype=np.int32),
+        is_extra=np.zeros(rows, dtype=np.bool_),
         kind=np.zeros(rows, dtype=np.int32),
         slot=np.zeros(rows, dtype=np.int32),
         passes=np.zeros(rows, dtype=np.int32),

@@ -48,6 +48,7 @@ class ReusableTree:
             bias_free_share=puct.subtree_bias_free_share if puct.subtree_bias > 0.0 else None,
             with_graph=puct.graph_search,
             with_human_prior=explores_by_people,
+            with_edge_visits=puct.more_passing_hacks,
         )
         self.buffers: Final = Buffers(
             width, height, batches=batches, size=batch_size, seed=seed, with_people=people_in_tree

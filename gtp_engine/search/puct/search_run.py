@@ -292,7 +292,7 @@ class SearchRun:
         """Add an evaluated batch to the tree."""
         self._expand_and_back_up(batch, batch.rows, batch.evaluation)
         batch.add_human_priors(self._tree.store.tree)
-        self._playouts += batch.playouts
+        self._playouts += batch.counted
 
     def _expand_and_back_up(self, batch: Batch, rows: int, evaluation: Evaluation) -> None:
         """Add the first `rows` rows of a batch to the tree."""

@@ -205,7 +205,8 @@ def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root:
     """Return the edge to take instead of `edge` at a node where a pass ends the game, so that both kinds are tried.
 
     After two visits the pass is tried, and so is the best other move (KataGo's `enableMorePassingHacks`): a search that
-    has seen one kind only may be wrong about who wins.  KataGo does not count these two visits; here they count.
+    has seen one kind only may be wrong about who wins.  As in KataGo, such a playout counts only below the node, and is
+    none of the search's limits.
     """
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     if tree.visits[node] <= _VISITS_BEFORE_BOTH or tree.info[NODES] >= tree.state.size:
@@ -244,7 +245,7 @@ def _descend(
     passes, button = wide(root.passes), 0.0
     kind = wide(REVISIT)
     leaves.path[row, 0] = ROOT
-    leaves.counted_from[row] = 0
+    leaves.counted_from[row], leaves.is_extra[row] = 0, False
     while True:
         state = tree.state[node]
         # Under territory rules the network evaluates the final position.
@@ -265,7 +266,9 @@ def _descend(
             break
         ends = passes >= 1 and not (root.free_button and button == 0.0)
         if ends and params.more_passing_hacks and depth >= root.unrestricted_from:
-            edge = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
+            extra = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
+            if extra != edge:
+                edge, selection, leaves.is_extra[row] = extra, wide(WITHOUT_WEIGHT), True
         move = wide(tree.move[edge])
         child = wide(tree.child[edge])
         if has_edge_visits(tree):
@@ -391,10 +394,10 @@ def select_batch(
     """Fill rows of `leaves` until they hold `count` playouts, and the first rows of `positions` for the evaluator.
 
     filled[0] becomes the number of rows, filled[1] that of positions to be evaluated, filled[2] that of playouts: fewer
-    than `count` if collisions take up the rows of `leaves`.  Positions in which the game is over are not for the
+    than `count` if collisions take up the rows of `leaves`; filled[3] that of extra ones among them.  Positions in which the game is over are not for the
     evaluator; they go into the last rows of `positions`.
     """
-    rows, slots, playouts, games_over = wide(0), wide(0), wide(0), wide(0)
+    rows, slots, playouts, extra, games_over = wide(0), wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
         kind = _descend(tree, root, params, people, leaves, rows, rng)
         leaves.slot[rows] = slots
@@ -413,6 +416,7 @@ def select_batch(
             leaves.slot[rows] = positions.to_play.size - games_over
             write_leaf_boards(root, params.superko, leaves, rows, positions, work)
             _score_terminal(leaves, rows, positions, params, work)
-        rows += 1
         playouts += wide(kind != COLLISION)
-    filled[0], filled[1], filled[2] = rows, slots, playouts
+        extra += wide(kind != COLLISION and leaves.is_extra[rows])
+        rows += 1
+    filled[0], filled[1], filled[2], filled[3] = rows, slots, playouts, extra

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
-from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT, STRIDE, Board, IntArray
+from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 
 _SLOTS_PER_NODE: Final = 2
@@ -54,7 +54,7 @@ def position_key(board: Board, color: int, passes: int, button: float, counts_ar
     """
     taken = wide(0) if button == 0.0 else (wide(1) if button > 0.0 else wide(2))
     key = mix(np.uint64(board.hash[0]), color | (passes << 8) | (taken << 16))
-    key = mix(key, board.info[KO_POINT] * 4 + board.info[KO_COLOR])
+    key = mix(key, board.info[KO_POINT])
     return key if counts_area else mix(key, board.info[CAPTURED + BLACK] - board.info[CAPTURED + WHITE])
 
 

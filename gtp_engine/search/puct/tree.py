@@ -74,12 +74,18 @@ class Tree(NamedTuple):
 
 
 def new_tree(
-    nodes: int, edges: int, *, with_bias: bool = False, with_graph: bool = False, with_human_prior: bool = False
+    nodes: int,
+    edges: int,
+    *,
+    with_bias: bool = False,
+    with_graph: bool = False,
+    with_human_prior: bool = False,
+    with_edge_visits: bool = False,
 ) -> Tree:
     """Return a tree that consists of a new root.
 
-    It has room for corrections of evaluations (`subtree_bias`), for shared nodes (`transpositions`) and for a second
-    prior (`human_exploration`) only if asked.
+    It has room for corrections of evaluations (`subtree_bias`), for shared nodes (`transpositions`), for a second prior
+    (`human_exploration`), and for visits of edges, which these two need as well, only if asked.
     """
     return Tree(
         info=np.ones(2, dtype=np.int64),
@@ -94,7 +100,7 @@ def new_tree(
         move=np.zeros(edges, dtype=np.int16),
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
-        edge_visits=np.zeros(edges if with_graph or with_human_prior else 0, dtype=np.int32),
+        edge_visits=np.zeros(edges if with_edge_visits or with_graph or with_human_prior else 0, dtype=np.int32),
         human_prior=np.zeros(edges if with_human_prior else 0, dtype=np.float32),
         bias=new_subtree_bias(nodes if with_bias else 0),
         graph=new_transpositions(nodes if with_graph else 0),
@@ -292,8 +298,8 @@ def copy_subtree(
 ) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
-    Expanded nodes with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below them.
-    All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and `add_all_keys`.
+    Expanded nodes below it with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below
+    them.  All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and `add_all_keys`.
     `origin` (work, int32[nodes of source]) is filled with the node that each copy came from, `copies` (zeros, of the
     same length) with the copy of each node.  Lines that return to the root lead to a second copy of it.
     """
@@ -310,7 +316,8 @@ def copy_subtree(
         for column in range(MEAN_COLUMNS):
             target.mean[place, column] = source.mean[old, column]
         first, count, tried = wide(source.first_edge[old]), wide(source.edges[old]), wide(source.tried[old])
-        if source.state[old] == EXPANDED and source.visits[old] < visits_to_stay_expanded:
+        is_kept = place == ROOT or source.visits[old] >= visits_to_stay_expanded
+        if source.state[old] == EXPANDED and not is_kept:
             _collapse(target, place)
             count = wide(0)
         elif place != ROOT and has_bias(source):

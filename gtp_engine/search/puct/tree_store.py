@@ -40,7 +40,7 @@ class TreeStore:
     Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
     new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
     them when they leave the tree; None: evaluations are not corrected.  `with_graph` lets lines share nodes,
-    `with_human_prior` moves be selected by a second prior.
+    `with_human_prior` moves be selected by a second prior, `with_edge_visits` playouts count below a node only.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class TreeStore:
         bias_free_share: float | None = None,
         with_graph: bool = False,
         with_human_prior: bool = False,
+        with_edge_visits: bool = False,
     ) -> None:
         self._moves: Final = moves
         self._bias_free_share: Final = bias_free_share
         self._with_graph: Final = with_graph
         self._with_human_prior: Final = with_human_prior
+        self._with_edge_visits: Final = with_edge_visits
         least = _bytes(self._new_tree(1, 1))
         self._node_bytes: Final = _bytes(self._new_tree(2, 1)) - least
         self._edge_bytes: Final = _bytes(self._new_tree(1, 2)) - least
@@ -74,6 +76,7 @@ class TreeStore:
             with_bias=self._bias_free_share is not None,
             with_graph=self._with_graph,
             with_human_prior=self._with_human_prior,
+            with_edge_visits=self._with_edge_visits,
         )
 
     @property
@@ -185,8 +188,7 @@ class TreeStore:
         edges = 1 + np.cumsum(tree.edges[:used][order], dtype=np.int64)
         fits = (nodes <= _KEPT_SHARE * self._max_nodes) & (edges <= _KEPT_SHARE * tree.move.size)
         kept = int(np.count_nonzero(fits))
-        least = int(tree.visits[order[kept]]) + 1 if kept < used else 0
-        return min(least, int(tree.visits[ROOT]))
+        return int(tree.visits[order[kept]]) + 1 if kept < used else 0
 
     def child_by_move(self, node: int, move: int) -> int | None:
         """Return the node that `move` (a point or PASS) leads to, or None if it has not been tried."""
