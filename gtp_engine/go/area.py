@@ -45,7 +45,13 @@ def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) ->
 @kernel
 def area_margin(board: Board, queue: IntArray, owners: IntArray) -> int:
     """Return Black's area minus White's, and set `owners` as `owners_into` does."""
-    owners_into(board.color, wide(board.info[STRIDE]), queue, owners)
+    return margin_of(board.color, wide(board.info[STRIDE]), queue, owners)
+
+
+@kernel
+def margin_of(color: IntArray, stride: int, queue: IntArray, owners: IntArray) -> int:
+    """Return Black's area minus White's, and set `owners`; the arguments are those of `owners_into`."""
+    owners_into(color, stride, queue, owners)
     margin = 0
     for point in range(owners.size):
         margin += wide(owners[point] == BLACK) - wide(owners[point] == WHITE)

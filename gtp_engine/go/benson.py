@@ -234,6 +234,15 @@ def pass_alive_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -
 
 
 @kernel
+def alive_colors(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None:
+    """Set out[p], int32[n], to the colours of the board without the dead stones in pass-alive territory."""
+    pass_alive_map(board, suicide, work, out)
+    for point in range(board.color.size):
+        is_dead = out[point] != EMPTY and out[point] != board.color[point]
+        out[point] = EMPTY if is_dead else board.color[point]
+
+
+@kernel
 def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None:
     """Set out[p], int32[n]: the colour that owns the point by area, with pass-alive territory, else EMPTY.
 

@@ -39,9 +39,6 @@ NEUTRAL = """
 WAIT = bound(60.0)
 """Seconds after which an expected event counts as missing."""
 
-PONDERABLE = {"puct__virtual_weight": 1.0, "puct__in_flight_share": 0.125}
-"""With these the reply that the fake's arbitrary values make best after 50 visits is still explored after 500."""
-
 
 def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
@@ -257,7 +254,7 @@ def test_the_network_receives_the_engines_advantage() -> None:
 
 def test_pondering_is_on_behalf_of_the_engine() -> None:
     evaluator = RecordingEvaluator()
-    engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50, **PONDERABLE)
+    engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
     expected = engine.genmove(BLACK).report.moves[0].pv[1]
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)
@@ -354,7 +351,7 @@ def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
 
 def test_pondering_leaves_visits_in_the_tree() -> None:
     evaluator = FakeEvaluator()
-    engine = make(evaluator, time__ponder="true", search__visits=50, **PONDERABLE)
+    engine = make(evaluator, time__ponder="true", search__visits=50)
     expected = engine.genmove(BLACK).report.moves[0].pv[1]
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)

@@ -11,7 +11,7 @@ import pytest
 import reference
 from board_helpers import COLOR, board_of, map_of, random_position
 
-from gtp_engine.go.benson import area_map, new_life_work, pass_alive_map
+from gtp_engine.go.benson import alive_colors, area_map, new_life_work, pass_alive_map
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY
 
@@ -200,6 +200,9 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int], suicide: 
         alive += "1" in expected or "2" in expected
         area = map_of(position, run_map(position, area_map, suicide=suicide))
         assert area == oracle_area(position, suicide=suicide), reference.draw(position)
+        stones = map_of(position, board_of(position).color)
+        kept = [stone if owner in ("0", stone) else "0" for stone, owner in zip(stones, expected, strict=True)]
+        assert map_of(position, run_map(position, alive_colors, suicide=suicide)) == "".join(kept)
     assert alive > 10
 
 

@@ -12,6 +12,10 @@ tengen-b10c128: there the network is not told the moves before the position.
 
 KataGo prints ten moves at most in GTP.  The ending bonus, which counts in the last position on 9×9 under Chinese rules,
 is not quite KataGo's (`root.ending_points`).
+
+`data/katago_endings.jsonl` holds positions at most six moves before the end of games that Tengen and KataGo have played
+with g170e-b15c192, by `katago analysis` with wideRootNoise 0, rootEndingBonusPoints 0, ignorePreRootHistory false and
+nnCacheSizePowerOfTwo -1: no evaluation serves positions with other moves before them.
 """
 
 import json
@@ -47,19 +51,29 @@ MOST_DIFFERENT: Final = 0.01
 moves."""
 
 
+AT_THE_END: Final[dict[str, bool | int | float | str | None]] = {"puct.ending_bonus": 0.0, "search.seed": 1}
+"""For the positions at the ends of games: with a seed, each evaluation is of the position with its history."""
+
 Search = Callable[[Game, Limits], SearchReport]
 
 
 @pytest.fixture(scope="module")
-def search(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
-    """Return a search of a position with a number of visits, which begins without tree and cached evaluations."""
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the network of the searches."""
     pytest.importorskip("onnx")
     from gtp_engine.networks.onnx_export import convert_file
-    from gtp_engine.nn import load_evaluator
 
     path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)
-    config = Config().with_values(AS_KATAGO | {"network.model": str(path)})
+    return path
+
+
+@pytest.fixture
+def search(network: Path, options: dict[str, bool | int | float | str | None]) -> Iterator[Search]:
+    """Return a search of a position with a number of visits, which begins without tree and cached evaluations."""
+    from gtp_engine.nn import load_evaluator
+
+    config = Config().with_values(AS_KATAGO | options | {"network.model": str(network)})
     evaluator = load_evaluator(config.network, log=print)
     searcher = PuctSearch(config, evaluator)
 
@@ -91,7 +105,10 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
     return sum(max(0, visits - found.get(vertex, 0)) for vertex, visits in expected.items())
 
 
-@pytest.mark.parametrize(("name", "count", "ignores_history"), [("searches", 15, False), ("analyses", 5, True)])
+@pytest.mark.parametrize(
+    ("name", "count", "ignores_history", "options"),
+    [("searches", 15, False, {}), ("analyses", 5, True, {}), ("endings", 10, False, AT_THE_END)],
+)
 def test_moves_have_the_visits_that_they_have_in_katago(
     search: Search, name: str, count: int, ignores_history: bool
 ) -> None:

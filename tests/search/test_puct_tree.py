@@ -22,6 +22,7 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, new_positions
+from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -199,7 +200,7 @@ def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> 
 def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
     """Every node where passes ended the game has the score of the game that led there.
 
-    Where dead stones may stay on the board, it takes a third pass.
+    Where dead stones may stay on the board, it takes a third pass, and those in pass-alive territory are dead.
     """
     game = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0)
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
@@ -211,7 +212,8 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
 def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
     tree = store_of(searcher).tree
     if game.consecutive_passes >= (3 if game.rules.friendly_pass_ok else 2):
-        assert tree.mean[node, SCORE] == pytest.approx(game.score().margin_black), game.moves
+        dead = in_pass_alive_territory(game) if game.rules.friendly_pass_ok else set()
+        assert tree.mean[node, SCORE] == pytest.approx(game.score(dead).margin_black), game.moves
         assert tree.state[node] != EXPANDED
         return 1
     first, checked = int(tree.first_edge[node]), 0
@@ -220,6 +222,14 @@ def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
         after.play(int(tree.move[edge]))
         checked += check_results(searcher, int(tree.child[edge]), after)
     return checked
+
+
+def in_pass_alive_territory(game: Game) -> set[int]:
+    """Return the stones in the opponent's pass-alive territory."""
+    owner, color = np.zeros_like(game.board.color), game.board.color
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), owner)
+    is_dead = ((color == BLACK) & (owner == WHITE)) | ((color == WHITE) & (owner == BLACK))
+    return {*np.flatnonzero(is_dead).tolist()}
 
 
 def test_under_territory_rules_the_network_evaluates_the_final_position() -> None:
@@ -293,6 +303,20 @@ def test_both_a_pass_and_a_move_are_searched_where_a_pass_ends_the_game() -> Non
             moves = search(game, 4, evaluator, eval_batch=1, symmetry_pruning=False, more_passing_hacks=is_on).moves
             tried[is_on] = {move.point == PASS for move in moves}
         assert tried == {True: {False, True}, False: {prior_of_pass > 0.5}}
+
+
+@pytest.mark.parametrize(("rules", "margin"), [("chinese", -12), ("tromp-taylor", -9)])
+def test_stones_in_pass_alive_territory_are_dead_where_players_agree_on_them(rules: str, margin: int) -> None:
+    """The stone in the corner cannot live; counting it as alive would win the game for Black."""
+    game = game_from("X . O .\nO O O O\n. O . O", BLACK, rules, komi=-10.5)
+    game.play(PASS)
+    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
+        searcher.run(game, Limits(30))
+        store = store_of(searcher)
+        after_pass = store.child_by_move(ROOT, PASS)
+        assert after_pass is not None
+        end = store.child_by_move(after_pass, PASS)
+        assert store.tree.own[end, SCORE] == margin + 10.5
 
 
 def test_a_position_before_the_second_pass_is_no_end() -> None:

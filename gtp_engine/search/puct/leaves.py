@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, SIMPLE_KO, Positions, board_of
 from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
+from gtp_engine.go.benson import LifeWork, new_life_work
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     Board,
@@ -87,6 +88,8 @@ class PathWork(NamedTuple):
     first_key: IntArray  # [1] the first that counts: after the pass which takes the button, under simple ko any pass
     occupied: NDArray[np.uint8]  # [n] as in Root, with the path
     queue: IntArray  # [n]
+    colors: IntArray  # [n]
+    life: LifeWork
     tax: TaxWork
 
 
@@ -118,6 +121,8 @@ def new_path_work(width: int, height: int) -> PathWork:
         first_key=np.zeros(1, dtype=np.int32),
         occupied=np.zeros(n, dtype=np.uint8),
         queue=np.zeros(n, dtype=np.int32),
+        colors=np.zeros(n, dtype=np.int32),
+        life=new_life_work(width, height),
         tax=new_tax_work(width, height),
     )
 

@@ -13,13 +13,6 @@ from gtp_engine.search.puct.human_exploration import HumanExploration
 from gtp_engine.search.puct.leaves import MAX_DEPTH
 from gtp_engine.search.puct.utility import STATIC_SCALE, Params
 
-_PASSES: Final = 2
-"""Passes in a row that end a game."""
-
-_FRIENDLY_PASSES: Final = 3
-"""The same inside a search where the rules let players pass before they capture dead stones: counting these as alive
-after two passes would be wrong, so the network evaluates that position (KataGo's, `friendlyPassOk`)."""
-
 _TAKEN_OVER: Final = tuple(field.name for field in fields(PuctConfig) if field.name in Params._fields)
 """Options that are parameters of the same name."""
 
@@ -55,7 +48,7 @@ def params_of(
         has_ownership=has_ownership,
         komi=game.area_komi,
         counts_area=game.rules.scoring is Scoring.AREA,
-        ending_passes=_FRIENDLY_PASSES if game.rules.friendly_pass_ok else _PASSES,
+        friendly_pass=game.rules.friendly_pass_ok,
         tax=TAX[game.rules.tax],
         superko=SUPERKO[game.rules.ko],
         suicide=game.rules.suicide,

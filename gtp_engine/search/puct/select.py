@@ -23,7 +23,8 @@ from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX, SIMPLE_KO, Positions, board_of, mix
-from gtp_engine.go.area import area_margin
+from gtp_engine.go.area import margin_of
+from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE, IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.tax import tax_balance
@@ -80,6 +81,13 @@ _RANDOM_STEPS: Final = 1 << 24
 """Number of values that a uniform random number in (0, 1] can have."""
 
 _BUTTON_POINTS: Final = 0.5
+
+_PASSES: Final = 2
+"""Passes in a row that end a game."""
+
+_FRIENDLY_PASSES: Final = 3
+"""The same inside a search where players may pass before they capture dead stones: counting all of these as alive after
+two passes would be wrong, so the network evaluates that position (KataGo's, `friendlyPassOk`)."""
 
 _VISITS_BEFORE_BOTH: Final = 2
 """Visits of a node, its own evaluation among them, up to which only the formula decides; see
@@ -249,7 +257,7 @@ def _descend(
     while True:
         state = tree.state[node]
         # Under territory rules the network evaluates the final position.
-        is_over = params.counts_area and passes >= params.ending_passes
+        is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else _PASSES)
         if is_over and not (depth == 1 and root.pass_goes_on):
             kind = TERMINAL
             break
@@ -305,11 +313,20 @@ def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
 
 @spliced_kernel
 def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
-    """Write the result of a row in which the game is over, by area less the tax."""
+    """Write the result of a row in which the game is over, by area less the tax.
+
+    Where players agree on dead stones, those in pass-alive territory are dead (elsewhere only reading would tell).
+    """
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
-    margin = area_margin(board, work.queue, leaves.owner[row]) - params.komi + leaves.button[row]
+    colors, stride = work.colors, wide(board.info[STRIDE])
+    if params.friendly_pass:
+        alive_colors(board, params.suicide, work.life, colors)
+    else:
+        for point in range(colors.size):
+            colors[point] = board.color[point]
+    margin = margin_of(colors, stride, work.queue, leaves.owner[row]) - params.komi + leaves.button[row]
     if params.tax != NO_TAX:
-        margin -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, work.tax)
+        margin -= tax_balance(colors, stride, params.tax == GROUP_TAX, work.tax)
     leaves.margin[row] = margin
 
 
@@ -394,8 +411,8 @@ def select_batch(
     """Fill rows of `leaves` until they hold `count` playouts, and the first rows of `positions` for the evaluator.
 
     filled[0] becomes the number of rows, filled[1] that of positions to be evaluated, filled[2] that of playouts: fewer
-    than `count` if collisions take up the rows of `leaves`; filled[3] that of extra ones among them.  Positions in which the game is over are not for the
-    evaluator; they go into the last rows of `positions`.
+    than `count` if collisions take up the rows of `leaves`; filled[3] that of extra ones among them.  Positions in
+    which the game is over are not for the evaluator; they go into the last rows of `positions`.
     """
     rows, slots, playouts, extra, games_over = wide(0), wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:

@@ -299,9 +299,9 @@ def copy_subtree(
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
     Expanded nodes below it with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below
-    them.  All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and `add_all_keys`.
-    `origin` (work, int32[nodes of source]) is filled with the node that each copy came from, `copies` (zeros, of the
-    same length) with the copy of each node.  Lines that return to the root lead to a second copy of it.
+    them.  All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and
+    `add_all_keys`.  `origin` (work, int32[nodes of source]) is filled with the node that each copy came from, `copies`
+    (zeros, of the same length) with the copy of each node.  Lines that return to the root lead to a second copy of it.
     """
     origin[ROOT] = node
     nodes, edges, place = wide(1), wide(1), wide(0)

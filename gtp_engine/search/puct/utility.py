@@ -60,7 +60,7 @@ class Params(NamedTuple):
     has_ownership: bool  # whether the evaluator has ownership
     komi: float  # points White gets beside the area (`Game.area_komi`)
     counts_area: bool  # whether passes end the game inside the search, which counts area then
-    ending_passes: int  # how many passes in a row
+    friendly_pass: bool  # as in Conditions
     more_passing_hacks: bool
     tax: int  # as in Conditions
     superko: int  # as in Conditions
