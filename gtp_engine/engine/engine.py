@@ -77,8 +77,7 @@ class Engine:
         self.config, warning = human_settings_at_start(config or Config(), evaluator, human)
         if warning is not None:
             self._log(warning)
-        seed = self.config.search.seed
-        self._seed = random.getrandbits(32) if seed is None else seed
+        self._seed = _seed_of(self.config)
         self._background: Final = Background(self._log)
         self._kernels: KernelLoader | None = None
         self._owns_kernels = False
@@ -248,8 +247,12 @@ class Engine:
         self._clocks[color].spend(seconds)
 
     def ponder_after(self, choice: Choice, cancel: CancelToken | None = None) -> None:
-        """Ponder if time.ponder is on and the game goes on after a choice that was played, until `cancel`."""
-        if self.config.time.ponder and not self._level.is_on and not choice.resign and not self.game.is_over:
+        """Ponder if time.ponder is on and the game goes on after a choice that was played, until `cancel`.
+
+        Not while kernels are compiled: an interpreted search would hold up the next move.
+        """
+        goes_on = not choice.resign and not self.game.is_over
+        if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
     def start_genmove(
@@ -407,8 +410,8 @@ class Engine:
         if self._kernels is not None and self._kernels.searches != search_kind(config, self.evaluator):
             self._close_kernels()
             self.load_kernels()
-        if "search.seed" in values and config.search.seed is not None:
-            self.set_seed(config.search.seed)
+        if "search.seed" in values:
+            self.set_seed(_seed_of(config))
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe())
 
@@ -528,3 +531,8 @@ class Engine:
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color
+
+
+def _seed_of(config: Config) -> int:
+    """Return the seed that is configured, or else a random one."""
+    return random.getrandbits(32) if config.search.seed is None else config.search.seed

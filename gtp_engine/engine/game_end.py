@@ -10,7 +10,7 @@ from gtp_engine.engine.disputes import find_disputes
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import BLACK, PASS, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.late_game import is_late
+from gtp_engine.go.late_game import may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.report import SearchReport
 
@@ -29,7 +29,7 @@ ReadOut = Callable[[Game, Sequence[Ownership]], Sequence[Ownership]]
 
 def may_be_over(game: Game) -> bool:
     """Return whether the players may agree that nothing is left to play for, so that it takes time to confirm it."""
-    return is_late(game) and not counts_all_stones(game)
+    return may_stop(game) and not counts_all_stones(game)
 
 
 def agreed_end(

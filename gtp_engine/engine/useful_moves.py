@@ -8,7 +8,7 @@ from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.go.late_game import is_late
+from gtp_engine.go.late_game import is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.report import MoveReport, SearchReport, best_of
@@ -30,7 +30,7 @@ def best_useful_move(
     Early in the game that is not a pass: in a lost position a pass looks as good as any move, and a search of few
     visits may try nothing else.  Then it is the move to which the network gives the largest probability.
     """
-    color, may_pass = report.to_play, is_late(game)
+    color, may_pass = report.to_play, is_late(game) or (status.is_decided and may_stop(game))
     for move in legal_moves(game, report):
         if not is_useless(game, move.point, status, color) and (may_pass or move.point != PASS):
             return move.point

@@ -20,7 +20,7 @@ from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
 if TYPE_CHECKING:
     from gtp_engine.config import Config
-    from gtp_engine.engine import Engine
+    from gtp_engine.engine import Choice, Engine
 
 OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
 """The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
@@ -42,12 +42,13 @@ FIRST_LINE_TIMEOUT: Final = 2.0
 class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
-    `finished` becomes true with `quit`; `explanation` is a line about the last move the engine chose.  `reply` and
-    `cancel` are the reply and the cancel token of the running command (else the last one): handlers use `reply` to send
-    more than their text, and pass `cancel` to every engine method that searches.  `after_reply` is what a handler has
-    left for when its reply has been sent: a search beside the thread that replies would delay it.  `watching` is who
-    watches stderr while the engine searches: GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the
-    log also explains what a person should have typed instead of a line that failed.
+    `finished` becomes true with `quit`; `explanation` is a line about the last move that the engine chose,
+    `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of the running command
+    (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to every engine method
+    that searches.  `after_reply` is what a handler has left for when its reply has been sent: a search beside the
+    thread that replies would delay it.  `watching` is who watches stderr while the engine searches: GOGUI once it has
+    asked for its menu, TERMINAL, or "".  In a terminal, the log also explains what a person should have typed instead
+    of a line that failed.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
@@ -64,6 +65,7 @@ class GtpServer:
         self.log = log
         self.finished = False
         self.explanation = ""
+        self.last_choice: Choice | None = None
         self.watching = ""
         self.reply = _ended_reply()
         self.cancel = CancelToken()

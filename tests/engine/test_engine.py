@@ -435,6 +435,20 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
     engine.close()
 
 
+def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
+    """An interpreted search by rollouts held up the next move for seconds."""
+    engine, loader = make(**{"time.ponder": "true"}), KernelLoader(ROLLOUTS, print)
+    pondered = []
+    engine.ponder = pondered.append  # type: ignore[method-assign]
+    choice = engine.genmove(BLACK)
+    assert len(pondered) == 1
+    loader.is_compiling = True
+    engine.share_kernels(loader)
+    engine.ponder_after(choice)
+    assert len(pondered) == 1
+    engine.close()
+
+
 def test_a_clock_that_has_run_out_still_gets_a_move(engine: Engine) -> None:
     engine.set_time_settings(TimeSettings.absolute(10.0))
     engine.set_time_left(BLACK, 0.0, 0)
@@ -459,6 +473,8 @@ def test_a_seed_outlives_settings_that_need_new_searches(engine: Engine) -> None
 def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
     engine.configure({"search.seed": 11})
     assert engine.get_seed() == 11
+    engine.configure({"search.seed": None})
+    assert engine.get_seed() != 11
 
 
 def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:

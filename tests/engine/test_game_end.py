@@ -87,6 +87,51 @@ def test_white_does_not_pass_at_the_start_of_a_handicap_game(rules: str) -> None
     engine.close()
 
 
+TWO_WALLS = """
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+"""
+"""Fewer stones than people stop with."""
+
+
+@pytest.mark.parametrize(("rules", "has_passed", "owned", "is_over"), [
+    ("japanese", True, 1.0, True),
+    ("japanese", False, 1.0, False),
+    ("japanese", True, 0.7, False),  # not decided: in a lost position a pass may look as good as any move
+    ("chinese", True, 1.0, False),  # another move costs nothing
+])  # fmt: skip
+def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
+    rules: str, has_passed: bool, owned: float, is_over: bool
+) -> None:
+    """Black used to play in its own territory, and lost games that it had won by a point."""
+    diagram = parse_diagram(TWO_WALLS)
+    game = Game(9, 9, PRESETS[rules], 0.5)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE if has_passed else BLACK)
+    if has_passed:
+        game.play(PASS)
+    ownership = np.zeros(game.board.color.size)
+    for column in range(9):
+        for row in range(9):
+            ownership[xy_to_point(column, row, width=9)] = owned if column < 5 else -owned
+    moves = [
+        MoveReport(point, visits=visits, value_black=0.98, expected_black=0.98)
+        for point, visits in ((PASS, 60), (parse_vertex("B7", width=9, height=9), 40))
+    ]
+    report = SearchReport(
+        to_play=BLACK, visits=100, playouts=100, seconds=0.1, value_black=0.98, moves=tuple(moves),
+        ownership_samples=100, ownership_black=ownership,
+    )  # fmt: skip
+    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUT_THRESHOLDS)
+    assert chosen == (PASS if is_over else moves[1].point)
+
+
 def test_asking_twice_gives_a_move_twice() -> None:
     """The second search finds all its visits in the tree already and must not rely on the one playout it adds."""
     engine = make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"})

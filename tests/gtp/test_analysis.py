@@ -208,6 +208,8 @@ def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
     for other in ("name", "kata-search b", "play w A1", "genmove x"):
         server.answer_line(other, sent.append)
     assert len(pondered_after) == 1, "only after a move of ours that was played"
+    server.answer_line("play b B1", sent.append)
+    assert len(pondered_after) == 2, "the controller has played the move that kata-search chose"
     engine.close()
 
 

@@ -49,7 +49,8 @@ def ponder_when_sent(server: "GtpServer", choice: "Choice") -> None:
 
 
 def record_choice(server: "GtpServer", choice: "Choice") -> str:
-    """Store an explanation of a choice, for gomill-explain_last_move, and return its move as text."""
+    """Store a choice, and an explanation of it for gomill-explain_last_move; return its move as text."""
+    server.last_choice = choice
     server.explanation = explain(server.engine.game, choice)
     return show_move(server.engine.game, choice)
 
