@@ -43,12 +43,12 @@ class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
     `finished` becomes true with `quit`; `explanation` is a line about the last move that the engine chose,
-    `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of the running command
-    (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to every engine method
-    that searches.  `after_reply` is what a handler has left for when its reply has been sent: a search beside the
-    thread that replies would delay it.  `watching` is who watches stderr while the engine searches: GOGUI once it has
-    asked for its menu, TERMINAL, or "".  In a terminal, the log also explains what a person should have typed instead
-    of a line that failed.
+    `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of
+    the running command (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to
+    every engine method that searches.  `after_reply` is what a handler has left for when its reply has been sent: a
+    search beside the thread that replies would delay it.  `watching` is who watches stderr while the engine searches:
+    GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the log also explains what a person should
+    have typed instead of a line that failed.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
