@@ -237,6 +237,11 @@ class GtpConfig(Section, name="gtp"):
     files: bool = option(
         True, "Let GTP commands load and write files of game records.  Always off for engines that play over a network."
     )
+    more_memory: bool = option(
+        True,
+        "Let GTP commands raise search.max_memory above its value at the start.  Always off for engines that play over "
+        "a network.",
+    )
     log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
     # Sabaki, Lizzie and LizzieYzy assume the side to move.
     analysis_perspective: str = option(

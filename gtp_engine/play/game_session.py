@@ -17,7 +17,7 @@ from typing import Final
 from gtp_engine.clock import TimeSettings, reported_time
 from gtp_engine.engine import DEAD, Choice, Engine, Request
 from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
-from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, problem
+from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, counted, problem
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_color, parse_vertex
 from gtp_engine.go.game import Game
@@ -67,10 +67,9 @@ class GameSession:
         self.engine: Final = engine
         self.settings = settings
         self.clock: Final = clock or GameClock(settings.time)
-        self.dead: frozenset[int] = extras.dead
-        """The stones that count as dead while the game is scored."""
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
+        self._dead = extras.dead
         self._result = ""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
@@ -135,8 +134,9 @@ class GameSession:
         A record that names no rules or komi has those of `defaults`, or else of the engine.  The clocks are full, and
         no stone is dead, unless `extras` says otherwise.  Without `human` the person has the colour that the record
         does not give to the engine, or else the side to move.  A record with a result is finished, unless it is "?", or
-        "Void" before the rules end the game; `resume` plays on.  Raises SgfError, and ModelError if the network does
-        not play such a board (nothing changes then).
+        "Void" before the rules end the game, and so is one that ends with two passes where the rules count every stone;
+        `resume` plays on.  Raises SgfError, and ModelError if the network does not play such a board (nothing changes
+        then).
         """
         raw = data.encode() if isinstance(data, str) else data
         record = parse_sgf(raw)
@@ -155,6 +155,7 @@ class GameSession:
             return session
         session = GameSession(engine, settings, clock, extras)
         session.finish(_result_of(record, engine.game))
+        session._count_all_stones()
         return session
 
     # --- state ---
@@ -199,6 +200,16 @@ class GameSession:
         if not settings.has_free_handicap or settings.human == WHITE or self.game.setup_stones or self.game.moves:
             return 0
         return settings.stones - len(self.placed)
+
+    @property
+    def dead(self) -> frozenset[int]:
+        """The stones that count as dead while the game is scored."""
+        return self._dead or frozenset()
+
+    @property
+    def has_marked_dead(self) -> bool:
+        """Whether dead stones have been proposed or marked, even if none are left."""
+        return self._dead is not None
 
     @property
     def can_move_now(self) -> bool:
@@ -309,6 +320,7 @@ class GameSession:
 
     def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
         """Return the expected score, and the status of all points that it is counted by."""
+        self._require(Phase.PLAYING, Phase.SCORING, Phase.FINISHED)
         return self.engine.estimate(cancel)
 
     # --- the end ---
@@ -319,14 +331,15 @@ class GameSession:
         cancel = cancel or CancelToken()
         statuses = self.engine.final_status(cancel)
         if not cancel.is_cancelled:
-            self.dead = frozenset(point for point, status in statuses.items() if status == DEAD)
+            self._dead = frozenset(point for point, status in statuses.items() if status == DEAD)
         return self.dead
 
     def toggle_dead(self, vertex: int | str) -> list[int]:
         """Turn the chain on a point from dead to alive or back; return its points, none for an empty point."""
         self._require(Phase.SCORING)
         chain = self.game.chain(self.point(vertex)) if self.point(vertex) != PASS else []
-        self.dead = self.dead.symmetric_difference(chain)
+        if chain:
+            self._dead = self.dead.symmetric_difference(chain)
         return chain
 
     def score(self) -> Score:
@@ -389,7 +402,7 @@ class GameSession:
         return SessionExtras(
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
-            dead=self.dead,
+            dead=self._dead,
             free_handicap=self.settings.stones if self.stones_to_place else 0,
         )
 
@@ -435,11 +448,16 @@ class GameSession:
         if self.game.has_no_result:
             self.finish(VOID)
         elif self._has_two_passes(since=self._resumed_at):
-            self._is_scoring, self.dead = True, frozenset()
-            if counts_all_stones(self.game):
-                self.accept_score()
+            self._is_scoring, self._dead = True, None
+            self._count_all_stones()
         else:
             self._continue()
+
+    def _count_all_stones(self) -> None:
+        """Accept the score after the passes where the rules count every stone: there is nothing to agree on."""
+        if self.phase is Phase.SCORING and counts_all_stones(self.game):
+            self._dead = None
+            self.accept_score()
 
     def _set_clocks_back(self) -> None:
         """Set the clocks as they stood after the moves on the board, or at the first move for which that is known."""
@@ -453,7 +471,7 @@ class GameSession:
     def _reopen(self, *, resumed_at: int) -> None:
         """Go back to playing."""
         self._result, self._is_scoring, self._found = "", False, None
-        self.dead, self._resumed_at = frozenset(), resumed_at
+        self._dead, self._resumed_at = None, resumed_at
 
     def _continue(self) -> None:
         """Let the person's clock run if it is their move; the engine's runs while it searches."""
@@ -466,7 +484,7 @@ class GameSession:
             return
         player = format_color(self.settings.human)
         now = {
-            Phase.PLACING: f"{self.stones_to_place} handicap stones of {player} are still to be placed",
+            Phase.PLACING: f"{player} still has {counted(self.stones_to_place, 'handicap stone')} to place",
             Phase.PLAYING: "the game has not ended",
             Phase.SCORING: "both have passed: dead stones are being marked",
             Phase.FINISHED: f"the game has ended: {self._result}",

@@ -297,6 +297,9 @@ class TerminalGame:
         self._announce_result()
 
     def _save(self, name: str) -> None:
+        if self._session.phase is Phase.PLACING:
+            missing = counted(self._session.stones_to_place, "handicap stone")
+            raise GameStateError(problem("the game has not begun", advice=f"place {missing} more, then save"))
         path = sgf_path(name) if name else unused_path(Path.cwd())
         if os.path.exists(path) and (self._ask(f"{path} exists. Replace it? (yes, no)") or "").lower() not in (
             "y",

@@ -1,7 +1,7 @@
 """GTP over a WebSocket: one engine for each client, all with the same networks.
 
 A message of the client holds lines; it receives the output of a GTP engine piece by piece.  The engine opens no files
-of this machine.
+of this machine, and takes no more of its memory than the server was started with.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class GtpClient:
     """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
 
     def __init__(self, client: ClientSocket, host: EngineHost) -> None:
-        config = host.config.with_values({"gtp.files": False})
+        config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False})
         self._client: Final = client
         self._lines: Final = LineQueue()
         self._loader: Final = EngineLoader(lambda: host.open_engine(config, host.log), host.log)

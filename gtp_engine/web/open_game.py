@@ -88,10 +88,10 @@ class OpenGame:
         return str(self._state["sgf"]).encode()
 
     async def begin(self) -> None:
-        """Save the game, and let the engine move if it is its turn, or find the dead stones if there are none yet."""
+        """Save the game, and let the engine move if it is its turn, or find the dead stones unless that was done."""
         async with self._lock:
             await self._save()
-        if self._session.phase is Phase.SCORING and not self._session.dead:
+        if self._session.phase is Phase.SCORING and not self._session.has_marked_dead:
             self._state = _uncounted(self._state)
             self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()

@@ -34,7 +34,7 @@ class SavedGame:
     time: tuple[str, ...]
     """Words of the time settings, as `TimeSettings.parse` takes them."""
     clocks: Mapping[int, Mapping[str, TimeLeft]]
-    dead: tuple[str, ...]
+    dead: tuple[str, ...] | None
     """Vertices."""
     resumed_at: int = 0
     free_handicap: int = 0
@@ -54,7 +54,7 @@ class SavedGame:
                 number: {format_color(color): left for color, left in clocks.items()}
                 for number, clocks in rest.clocks.items()
             },
-            dead=tuple(map(session.game.vertex, sorted(rest.dead))),
+            dead=None if rest.dead is None else tuple(map(session.game.vertex, sorted(rest.dead))),
             resumed_at=rest.resumed_at,
             free_handicap=rest.free_handicap,
             opened=opened,
@@ -73,9 +73,10 @@ class SavedGame:
             for number, clocks in values["clocks"].items()
         }
         opened = None if values.get("opened") is None else base64.b64decode(values["opened"], validate=True)
-        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": tuple(values["dead"]), "opened": opened}
+        dead = None if values["dead"] is None else tuple(values["dead"])
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "opened": opened}
         game = SavedGame(**{**values, **rest})
-        texts = (game.sgf, game.human, *game.time, *game.dead, *(() if game.level is None else (game.level,)))
+        texts = (game.sgf, game.human, *game.time, *(game.dead or ()), *(() if game.level is None else (game.level,)))
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a value that should be text is not")
         if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
@@ -85,14 +86,14 @@ class SavedGame:
     def session(self, engine: Engine) -> GameSession:
         """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
         record = parse_sgf(self.sgf.encode())
-        dead = [parse_vertex(vertex, width=record.width, height=record.height) for vertex in self.dead]
+        dead = [parse_vertex(vertex, width=record.width, height=record.height) for vertex in self.dead or ()]
         rest = SessionExtras(
             clocks={
                 number: {parse_color(color): left for color, left in clocks.items()}
                 for number, clocks in self.clocks.items()
             },
             resumed_at=self.resumed_at,
-            dead=frozenset(dead),
+            dead=None if self.dead is None else frozenset(dead),
             free_handicap=self.free_handicap,
         )
         time = TimeSettings.parse(list(self.time))

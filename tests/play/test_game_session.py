@@ -25,7 +25,7 @@ from gtp_engine.errors import (
     TimeSettingsError,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.play import (
     GameClock,
     GameSession,
@@ -319,6 +319,13 @@ class TestHelp:
         assert status.ownership_black[session.point("g7")] < -0.9
         assert score.margin_black == session.game.score(status.dead).margin_black
 
+    def test_there_is_no_estimate_before_all_handicap_stones_are_placed(self, engine: Engine) -> None:
+        """It left out the stones that were placed."""
+        session = start(engine, handicap=3, has_free_handicap=True)
+        session.play("c3")
+        with pytest.raises(GameStateError, match="black still has 2 handicap stones to place"):
+            session.estimate()
+
 
 class TestSettings:
     def test_fixed_handicap(self, engine: Engine) -> None:
@@ -428,6 +435,29 @@ class TestRecords:
         assert loaded.clock.left(BLACK).main == 50
         loaded = GameSession.load(engine, scoring(engine).to_sgf(), extras=SessionExtras(dead=frozenset({7})))
         assert (loaded.phase, loaded.dead) == (Phase.SCORING, {7})
+
+    def test_no_dead_stones_are_a_choice_too(self, engine: Engine) -> None:
+        session = scoring(engine)
+        assert (session.has_marked_dead, session.extras().dead) == (False, None)
+        session.toggle_dead("b7")
+        assert not session.has_marked_dead, "an empty point"
+        session.propose_dead()
+        session.toggle_dead("a7")
+        assert (session.has_marked_dead, session.extras().dead) == (True, frozenset())
+        loaded = GameSession.load(engine, session.to_sgf(), extras=session.extras())
+        assert (loaded.phase, loaded.has_marked_dead, loaded.dead) == (Phase.SCORING, True, frozenset())
+        loaded.resume()
+        assert not loaded.has_marked_dead
+
+    def test_a_record_that_ends_with_passes_is_counted_where_the_rules_count_every_stone(self, engine: Engine) -> None:
+        """The person could take stones off."""
+        record = "(;SZ[7]KM[7]RU[Tromp-Taylor];B[dd];W[aa];B[];W[])"
+        for extras in (SessionExtras(), SessionExtras(dead=frozenset({parse_vertex("D4", width=7, height=7)}))):
+            loaded = GameSession.load(engine, record, extras=extras)
+            assert (loaded.phase, loaded.result, loaded.dead) == (Phase.FINISHED, "W+7", frozenset())
+        resumed = GameSession.load(engine, record, extras=SessionExtras(resumed_at=4))
+        assert (resumed.phase, resumed.result) == (Phase.PLAYING, "")
+        assert GameSession.load(engine, record.replace("Tromp-Taylor", "Chinese")).phase is Phase.SCORING
 
     def test_handicap_stones_are_placed_on(self, engine: Engine) -> None:
         session = start(engine, handicap=3, has_free_handicap=True, komi=0)

@@ -454,6 +454,17 @@ def test_free_handicap_stones_are_placed_first(engine: Engine) -> None:
     assert (engine.game.handicap, len(engine.game.moves)) == (2, 1)
 
 
+def test_nothing_is_saved_or_estimated_before_all_handicap_stones_are_placed(engine: Engine, folder: Path) -> None:
+    """The file had a game without handicap or with fewer stones, and the estimate was that of an empty board."""
+    script = play(engine, "c3", "save game", "score", "e5", "save game", handicap=2, has_free_handicap=True)
+    assert script.messages[2:4] == [
+        "The game has not begun; place 1 handicap stone more, then save.",
+        "Black still has 1 handicap stone to place.",
+    ]
+    assert script.messages[5] == "Saved as game.sgf."
+    assert "HA[2]" in (folder / "game.sgf").read_text()
+
+
 @pytest.mark.parametrize("name", ["..", "/", '"', "~no-such-person/game", "x" * 300])
 def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: str) -> None:
     script = play(engine, "D4", f"save {name}", f"load {name}")

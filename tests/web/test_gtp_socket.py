@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import require_once
-from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
+from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
 from gtp_engine.errors import ConfigError
 from gtp_engine.gtp.session import QUEUED_LINES
+from gtp_engine.search import tree_memory
 from gtp_engine.web import bridge
 from gtp_engine.web.application import MAX_ENGINES
 from gtp_engine.web.bridge import BridgeError, connect, server_url
@@ -136,6 +137,49 @@ def test_files_of_the_server_stay_closed(tmp_path: Any) -> None:
             assert await replies(socket, 1) == "? unknown command\n\n"
         assert "loadsgf" not in names
         assert "printsgf" in names
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("own", "allowed", "refused", "limit", "reason"),
+    [
+        (64, ("16", "64"), ("65", "none", ""), 64, "the limit set for this server"),
+        (None, ("256", "none", ""), ("257",), 256, "the server has this much memory for a search tree"),
+    ],
+)
+def test_a_client_does_not_raise_the_servers_limit_of_memory(
+    monkeypatch: pytest.MonkeyPatch,
+    own: int | None,
+    allowed: tuple[str, ...],
+    refused: tuple[str, ...],
+    limit: int,
+    reason: str,
+) -> None:
+    """With its token, a client could have its searches fill the memory of the server."""
+    monkeypatch.setattr(tree_memory, "free_memory_mib", lambda: 256 / tree_memory.FREE_SHARE)
+
+    class Source(RolloutSource):
+        config = RolloutSource.config.with_values({"search.max_memory": own})
+
+    async def test() -> None:
+        async with serving(Source()) as client, client.ws_connect("/gtp") as socket:
+
+            async def reply(line: str) -> str:
+                await socket.send_str(line)
+                return await replies(socket, 1)
+
+            for value in allowed:
+                assert await reply(f"kata-set-param search.max_memory {value}") == "= \n\n"
+            for value in refused:
+                error = f"? option search.max_memory = {value or 'none'}: expected at most {limit} MiB; {reason}\n\n"
+                assert await reply(f"kata-set-param search.max_memory {value}") == error
+            many = await reply('kata-set-params {"maxVisits": 7, "search.max_memory": 1048576}')
+            assert many.startswith("? option search.max_memory = 1048576: expected at most")
+            assert await reply("kata-get-param maxVisits") == "= 20\n\n", "all or none"
+            assert (await reply("kata-set-param search.max_memory much")).startswith(
+                "? option search.max_memory = 'much'"
+            )
 
     run(test)
 

@@ -13,7 +13,8 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import RolloutSource, close, run, serving, until
 
 from gtp_engine.clock import TimeLeft, TimeSettings
-from gtp_engine.engine import Engine
+from gtp_engine.engine import DEAD, Engine
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.play import GameSession
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
@@ -231,11 +232,11 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
 ) -> None:
     """A record that ends with two passes, or a game that was saved before its dead stones were known."""
     name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
-    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, ()))
+    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, None))
     opening = {"do": "open", "id": name} if is_saved else {"do": "load", "file": in_base_64(record)}
 
-    def propose(session: GameSession, cancel: CancelToken) -> None:
-        session.dead = frozenset({session.point("E5")})
+    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
+        return {parse_vertex("E5", width=9, height=9): DEAD}
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -246,18 +247,24 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
             assert found["score"] and found["dead"] == ["E5"]
             assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
 
-    monkeypatch.setattr(GameSession, "propose_dead", propose)
+    monkeypatch.setattr(Engine, "final_status", find)
     run(test)
 
 
-def test_the_choice_of_dead_stones_survives_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("dead", [("E5",), ()])
+def test_the_choice_of_dead_stones_survives_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: tuple[str, ...]
+) -> None:
+    """Where the person had marked all stones as alive, the engine proposed dead ones again."""
     name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
-    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, ("E5",)))
+    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, dead))
     monkeypatch.setattr(GameSession, "propose_dead", None)
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert (await ask(socket, do="open", id=name))["dead"] == ["E5"]
+            game = await ask(socket, do="open", id=name)
+            assert (game["dead"], bool(game["score"])) == (list(dead), True)
+        assert SavedGames(tmp_path).load(name).dead == dead
 
     run(test)
 

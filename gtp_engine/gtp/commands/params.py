@@ -1,16 +1,22 @@
 """Commands that read and change settings of the running engine; names and formats are KataGo's."""
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
+from gtp_engine.config import Config
+from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.param_table import format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
+from gtp_engine.search.tree_memory import tree_memory
 
 if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
+
+_MAX_MEMORY: Final = "search.max_memory"
 
 
 @command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
@@ -35,15 +41,36 @@ def kata_get_params(server: "GtpServer", args: Args) -> str:
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
 def kata_set_param(server: "GtpServer", args: Args) -> str:
     """Change one setting."""
-    server.engine.configure(to_options({args[0]: args[1] if len(args) > 1 else None}))
+    _configure(server, {args[0]: args[1] if len(args) > 1 else None})
     return ""
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
 def kata_set_params(server: "GtpServer", args: Args) -> str:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
-    server.engine.configure(to_options(_read_settings(args.text)))
+    _configure(server, _read_settings(args.text))
     return ""
+
+
+def _configure(server: "GtpServer", settings: Mapping[str, str | None]) -> None:
+    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
+    options = to_options(settings)
+    if _MAX_MEMORY in options and not server.config.gtp.more_memory:
+        _check_memory(server.config, options[_MAX_MEMORY])
+    server.engine.configure(options)
+
+
+def _check_memory(config: Config, wanted: Value) -> None:
+    """Raise GtpError for a larger search tree than the configuration of the start allows, ConfigError for no size."""
+    asked = config.with_values({_MAX_MEMORY: wanted}).search.max_memory
+    limit = tree_memory(config.search)
+    if asked != config.search.max_memory and (asked is None or asked > limit):
+        given = f"option {_MAX_MEMORY} = {format_value(asked)}"
+        if config.search.max_memory is None:
+            reason = "the server has this much memory for a search tree"
+        else:
+            reason = "the limit set for this server"
+        raise GtpError(problem(given, expected=f"at most {limit} MiB", advice=reason))
 
 
 def _read_settings(text: str) -> dict[str, str]:
