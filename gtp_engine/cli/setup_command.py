@@ -1,13 +1,16 @@
 """The command `gtp-engine setup`: configurations of the programs and servers that start the engine."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options, parameter_name, value_text
 from gtp_engine.cli.parameters import FILE
-from gtp_engine.config import Config
+from gtp_engine.config import Config, Option
+from gtp_engine.config.config import find_option
+from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import expanded
 
 _NAMES: Final = ("sabaki", "gogui", "katrain", "lizzie", "ogs", "kgs", "cgos")
@@ -47,13 +50,15 @@ def setup_command(
 
     Adds the engine to the program's settings, and keeps everything else and a backup; for the servers OGS, KGS and CGOS
     it writes the configuration of the client that runs a bot. Options of the engine (--model, --level and others)
-    become part of the engine's command.
+    become part of the engine's command; those without effect in the program are refused.
     """
     from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Place, apply, difference, engine_program
 
     chosen = FRONT_ENDS[front_end.lower()]
     build_config(config_file, flags)  # a mistake is reported now, not when the program starts the engine
-    arguments = _engine_arguments(config_file, {**chosen.engine_options, **_given(flags)})
+    given = _given(flags)
+    _refuse_unused(given, chosen.unused_options, chosen.title)
+    arguments = _engine_arguments(config_file, {**chosen.engine_options, **given})
     command = EngineCommand(program or engine_program(), arguments, label)
     if only_print:
         click.echo(chosen.printed(command))
@@ -80,18 +85,29 @@ def _given(flags: dict[str, object]) -> dict[str, str]:
     return {key: value_text(value) for key, value in pairs if value is not None}
 
 
+def _refuse_unused(given: dict[str, str], unused: Mapping[str, str], title: str) -> None:
+    """Raise ConfigError for an option that changes nothing in the program with this title."""
+    for key, value in given.items():
+        option = find_option(key)
+        advice = unused.get(key) or unused.get(option.section)
+        if advice:
+            raise ConfigError(problem(f"{_words(option, value)[0]} has no effect in {title}", advice=advice))
+
+
 def _engine_arguments(config_file: str | None, values: dict[str, str]) -> tuple[str, ...]:
     """Return the command line arguments that set these options, with full paths."""
     arguments = [] if config_file is None else ["--config", _full_path(config_file)]
-    options: dict[str, Any] = {option.key: option for option in Config.options()}
     for key, value in values.items():
-        option = options[key]
-        if option.kind is bool:
-            arguments.append(option.flag if value == "true" else f"--no-{option.flag[2:]}")
-        else:
-            is_path = key == _LOG or (key in _NETWORKS and expanded(value).exists())
-            arguments += [option.flag, _full_path(value) if is_path else value]
+        arguments += _words(find_option(key), value)
     return tuple(arguments)
+
+
+def _words(option: Option, value: str) -> list[str]:
+    """Return the words of a command line that set an option."""
+    if option.kind is bool:
+        return [option.flag if value == "true" else f"--no-{option.flag[2:]}"]
+    is_path = option.key == _LOG or (option.key in _NETWORKS and expanded(value).exists())
+    return [option.flag, _full_path(value) if is_path else value]
 
 
 def _full_path(text: str) -> str:

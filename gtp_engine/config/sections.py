@@ -64,8 +64,8 @@ class SearchConfig(Section, name="search"):
     )
     max_memory: int | None = option(
         None,
-        "Largest size of the search tree; when it is full, its least visited parts are dropped; not set: an eighth of "
-        "the free memory.",
+        "Largest size of the search tree; when it is full, a search with a network drops its least visited parts, and "
+        "one by rollouts goes on without adding to it; not set: an eighth of the free memory.",
         unit="MiB",
         low=16,
         high=2**20,

@@ -21,6 +21,7 @@ class Cgos:
 
     title = "CGOS"
     engine_options: Mapping[str, str] = {"game.rules": "cgos"}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return the configuration; raises ConfigError for a blank in the command."""

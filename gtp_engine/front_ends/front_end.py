@@ -57,6 +57,7 @@ class FrontEnd(Protocol):
     """A program or a server's client.
 
     `title` is its name; `engine_options` are options by full name that it needs, unless the user gives others.
+    `unused_options` are options by full name, or whole sections, that change nothing in it, and what to do instead.
     """
 
     @property
@@ -67,6 +68,11 @@ class FrontEnd(Protocol):
     @property
     def engine_options(self) -> Mapping[str, str]:
         """Options of the engine that this program needs."""
+        ...
+
+    @property
+    def unused_options(self) -> Mapping[str, str]:
+        """Advice for options and sections that change nothing in this program."""
         ...
 
     def printed(self, command: EngineCommand) -> str:

@@ -26,6 +26,7 @@ class GoGui:
 
     title = "GoGui"
     engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter as a new program."""

@@ -22,6 +22,7 @@ class Ogs:
 
     title = "OGS (gtp2ogs 9)"
     engine_options: Mapping[str, str] = {"game.rules": "chinese-ogs", "gtp.ogs_chat": "true"}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return the configuration."""

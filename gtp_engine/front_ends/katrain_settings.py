@@ -15,12 +15,16 @@ from gtp_engine.front_ends.engine_command import EngineCommand
 from gtp_engine.front_ends.front_end import Place
 from gtp_engine.front_ends.json_file import checked, json_change, read_object
 
+_PLAY = "KaTrain's AI settings choose how the engine plays"
+_LIMITS = "KaTrain's engine settings limit visits and time"
+
 
 class KaTrain:
     """The teaching program KaTrain, which uses the analysis protocol."""
 
     title = "KaTrain"
     engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {"play": _PLAY, "time": _LIMITS, "search.visits": _LIMITS}
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter as the engine's command."""

@@ -25,6 +25,7 @@ class Kgs:
 
     title = "KGS (kgsGtp)"
     engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return the properties; raises ConfigError for a blank in the command."""

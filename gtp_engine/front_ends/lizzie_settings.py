@@ -28,6 +28,7 @@ class Lizzie:
 
     title = "Lizzie"
     engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter as an engine's command."""

@@ -22,6 +22,7 @@ class Sabaki:
 
     title = "Sabaki"
     engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {}
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter under Manage Engines."""

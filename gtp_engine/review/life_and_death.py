@@ -31,7 +31,7 @@ WRONG_MOVES: Final = 4
 """Other first moves that are compared with the best: those the search tried most."""
 
 AS_GOOD: Final = 0.1
-"""A move is as good as the best if its winrate is at most this much lower; a move that fails is far worse than that."""
+"""A move is as good as the best if its winrate is at most this much below the largest; one that fails is far worse."""
 
 KOMI_SHARE: Final = 0.25
 """Share of the visits in each of two searches that find the komi."""
@@ -76,11 +76,10 @@ class Solution:
         return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
 
     def _verdict(self, move: FirstMove) -> str:
-        """Return how a move compares with the best one."""
-        best = self.moves[0]
-        if move is best:
+        """Return how a move compares with the others."""
+        if move is self.moves[0]:
             return "best"
-        return "worse" if move.winrate < best.winrate - AS_GOOD else "as good"
+        return "as good" if move.winrate >= _least_good(self.moves) else "worse"
 
     def _sgf_line(self, move: FirstMove) -> str:
         color, nodes = self.color, []
@@ -183,9 +182,14 @@ def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[S
     for point, report in zip(points, reports, strict=True):
         line = (point, *(report.best.pv if report.best is not None else ()))
         moves.append(_first_move(game, color, point, _winrate(report, color), line))
-    least = max(move.winrate for move in moves) - AS_GOOD
+    least = _least_good(moves)
     failing = [move for move in moves if move.winrate < least]
     return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
+
+
+def _least_good(moves: Sequence[FirstMove]) -> float:
+    """Return the least winrate of a move that is as good as the best of `moves`."""
+    return max(move.winrate for move in moves) - AS_GOOD
 
 
 def _afresh(game: Game, color: int) -> Game:

@@ -69,6 +69,19 @@ def test_cputime_is_a_number() -> None:
     assert float(reply.removeprefix("= ")) > 0
 
 
+@pytest.mark.parametrize(
+    ("values", "settings"),
+    [
+        ({"search.visits": 800}, "search: auto\nvisits per move: 800"),
+        ({"play.level": "8k"}, "search: auto\nlevel: 8k"),
+        ({"search.visits": 800, "play.level": "8k"}, "search: auto\nlevel: 8k"),
+    ],
+)
+def test_an_engine_is_described_without_limits_that_its_level_ignores(values: dict[str, Any], settings: str) -> None:
+    reply = make_server(no_engine, Config().with_values(values)).handle_line("gomill-describe_engine")
+    assert reply == f"= Tengen {__version__}\n{settings}\n\n"
+
+
 def test_list_commands_agrees_with_known_command() -> None:
     server = make_server(no_engine)
     names = server.handle_line("list_commands").removeprefix("= ").split()

@@ -56,7 +56,7 @@ def test_the_answer_tree_is_a_record() -> None:
     assert solution.to_text().count("\n") == len(solution.moves) - 1
 
 
-def test_no_move_shown_is_better_than_the_best() -> None:
+def test_no_move_shown_is_clearly_better_than_the_best() -> None:
     winrates = [move.winrate for move in solved().moves]
     assert len(winrates) == 5 and max(winrates) - winrates[0] <= AS_GOOD
 
@@ -127,6 +127,16 @@ def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
     solution = Solution(game, 1, moves)
     assert solution.to_text() == "A1 (80%): best\nB1 (75%): as good"
     assert "BM" not in solution.to_sgf()
+
+
+def test_a_move_that_fails_is_worse_also_where_the_best_is_not_the_first() -> None:
+    """It was compared with the first move, whose winrate may be a little below the largest."""
+    game = position(". .\n. .")
+    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2")]
+    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.08, 0.0, 0.17)]
+    solution = Solution(game, 1, tuple(_compared(game, 1, points, reports)))  # type: ignore[arg-type]
+    assert solution.to_text() == "A1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"
+    assert solution.to_sgf().count("TE[1]") == 2 and "BM[1]C[A2 (83%): worse]" in solution.to_sgf()
 
 
 def test_the_first_move_is_none_but_in_the_region() -> None:

@@ -15,7 +15,6 @@ from web.serving import RolloutSource, close, run, serving, until
 from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.engine import DEAD, Engine
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.play import GameSession
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
 from gtp_engine.web.engine_host import EngineHost
@@ -258,13 +257,19 @@ def test_the_choice_of_dead_stones_survives_a_restart(
     """Where the person had marked all stones as alive, the engine proposed dead ones again."""
     name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
     SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, dead))
-    monkeypatch.setattr(GameSession, "propose_dead", None)
+    sought: list[Engine] = []
+
+    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
+        sought.append(engine)
+        return {}
+
+    monkeypatch.setattr(Engine, "final_status", find)
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
             game = await ask(socket, do="open", id=name)
             assert (game["dead"], bool(game["score"])) == (list(dead), True)
-        assert SavedGames(tmp_path).load(name).dead == dead
+        assert (SavedGames(tmp_path).load(name).dead, sought) == (dead, [])
 
     run(test)
 

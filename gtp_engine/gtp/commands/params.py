@@ -54,10 +54,10 @@ def kata_set_params(server: "GtpServer", args: Args) -> str:
 
 def _configure(server: "GtpServer", settings: Mapping[str, str | None]) -> None:
     """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
-    options = to_options(settings)
+    engine, options = server.engine, to_options(settings)
     if _MAX_MEMORY in options and not server.config.gtp.more_memory:
         _check_memory(server.config, options[_MAX_MEMORY])
-    server.engine.configure(options)
+    engine.configure(options)
 
 
 def _check_memory(config: Config, wanted: Value) -> None:
