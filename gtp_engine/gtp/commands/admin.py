@@ -69,7 +69,7 @@ def gomill_describe_engine(server: "GtpServer", args: Args) -> str:
     """Return a few lines for the head of a match report."""
     config = server.current_config
     lines = [f"{name(server, args)} {version(server, args)}", f"search: {config.search.search}"]
-    if config.play.level != MAX_LEVEL:  # whose own search ignores the number of visits
+    if config.play.level != MAX_LEVEL:  # its own search ignores the visits
         lines.append(f"level: {config.play.level}")
     elif config.search.visits:
         lines.append(f"visits per move: {config.search.visits}")

@@ -14,6 +14,7 @@ from gtp_engine.gtp.registry import command
 from gtp_engine.search.tree_memory import tree_memory
 
 if TYPE_CHECKING:
+    from gtp_engine.engine import Engine
     from gtp_engine.gtp.server import GtpServer
 
 _MAX_MEMORY: Final = "search.max_memory"
@@ -41,22 +42,25 @@ def kata_get_params(server: "GtpServer", args: Args) -> str:
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
 def kata_set_param(server: "GtpServer", args: Args) -> str:
     """Change one setting."""
-    _configure(server, {args[0]: args[1] if len(args) > 1 else None})
+    _configure(server.engine, server.config, {args[0]: args[1] if len(args) > 1 else None})
     return ""
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
 def kata_set_params(server: "GtpServer", args: Args) -> str:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
-    _configure(server, _read_settings(args.text))
+    _configure(server.engine, server.config, _read_settings(args.text))
     return ""
 
 
-def _configure(server: "GtpServer", settings: Mapping[str, str | None]) -> None:
-    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
-    engine, options = server.engine, to_options(settings)
-    if _MAX_MEMORY in options and not server.config.gtp.more_memory:
-        _check_memory(server.config, options[_MAX_MEMORY])
+def _configure(engine: "Engine", config: Config, settings: Mapping[str, str | None]) -> None:
+    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises.
+
+    `config` is the configuration of the start.
+    """
+    options = to_options(settings)
+    if _MAX_MEMORY in options and not config.gtp.more_memory:
+        _check_memory(config, options[_MAX_MEMORY])
     engine.configure(options)
 
 
