@@ -13,6 +13,7 @@ from aiohttp import web
 
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
+from gtp_engine.search.tree_memory import tree_memory
 from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Seats, accepted, first_of
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.outbox import Outbox
@@ -40,7 +41,8 @@ class GtpClient:
     """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
 
     def __init__(self, client: ClientSocket, host: EngineHost) -> None:
-        config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False})
+        memory = tree_memory(host.config.search)
+        config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False, "search.max_memory": memory})
         self._client: Final = client
         self._lines: Final = LineQueue()
         self._loader: Final = EngineLoader(lambda: host.open_engine(config, host.log), host.log)

@@ -11,7 +11,6 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.param_table import format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
-from gtp_engine.search.tree_memory import tree_memory
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Engine
@@ -66,15 +65,10 @@ def _configure(engine: "Engine", config: Config, settings: Mapping[str, str | No
 
 def _check_memory(config: Config, wanted: Value) -> None:
     """Raise GtpError for a larger search tree than the configuration of the start allows, ConfigError for no size."""
-    asked = config.with_values({_MAX_MEMORY: wanted}).search.max_memory
-    limit = tree_memory(config.search)
-    if asked != config.search.max_memory and (asked is None or asked > limit):
+    asked, limit = config.with_values({_MAX_MEMORY: wanted}).search.max_memory, config.search.max_memory
+    if limit is not None and (asked is None or asked > limit):
         given = f"option {_MAX_MEMORY} = {format_value(asked)}"
-        if config.search.max_memory is None:
-            reason = "the server has this much memory for a search tree"
-        else:
-            reason = "the limit set for this server"
-        raise GtpError(problem(given, expected=f"at most {limit} MiB", advice=reason))
+        raise GtpError(problem(given, expected=f"at most {limit} MiB, the limit of this server"))
 
 
 def _read_settings(text: str) -> dict[str, str]:
