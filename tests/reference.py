@@ -324,6 +324,27 @@ def unconditionally_alive(position: Position, color: str, *, suicide: bool = Fal
     return safe
 
 
+def independent_pieces(position: Position, *, suicide: bool = False) -> tuple[str, list[tuple[str, set[int]]]]:
+    """Return the owner of every point by area, and colour and points of each piece of area that lives by itself.
+
+    KataGo's notion (`calculateIndependentLifeArea`): no stone in atari, no contact with an empty point of neither.
+    """
+    owner = list(area(position))
+    for color in (BLACK, WHITE):
+        for index in pass_alive(position, color, suicide=suicide)[1]:
+            owner[index] = color
+    owned = position._replace(cells="".join(owner))
+    around = neighbors(position.width, position.height)
+    pieces = []
+    for color in (BLACK, WHITE):
+        for piece, _ in regions(owned, color):
+            in_atari = any(position.cells[p] == color and len(liberties(position, p)) == 1 for p in piece)
+            at_dame = any(position.cells[q] == owner[q] == EMPTY for p in piece for q in around[p])
+            if not in_atari and not at_dame:
+                pieces.append((color, piece))
+    return owned.cells, pieces
+
+
 def ladder_attacks(position: Position, point: int) -> set[int]:
     """Return the liberties on which the attacker, moving first, starts a ladder that takes the chain.
 

@@ -70,6 +70,8 @@ class EvaluatorInfo:
     """Whether it takes komi into account; else it assumes that of the games it was trained on."""
     knows_advantage: bool = True
     """Whether it takes a playout doubling advantage into account; see `Conditions`."""
+    knows_cleanup: bool = False
+    """Whether it was trained on the clean-up phases of KataGo's territory rules; see `Positions.phase`."""
     has_rollout_policy: bool = False
     """Whether `write_rollout_policy` may be called."""
     linear_policy: "LinearPolicy | None" = None

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
     HEIGHT,
@@ -52,6 +52,11 @@ ENDS: Final = 1
 IS_OVER: Final = 2
 """Values of `Positions.pass_ends`."""
 
+MAIN_PHASE: Final = 0
+FIRST_CLEANUP: Final = 1
+SECOND_CLEANUP: Final = 2
+"""Values of `Positions.phase`."""
+
 _MIX_A: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 """Multipliers of splitmix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
@@ -70,6 +75,10 @@ class Positions(NamedTuple):
     forbidden: NDArray[np.uint8]  # [B, n] 1 where ko or superko, nothing else, forbids `to_play` to play
     pass_ends: IntArray  # [B] GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have ended it
     button: IntArray  # [B] the side that took the button since the conditions were written, 0 if neither has
+    phase: IntArray  # [B] MAIN_PHASE, or under territory rules a clean-up phase of a search (`puct.cleanup`)
+    no_retake: NDArray[np.uint8]  # [B, n] 1 at stones that took a ko in a clean-up phase and may not be retaken
+    start: NDArray[np.int8]  # [B, n] in the second clean-up phase, the stones' colours at its start; else 0
+    placed: IntArray  # [B] in the second clean-up phase, stones Black has placed before it minus White's; else 0
     key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); written by `set_key`
     situation: NDArray[np.uint64]  # [B] the same without the past: earlier boards and the moves that led here
 
@@ -102,6 +111,10 @@ def new_positions(batch: int, width: int, height: int) -> Positions:
         forbidden=np.zeros((batch, n), dtype=np.uint8),
         pass_ends=np.zeros(batch, dtype=np.int32),
         button=np.zeros(batch, dtype=np.int32),
+        phase=np.zeros(batch, dtype=np.int32),
+        no_retake=np.zeros((batch, n), dtype=np.uint8),
+        start=np.zeros((batch, n), dtype=np.int8),
+        placed=np.zeros(batch, dtype=np.int32),
         key=np.zeros(batch, dtype=np.uint64),
         situation=np.zeros(batch, dtype=np.uint64),
     )
@@ -156,6 +169,17 @@ def _mix_board(key: np.uint64, positions: Positions, row: int, ago: int) -> Any:
     return mix(mix(key, board.hash[0]), board.info[KO_POINT])
 
 
+@spliced_kernel
+def _mix_phase(key: np.uint64, positions: Positions, row: int) -> Any:
+    """Return a hash of a key and of what a row says of the clean-up phase."""
+    key = mix(mix(key, positions.phase[row]), positions.placed[row])
+    for point in range(positions.start.shape[1]):
+        mark = wide(positions.no_retake[row, point]) * 4 + wide(positions.start[row, point])
+        if mark != 0:
+            key = mix(mix(key, point), mark)
+    return key
+
+
 @kernel
 def set_key(positions: Positions, row: int) -> None:
     """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules).
@@ -166,6 +190,8 @@ def set_key(positions: Positions, row: int) -> None:
     key |= np.uint64(positions.button[row]) << np.uint64(16)
     captured = board_of(positions, row, wide(0)).info
     key = mix(key, captured[CAPTURED + BLACK] - captured[CAPTURED + WHITE])
+    if positions.phase[row] != MAIN_PHASE:
+        key = _mix_phase(key, positions, row)
     key = situation = _mix_board(key, positions, row, wide(0))
     for ago in range(1, BOARDS):
         key = _mix_board(key, positions, row, wide(ago))

@@ -3,7 +3,8 @@
 Kernels that fill rows write the boards (`board_of`), the moves (`write_move`, `end_history`) and `forbidden`, then call
 `finish_row`, which takes everything else.  So a new field of `Positions` means editing `positions` and this file; the
 callers of `finish_row` then fail to compile until they pass it.  `from_game` fills rows without these kernels and is
-what tests compare them with.
+what tests compare them with.  The fields about the clean-up phases are zero in all rows but those of a search, which
+writes them itself (`puct.cleanup`).
 """
 
 import numpy as np
@@ -27,9 +28,13 @@ def copy_row(target: Positions, place: int, source: Positions, row: int) -> None
         target.colors[place, ago] = source.colors[row, ago]
     for point in range(source.forbidden.shape[1]):
         target.forbidden[place, point] = source.forbidden[row, point]
+        target.no_retake[place, point] = source.no_retake[row, point]
+        target.start[place, point] = source.start[row, point]
     target.to_play[place] = source.to_play[row]
     target.pass_ends[place] = source.pass_ends[row]
     target.button[place] = source.button[row]
+    target.phase[place] = source.phase[row]
+    target.placed[place] = source.placed[row]
     target.key[place] = source.key[row]
     target.situation[place] = source.situation[row]
 

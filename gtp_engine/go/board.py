@@ -440,6 +440,15 @@ def _chain_hash(board: Board, head: int) -> Any:
     return result
 
 
+@kernel
+def stones_placed(board: Board) -> int:
+    """Return the stones Black has put on the board, captured ones included, minus White's."""
+    balance = wide(board.info[CAPTURED + BLACK]) - wide(board.info[CAPTURED + WHITE])
+    for point in range(board.color.size):
+        balance += wide(board.color[point] == BLACK) - wide(board.color[point] == WHITE)
+    return balance
+
+
 def chain_points(board: Board, point: int) -> list[int]:
     """Return the points of the chain on `point`, sorted; empty for an empty point."""
     if board.color[point] not in (BLACK, WHITE):

@@ -8,6 +8,9 @@ Method and corner cases follow KataGo (`calculateIndependentLifeArea` in its gam
 maps under such rules.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gtp_engine._jit import spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
@@ -60,6 +63,41 @@ def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, 
     area_map(board, suicide, work, area)
     for point in range(out.size):
         out[point] = area[point] if area[point] == board.color[point] else EMPTY
+    return _add_independent_pieces(board, area, work, out)
+
+
+@spliced_kernel
+def cleaned_up_map(
+    board: Board,
+    start: NDArray[np.int8],
+    keeps_territory: bool,
+    suicide: bool,
+    work: LifeWork,
+    area: IntArray,
+    out: IntArray,
+) -> int:
+    """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to whose point p is.
+
+    As KataGo's territory rules count at the end of the second clean-up phase, which `start` (int8[n]) were the stones
+    at the beginning of: a colour owns its independent pieces and, elsewhere, its stones of `start` that are still
+    there, with `keeps_territory` its other area in seki too.  `area`, `suicide` and `work` are as in `taxed_area_map`.
+    """
+    area_map(board, suicide, work, area)
+    for point in range(out.size):
+        is_territory = keeps_territory and area[point] != board.color[point]
+        out[point] = area[point] if is_territory else EMPTY
+    balance = _add_independent_pieces(board, area, work, out)
+    for point in range(out.size):
+        stone = board.color[point]
+        if out[point] == EMPTY and (stone == BLACK or stone == WHITE) and start[point] == stone:
+            out[point] = stone
+    return balance
+
+
+@spliced_kernel
+def _add_independent_pieces(board: Board, area: IntArray, work: LifeWork, out: IntArray) -> int:
+    """Return Black's pieces that live independently minus White's, after writing their points to `out`."""
+    for point in range(out.size):
         work.region[point] = _UNSEEN
     balance = 0
     for start in range(out.size):

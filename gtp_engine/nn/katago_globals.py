@@ -6,14 +6,15 @@
      8     suicide of several stones is legal
      9     territory scoring
     10, 11 tax: none 0, 0; on eyes in seki 1, 0; on each group 1, 1
-    12, 13 the phases of KataGo's territory rules after the passes: never here, dead stones are agreed upon
+    12, 13 the clean-up phases of KataGo's territory rules: main 0, 0; first 1, 0; second 1, 1
     14     a pass now ends the game
     15, 16 playout doubling advantage of the side to move: whether there is any, half of it
     17     the button has not been taken yet
     18     how much more komi helps, which with area scoring depends on the parity of komi and board
 
 Komi is White's and includes everything: handicap bonus, the button once it is taken, and under territory scoring
-the number of stones by which Black has placed more than White, so that the network can count area in either case.
+the number of stones by which Black has placed more than White (in the second clean-up phase: before it), so that the
+network can count area in either case.
 """
 
 from math import floor
@@ -25,14 +26,16 @@ from numpy.typing import NDArray
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     GROUP_TAX,
+    MAIN_PHASE,
     NO_TAX,
     POSITIONAL_SUPERKO,
+    SECOND_CLEANUP,
     SIMPLE_KO,
     Conditions,
     Positions,
     board_of,
 )
-from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
+from gtp_engine.go.board import HEIGHT, WIDTH, stones_placed
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 
 GLOBALS: Final = 19
@@ -42,6 +45,7 @@ _KO_RULE: Final = 6
 _SUICIDE: Final = 8
 _TERRITORY: Final = 9
 _TAX: Final = 10
+_PHASE: Final = 12
 _PASS_ENDS: Final = 14
 ADVANTAGE: Final = 15
 _BUTTON: Final = 17
@@ -53,15 +57,6 @@ _KOMI_MARGIN: Final = 20.0
 _BUTTON_POINTS: Final = 0.5
 
 
-@spliced_kernel
-def _stones_placed(board: Board) -> int:
-    """Return the stones Black has put on the board, captured ones included, minus White's."""
-    balance = wide(board.info[CAPTURED + BLACK]) - wide(board.info[CAPTURED + WHITE])
-    for point in range(board.color.size):
-        balance += wide(board.color[point] == BLACK) - wide(board.color[point] == WHITE)
-    return balance
-
-
 @kernel
 def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
     """Return the points that the side to move of a row gets beside the area of its stones and eyes."""
@@ -70,7 +65,10 @@ def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
     if button != 0:
         komi += _BUTTON_POINTS if button == WHITE else -_BUTTON_POINTS
     if conditions.territory:
-        komi += _stones_placed(board_of(positions, row, wide(0)))
+        placed = wide(positions.placed[row])
+        if positions.phase[row] < SECOND_CLEANUP:
+            placed = stones_placed(board_of(positions, row, wide(0)))
+        komi += placed
     return komi if positions.to_play[row] == WHITE else -komi
 
 
@@ -123,8 +121,11 @@ def write_globals(
     limit = area + _KOMI_MARGIN
     komi = min(max(own_komi(positions, row, conditions), -limit), limit)
     values[_KOMI] = komi / _KOMI_UNIT
+    phase = wide(positions.phase[row])
+    values[_PHASE] = 1.0 if phase != MAIN_PHASE else 0.0
+    values[_PHASE + 1] = 1.0 if phase == SECOND_CLEANUP else 0.0
     values[_PASS_ENDS] = 1.0 if pass_ends else 0.0
     _write_rules(conditions, conditions.has_free_button and positions.button[row] == 0, values)
     _write_advantage(conditions.playout_doubling_advantage_black, wide(positions.to_play[row]), values)
-    if not conditions.territory:
+    if not conditions.territory or phase == SECOND_CLEANUP:
         values[_PARITY] = _parity_wave(komi, area)

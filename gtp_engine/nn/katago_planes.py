@@ -4,12 +4,14 @@
      1, 2   own stones, the opponent's stones
      3–5    stones of chains with one, two, three liberties
      6      points forbidden by ko or superko
-     7, 8   ko in the phases of KataGo's territory rules after the passes: never here
+     7      stones that may not be retaken in a ko, in the clean-up phases of KataGo's territory rules
+     8      nothing
      9–13   the last move, the one before, …, unless it was a pass
     14–16   stones that a ladder captures: on this board, on that one move ago, on that two moves ago
     17      moves that capture an opponent's chain of two liberties in a ladder
-    18, 19  own area, the opponent's area; with territory scoring empty
-    20, 21  stones at the start of KataGo's last phase: never here
+    18, 19  own area, the opponent's area; with territory scoring own points and the opponent's, if the game were over,
+            in the second clean-up phase only
+    20, 21  own stones and the opponent's at the start of the second clean-up phase, and in that only
 
 Everything is seen by the side to move.  The source is `fillRowV7` in KataGo's neuralnet/nninputs.cpp, version 1.17.2;
 what it does with the history is `shown_moves` here.  The other half of the input is `katago_globals`.
@@ -28,7 +30,9 @@ from gtp_engine.evaluation.positions import (
     GOES_ON,
     GROUP_TAX,
     IS_OVER,
+    MAIN_PHASE,
     NO_TAX,
+    SECOND_CLEANUP,
     Conditions,
     Positions,
     board_of,
@@ -36,7 +40,7 @@ from gtp_engine.evaluation.positions import (
 from gtp_engine.go.benson import LifeWork, area_map, new_life_work
 from gtp_engine.go.board import Board, IntArray, count_liberties, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
-from gtp_engine.go.independent_life import taxed_area_map
+from gtp_engine.go.independent_life import cleaned_up_map, taxed_area_map
 from gtp_engine.go.ladder_marks import CAPTURED, WORKS_FOR_BLACK, WORKS_FOR_WHITE, MarkArray
 from gtp_engine.nn.katago_globals import own_komi, write_globals
 from gtp_engine.nn.ladder_cache import LadderCache, find_ladders, new_ladder_cache
@@ -46,10 +50,12 @@ PLANES: Final = 22
 _STONES: Final = 1
 _LIBERTIES: Final = 3
 _FORBIDDEN: Final = 6
+_NO_RETAKE: Final = 7
 _MOVES: Final = 9
 _LADDERS: Final = 14
 _LADDER_MOVES: Final = 17
 _AREA: Final = 18
+_START: Final = 20
 
 _SHOWN_MOVES: Final = 5
 _LIBERTY_PLANES: Final = 3
@@ -64,14 +70,14 @@ class EncoderWork(NamedTuple):
     ladders: LadderCache
     liberties: IntArray  # [n] by head
     area: IntArray  # [n]
-    taxed_area: IntArray  # [n]
+    owners: IntArray  # [n]
 
 
 def new_encoder_work(width: int, height: int) -> EncoderWork:
     """Return work arrays for boards of this size."""
     n = padded_length(width, height)
-    liberties, area, taxed_area = (np.zeros(n, dtype=np.int32) for _ in range(3))
-    return EncoderWork(new_life_work(width, height), new_ladder_cache(width, height), liberties, area, taxed_area)
+    liberties, area, owners = (np.zeros(n, dtype=np.int32) for _ in range(3))
+    return EncoderWork(new_life_work(width, height), new_ladder_cache(width, height), liberties, area, owners)
 
 
 @spliced_kernel
@@ -113,16 +119,25 @@ def _write_ladders(
 
 @spliced_kernel
 def _write_area(
-    board: Board, color: int, tax: int, suicide: bool, cells: IntArray, work: EncoderWork, planes: FloatArray
+    positions: Positions,
+    row: int,
+    conditions: Conditions,
+    suicide: bool,
+    cells: IntArray,
+    work: EncoderWork,
+    planes: FloatArray,
 ) -> int:
-    """Return the area of the side to move minus the opponent's, tax paid, after writing the planes 18 and 19."""
-    if tax == NO_TAX:
-        area_map(board, suicide, work.life, work.area)
-        owners, margin = work.area, wide(0)
+    """Return the points of the side to move minus the opponent's, tax paid, after writing the planes 18 and 19."""
+    board, color, tax = board_of(positions, row, wide(0)), wide(positions.to_play[row]), conditions.tax
+    groups, owners = wide(0), work.owners
+    if conditions.territory:
+        start = positions.start[row]
+        groups = cleaned_up_map(board, start, tax == NO_TAX, suicide, work.life, work.area, owners)
+    elif tax == NO_TAX:
+        area_map(board, suicide, work.life, owners)
     else:
-        groups = taxed_area_map(board, suicide, work.life, work.area, work.taxed_area)
-        owners = work.taxed_area
-        margin = wide(0) if tax != GROUP_TAX else (-2 * groups if color == BLACK else 2 * groups)
+        groups = taxed_area_map(board, suicide, work.life, work.area, owners)
+    margin = wide(0) if tax != GROUP_TAX else (-2 * groups if color == BLACK else 2 * groups)
     for point in range(cells.size):
         owner = owners[point]
         if owner != EMPTY:
@@ -132,11 +147,23 @@ def _write_area(
 
 
 @spliced_kernel
+def _write_cleanup(positions: Positions, row: int, color: int, cells: IntArray, planes: FloatArray) -> None:
+    """Write the planes 7, 20 and 21."""
+    for point in range(cells.size):
+        if positions.no_retake[row, point] != 0:
+            planes[_NO_RETAKE, cells[point]] = 1.0
+        stone = positions.start[row, point]
+        if stone != EMPTY:
+            planes[_START + wide(stone != color), cells[point]] = 1.0
+
+
+@spliced_kernel
 def _hides_pass(positions: Positions, row: int, conditions: Conditions, margin: int) -> bool:
     """Return whether to hide from a network that a pass now would end the game; `margin` is that of `_write_area`."""
-    if conditions.territory or positions.pass_ends[row] == GOES_ON:
+    counts = not conditions.territory or positions.phase[row] == SECOND_CLEANUP
+    if not counts or positions.pass_ends[row] == GOES_ON:
         return False
-    if conditions.friendly_pass and positions.pass_ends[row] == ENDS:
+    if conditions.friendly_pass and not conditions.territory and positions.pass_ends[row] == ENDS:
         return True
     return conditions.passing_hacks and margin + own_komi(positions, row, conditions) <= 0.0
 
@@ -177,10 +204,11 @@ def _encode_row(
     for point in range(cells.size):
         if positions.forbidden[row, point] != 0:
             planes[_FORBIDDEN, cells[point]] = 1.0
-    margin = wide(0)
-    if not conditions.territory:
-        suicide = suicide_area or conditions.suicide
-        margin = _write_area(board, color, conditions.tax, suicide, cells, work, planes)
+    margin, phase = wide(0), wide(positions.phase[row])
+    if not conditions.territory or phase == SECOND_CLEANUP:
+        margin = _write_area(positions, row, conditions, suicide_area or conditions.suicide, cells, work, planes)
+    if phase != MAIN_PHASE:
+        _write_cleanup(positions, row, color, cells, planes)
     hides_pass = _hides_pass(positions, row, conditions, margin)
     shown = wide(0) if hides_pass else shown_moves(positions, row)
     for i in range(shown):

@@ -110,6 +110,11 @@ class NetworkInfo:
         return self.encoder in (KATAGO_ENCODER, HUMAN_ENCODER)
 
     @property
+    def knows_cleanup(self) -> bool:
+        """Whether it was trained on the clean-up phases of KataGo's territory rules: converted networks were."""
+        return self.is_katago and bool(self.source_sha256)
+
+    @property
     def has_errors(self) -> bool:
         """Whether its output `misc` has usable values for time left and short-term errors."""
         return self.model_version >= _FIRST_WITH_ERRORS

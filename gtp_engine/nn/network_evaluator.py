@@ -90,6 +90,7 @@ class NetworkEvaluator:
             has_ownership=of_value.has_ownership,
             knows_komi=of_value.is_katago,
             knows_advantage=policy.model.info.advantages and of_value.advantages,
+            knows_cleanup=policy.model.info.knows_cleanup and of_value.knows_cleanup,
             has_rollout_policy=rollout is not None,
             linear_policy=linear_policy,
             needs_profile=any(info.needs_profile for info in infos),

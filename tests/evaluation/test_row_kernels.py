@@ -21,6 +21,10 @@ def filled_rows(batch: int) -> Positions:
         positions.forbidden[row] = row + 1
         positions.pass_ends[row] = row + 1
         positions.button[row] = row + 1
+        positions.phase[row] = row + 1
+        positions.no_retake[row] = row + 1
+        positions.start[row] = row + 1
+        positions.placed[row] = row + 1
     return positions
 
 

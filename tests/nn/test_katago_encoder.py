@@ -10,7 +10,7 @@ from katago_oracle import KatagoOracle
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP, Positions, new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
@@ -60,10 +60,62 @@ class TestStones:
             2 . . . ."""
         assert draw(planes, LIBERTY_PLANES) == tidy(expected)
 
-    def test_planes_of_phases_that_do_not_occur_are_empty(self):
+    def test_planes_of_the_cleanup_phases_are_empty_before_them(self):
         for rules in PRESETS.values():
             planes = encode(game_from(self.DIAGRAM, rules)).planes
             assert not planes[[7, 8, 20, 21]].any()
+
+
+class TestCleanup:
+    DIAGRAM = """
+        . X . O . .
+        X X . O O O
+        X X O O . X"""
+
+    START = ".X.O..XX..OOXXOO.."
+
+    def row(self, phase: int) -> tuple[Game, Positions]:
+        """Return a game, and its position in a phase; White's stone in the middle row is of the second one."""
+        game = game_from(self.DIAGRAM, JAPANESE)
+        row = row_of(game)
+        row.phase[0] = phase
+        row.no_retake[0, action_to_point(5 + 12, width=6, height=3)] = 1
+        if phase == SECOND_CLEANUP:
+            for action, cell in enumerate(self.START):
+                row.start[0, action_to_point(action, width=6, height=3)] = {".": 0, "X": BLACK, "O": WHITE}[cell]
+            row.placed[0] = 3
+        return game, row
+
+    def test_the_first_phase_shows_stones_that_may_not_be_retaken(self):
+        game, row = self.row(FIRST_CLEANUP)
+        planes = encode(game, positions=row).planes
+        assert draw(planes, {7: "1"}) == tidy("......\n......\n.....1")
+        assert not planes[[8, 18, 19, 20, 21]].any()
+
+    def test_the_second_phase_shows_the_stones_at_its_start_and_the_territory(self):
+        game, row = self.row(SECOND_CLEANUP)
+        planes = encode(game, positions=row).planes
+        assert draw(planes, {20: "m", 21: "t"}) == tidy(".m.t..\nmm..tt\nmmtt..")
+        assert draw(planes, AREA_PLANES) == tidy(".m.t..\nmm..tt\nmmtt..")
+        game.rules = Rules.parse("koSIMPLEscoreTERRITORYtaxNONEsui0")
+        assert draw(encode(game, positions=row).planes, AREA_PLANES) == tidy("mm.ttt\nmm..tt\nmmtttt")
+
+    def test_independent_groups_own_their_territory(self):
+        game = game_from(". X O .\nX X O O\n. X O .", JAPANESE)
+        row = row_of(game)
+        row.phase[0] = SECOND_CLEANUP
+        planes = encode(game, positions=row).planes
+        assert draw(planes, AREA_PLANES) == tidy("mmtt\nmmtt\nmmtt")
+
+    def test_an_end_that_would_not_win_is_hidden_in_the_second_phase_only(self):
+        for komi, phase, is_hidden in (
+            (100, SECOND_CLEANUP, True), (-100, SECOND_CLEANUP, False), (100, FIRST_CLEANUP, False),
+        ):  # fmt: skip
+            game, row = self.row(phase)
+            game.komi = komi
+            row.pass_ends[0] = ENDS
+            values = encode(game, positions=row, passing_hacks=True).values
+            assert values[14] == (0.0 if is_hidden else 1.0)
 
 
 class TestForbiddenPoints:

@@ -5,6 +5,7 @@ import pytest
 from katago_inputs import encode, play, row_of
 
 from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.positions import FIRST_CLEANUP, SECOND_CLEANUP
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -151,3 +152,21 @@ def test_the_playout_doubling_advantage_is_that_of_the_mover():
             assert values[15:17] == [float(advantage != 0), sign * advantage / 2]
     conditions = conditions_of(game, playout_doubling_advantage_black=1.5)
     assert conditions.playout_doubling_advantage_black == 1.5
+
+
+@pytest.mark.parametrize(("phase", "expected"), [(FIRST_CLEANUP, (1.0, 0.0)), (SECOND_CLEANUP, (1.0, 1.0))])
+def test_the_cleanup_phases_are_shown(phase: int, expected: tuple[float, float]):
+    game = play(Game(9, rules=Rules.parse("japanese"), komi=6.0), "E5", "C3", "G7")
+    row = row_of(game)
+    row.phase[0] = phase
+    assert tuple(encode(game, positions=row).values[12:14]) == expected
+
+
+def test_stones_of_the_second_phase_cost_no_points():
+    """They are not in `placed`, and komi counts as under area scoring: its parity matters."""
+    game = play(Game(9, rules=Rules.parse("japanese"), komi=6.5), "E5", "C3", "G7")
+    row = row_of(game)
+    row.phase[0] = FIRST_CLEANUP
+    assert encode(game, positions=row).values[[5, 18]].tolist() == pytest.approx([(6.5 + 1) / 20, 0.0])
+    row.phase[0], row.placed[0] = SECOND_CLEANUP, 5
+    assert encode(game, positions=row).values[[5, 18]].tolist() == pytest.approx([(6.5 + 5) / 20, 0.5])

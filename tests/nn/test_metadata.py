@@ -40,6 +40,13 @@ def test_optional_properties_have_defaults() -> None:
     assert info_of(properties) == bare
 
 
+def test_only_converted_networks_know_the_cleanup_phases() -> None:
+    properties = INFO.properties()
+    assert info_of(properties).knows_cleanup
+    assert not info_of({**properties, "tengen.source_sha256": ""}).knows_cleanup
+    assert not info_of({**properties, "tengen.encoder": "alphago-48"}).knows_cleanup
+
+
 def test_only_networks_from_katago_know_playout_doubling_advantages() -> None:
     properties = INFO.properties()
     del properties["tengen.advantages"]

@@ -15,7 +15,8 @@ is not quite KataGo's (`root.ending_points`).
 
 `data/katago_endings.jsonl` holds positions at most six moves before the end of games that Tengen and KataGo have played
 with g170e-b15c192, by `katago analysis` with wideRootNoise 0, rootEndingBonusPoints 0, ignorePreRootHistory false and
-nnCacheSizePowerOfTwo -1: no evaluation serves positions with other moves before them.
+nnCacheSizePowerOfTwo -1: no evaluation serves positions with other moves before them.  They are under Chinese rules;
+`data/katago_territory_endings.jsonl` holds the same under territory rules, where both searches play on after passes.
 """
 
 import json
@@ -107,7 +108,12 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
 
 @pytest.mark.parametrize(
     ("name", "count", "ignores_history", "options"),
-    [("searches", 15, False, {}), ("analyses", 5, True, {}), ("endings", 10, False, AT_THE_END)],
+    [
+        ("searches", 15, False, {}),
+        ("analyses", 5, True, {}),
+        ("endings", 10, False, AT_THE_END),
+        ("territory_endings", 10, False, AT_THE_END),
+    ],
 )
 def test_moves_have_the_visits_that_they_have_in_katago(
     search: Search, name: str, count: int, ignores_history: bool

@@ -233,7 +233,10 @@ def in_pass_alive_territory(game: Game) -> set[int]:
 
 
 def test_under_territory_rules_the_network_evaluates_the_final_position() -> None:
-    """The board does not show which stones are dead: the game ends in the tree, but its value is the network's."""
+    """The board does not show which stones are dead: the game ends in the tree, but its value is the network's.
+
+    Networks that know clean-up phases play on: `test_cleanup`.
+    """
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         game = Game(3, 3, Rules.parse("japanese"))
         searcher.run(game, Limits(200))
@@ -407,7 +410,16 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
         searcher.run(game, Limits(len(visits) + 1))
         tree, numbers = store_of(searcher).tree, params(5, **values)
         no_bonus = np.zeros(game.board.color.size)
-        root = new_root(game, BLACK, rows_of([game]), restrictions=(), left_out=(), bonus=no_bonus, pass_goes_on=False)
+        root = new_root(
+            game,
+            BLACK,
+            rows_of([game]),
+            restrictions=(),
+            left_out=(),
+            bonus=no_bonus,
+            cleans_up=False,
+            pass_goes_on=False,
+        )
         tree.tried[ROOT] = len(visits)
         for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
             edge = int(tree.first_edge[ROOT]) + i

@@ -5,6 +5,7 @@ One playout, in order, file by file:
 select              walks down the tree by the PUCT formula to a leaf; fills a batch with such walks
 human_exploration   at which nodes a human-like policy selects the move, and whether that counts
 leaves              the batch: paths, and the positions at their ends as rows for the evaluator
+cleanup             the phases after two passes under territory rules, in which these paths go on
 leaf_evaluator      has the rows evaluated by the networks and, if wanted, played out by rollouts
 expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
 means               recomputes the means of each node on a path

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import ENDS, GOES_ON, HISTORY, IS_OVER, SIMPLE_KO, Positions, board_of
+from gtp_engine.evaluation.positions import (
+    ENDS,
+    GOES_ON,
+    HISTORY,
+    IS_OVER,
+    MAIN_PHASE,
+    SIMPLE_KO,
+    Positions,
+    board_of,
+)
 from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
 from gtp_engine.go.benson import LifeWork, new_life_work
 from gtp_engine.go.board import (
@@ -27,6 +36,16 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.tax import TaxWork, new_tax_work
+from gtp_engine.search.puct.cleanup import (
+    Cleanup,
+    begin_path,
+    count_pass,
+    forbid_repeated_kos,
+    new_cleanup,
+    phase_key,
+    play_move,
+    write_phase,
+)
 from gtp_engine.search.superko import position_key, would_repeat
 
 MAX_DEPTH: Final = 500
@@ -55,6 +74,7 @@ class Root(NamedTuple):
     last_move: int  # the point of the move before it, also where the network is not told; NULL_POINT if there is none
     passes: int  # passes in a row before it, 0 or 1
     free_button: bool  # whether the next pass takes the button
+    cleans_up: bool  # whether two passes lead to a clean-up phase (`cleanup`)
     pass_goes_on: bool  # whether the game goes on after a pass at the root, whatever the rules say
     history: NDArray[np.uint64]  # [any] sorted: keys for `would_repeat`, or under simple ko for `has_no_result`
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
@@ -75,7 +95,8 @@ class Leaves(NamedTuple):
     is_extra: NDArray[np.bool_]  # [B] whether a move was tried only because a pass ends the game there
     kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
-    passes: IntArray  # [B] passes in a row before the leaf
+    passes: IntArray  # [B] passes in a row before the leaf, in its phase
+    phase: IntArray  # [B] of the leaf, as in Positions; cleanup.GAME_OVER after the last
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
     margin: NDArray[np.float64]  # [B] points Black wins by where the game is over
     owner: IntArray  # [B, n] whose point it is where the game is over: BLACK, WHITE or EMPTY
@@ -85,12 +106,13 @@ class PathWork(NamedTuple):
     """Work arrays for a path."""
 
     keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] keys of its positions (`position_key`), the root's first
-    first_key: IntArray  # [1] the first that counts: after the pass which takes the button, under simple ko any pass
+    first_key: IntArray  # [1] the first that counts: after the button's pass, or any under simple ko and in clean-up
     occupied: NDArray[np.uint8]  # [n] as in Root, with the path
     queue: IntArray  # [n]
     colors: IntArray  # [n]
     life: LifeWork
     tax: TaxWork
+    cleanup: Cleanup  # where `Root.cleans_up`
 
 
 def new_leaves(rows: int, width: int, height: int) -> Leaves:
@@ -106,6 +128,7 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
         kind=np.zeros(rows, dtype=np.int32),
         slot=np.zeros(rows, dtype=np.int32),
         passes=np.zeros(rows, dtype=np.int32),
+        phase=np.zeros(rows, dtype=np.int32),
         button=np.zeros(rows),
         margin=np.zeros(rows),
         owner=np.zeros((rows, padded_length(width, height)), dtype=np.int32),
@@ -124,6 +147,7 @@ def new_path_work(width: int, height: int) -> PathWork:
         colors=np.zeros(n, dtype=np.int32),
         life=new_life_work(width, height),
         tax=new_tax_work(width, height),
+        cleanup=new_cleanup(MAX_DEPTH, width, height),
     )
 
 
@@ -137,14 +161,19 @@ def _play_path(
         move = wide(leaves.moves[row, i])
         if move == PASS:
             clear_ko(board)
-            if superko == SIMPLE_KO or (root.free_button and work.first_key[0] == 0):
+            if root.cleans_up:
+                count_pass(work.cleanup, board)
+            in_cleanup = work.cleanup.phase[0] != MAIN_PHASE
+            if superko == SIMPLE_KO or in_cleanup or (root.free_button and work.first_key[0] == 0):
                 work.first_key[0] = i + 1
+        elif root.cleans_up:
+            play_move(work.cleanup, board, move, color)
         else:
             play_assume_legal(board, move, color)
         color = BLACK + WHITE - color
         if superko != SIMPLE_KO and move != PASS:
             work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
-        work.keys[i + 1] = position_key(board, board.hash[0], color, superko)
+        work.keys[i + 1] = phase_key(work.cleanup, position_key(board, board.hash[0], color, superko))
 
 
 @kernel
@@ -163,6 +192,7 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positi
     if superko != SIMPLE_KO:
         for point in range(work.occupied.size):
             work.occupied[point] = root.occupied[point]
+    begin_path(work.cleanup, root.passes)
     if depth >= 2:
         copy_board(earlier, start)
         _play_path(earlier, root, superko, leaves, row, wide(0), depth - 2, work)
@@ -198,6 +228,7 @@ def finish_leaf(
             write_move(positions, slot, wide(ago), point, player)
     pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
     end_history(positions, slot, _history_length(root, leaves, row))
+    write_phase(work.cleanup, positions, slot)
     _write_forbidden(root, superko, suicide, positions, slot, color, depth, work)
     taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))
     finish_row(positions, slot, color, pass_ends, taker)
@@ -205,7 +236,10 @@ def finish_leaf(
 
 @spliced_kernel
 def _history_length(root: Root, leaves: Leaves, row: int) -> int:
-    """Return how many moves before a leaf count: a game that continues after two passes begins with the second one."""
+    """Return how many moves before a leaf count: a game that continues after two passes begins with the second one.
+
+    A clean-up phase begins after it.
+    """
     depth, length = wide(leaves.depth[row]), wide(HISTORY)
     passes, button_is_free = wide(root.passes), root.free_button
     for i in range(depth):
@@ -217,6 +251,8 @@ def _history_length(root: Root, leaves: Leaves, row: int) -> int:
             passes += 1
         if passes >= 2:
             length = min(depth - i, wide(HISTORY))
+            if root.cleans_up:
+                passes, length = wide(0), min(depth - i - 1, wide(HISTORY))
     return length
 
 
@@ -244,10 +280,13 @@ def _write_forbidden(
     board recreates a position only where that colour had one before (`occupied`); a stone that does not stay, as in
     the suicide of several stones, has no empty point beside it.
     """
+    board = board_of(positions, slot, wide(0))
+    if positions.phase[slot] != MAIN_PHASE:
+        forbid_repeated_kos(work.cleanup, positions, slot, board, color)
+        return
     forbid_ko(positions, slot, color)
     if superko == SIMPLE_KO:
         return
-    board = board_of(positions, slot, wide(0))
     for i in range(board.info[EMPTY_COUNT]):
         point = wide(board.empties[i])
         if (

@@ -37,7 +37,9 @@ def puct_calls() -> list[KernelCall]:
     batch, work = buffers.batches[0], buffers.means_work
     leaves, positions, evaluation = batch.leaves, batch.positions, batch.evaluation
     ownership, bonus = new_ownership(_SIZE, _SIZE, with_moves=False), np.zeros(game.board.color.size)
-    root = new_root(game, BLACK, positions, restrictions=(), left_out=(), pass_goes_on=False, bonus=bonus)
+    root = new_root(
+        game, BLACK, positions, restrictions=(), left_out=(), bonus=bonus, cleans_up=False, pass_goes_on=False
+    )
     params = params_of(
         Config(), game, Limits(visits=1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
     )

@@ -7,6 +7,7 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
 from gtp_engine.search.puct.expand import Ownership, new_ownership
 from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.rollout_players import new_rollout_player
@@ -95,8 +96,8 @@ class ReusableTree:
     def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
         """Return whether the root could be moved to `position` in the tree.
 
-        Not if passes count differently below the new root: because the game was or is over, or because a pass that
-        ended it deeper in the tree does not at the root.
+        Not if passes count differently below the new root: because two of them ended the game there or on the way, or
+        because a pass that ended it deeper in the tree does not at the root.
         """
         node = find_position(self.store, self._position, position)
         if self._position is None or node is None or self.store.tree.state[node] != EXPANDED:
@@ -104,7 +105,7 @@ class ReusableTree:
         if not self._has_legal_moves(node, position):
             return False
         if node != ROOT:
-            if self._position.game.is_over or position.game.is_over:
+            if _has_ended(self._position.game, position.game):
                 return False
             if pass_goes_on and position.game.consecutive_passes > 0:
                 return False
@@ -126,6 +127,14 @@ class ReusableTree:
         self.has_moved = True
         self.raw = self.human = None
         self.ownership = new_ownership(*self.board_size, with_moves=False)
+
+
+def _has_ended(game: Game, later: Game) -> bool:
+    """Return whether two passes have ended a game, or have while it continued up to `later`."""
+    past = later.copy()
+    while len(past.moves) > len(game.moves) and not past.is_over:
+        past.undo()
+    return past.is_over
 
 
 def _with_moves(ownership: Ownership) -> Ownership:

@@ -45,6 +45,7 @@ def new_root(
     restrictions: Iterable[Restriction],
     left_out: Collection[int],
     bonus: NDArray[np.float64],
+    cleans_up: bool,
     pass_goes_on: bool,
 ) -> Root:
     """Return the root for a search with `color` to play; row 0 of `positions` holds its position.
@@ -59,6 +60,7 @@ def new_root(
         last_move=NULL_POINT if game.last_move is None else game.last_move.point,
         passes=0 if game.is_over else game.consecutive_passes,
         free_button=game.has_free_button,
+        cleans_up=cleans_up,
         pass_goes_on=pass_goes_on,
         history=np.sort(game.keys_since_pass() if game.rules.ko is Ko.SIMPLE else game.superko_keys()),
         occupied=_occupied(game),

@@ -5,6 +5,7 @@ from math import sqrt
 from typing import Final
 
 from gtp_engine.config import Config, HumanConfig, PuctConfig
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
@@ -47,12 +48,19 @@ def params_of(
         certain_weight=puct.uncertainty_max_weight if weighs else 1.0,
         has_ownership=has_ownership,
         komi=game.area_komi,
+        territory_komi=game.komi + game.rules.handicap_points(game.handicap),
         counts_area=game.rules.scoring is Scoring.AREA,
         friendly_pass=game.rules.friendly_pass_ok,
         tax=TAX[game.rules.tax],
         superko=SUPERKO[game.rules.ko],
         suicide=game.rules.suicide,
     )
+
+
+def cleans_up(config: Config, game: Game, info: EvaluatorInfo) -> bool:
+    """Return whether two passes inside the search lead to a clean-up phase; rollouts know none."""
+    counts_territory = game.rules.scoring is Scoring.TERRITORY
+    return counts_territory and info.knows_cleanup and config.puct.rollout_share == 0.0
 
 
 def pass_goes_on(config: PuctConfig, limits: Limits) -> bool:

@@ -57,7 +57,7 @@ from gtp_engine.search.puct.means import update_means
 from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy, useless_points
-from gtp_engine.search.puct.search_params import human_exploration_of, params_of, pass_goes_on
+from gtp_engine.search.puct.search_params import cleans_up, human_exploration_of, params_of, pass_goes_on
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_report import SearchView, progress_of, report_of
@@ -126,6 +126,7 @@ class SearchRun:
             restrictions=limits.restrictions,
             left_out=left_out,
             bonus=self._ending_bonus(),
+            cleans_up=cleans_up(config, position.game, leaf_evaluator.info),
             pass_goes_on=pass_goes_on(config.puct, limits),
         )
         has_forgotten = is_known and tree.store.forget_moves(left_out)

@@ -12,22 +12,23 @@ that grows with the root of the prior tried so far (first-play urgency); all unt
 one with the largest prior is compared.  Playouts that have been selected but not backed up count as lost visits of the
 moves they took (virtual visits), so that the next walk goes elsewhere.
 
-A walk ends at a new node, which is to be evaluated; where passes or a long cycle have ended the game; at a leaf that
-gets no edges, which is visited again; or at a node whose evaluation is under way for another row: a collision.  Where
-nodes are shared (`transpositions`) or explored without weight (`human_exploration`), it also ends at a node that has
-more visits than the edge to it.
+A walk ends at a new node, which is to be evaluated; where passes (under territory rules, those of the last clean-up
+phase) or a long cycle have ended the game; at a leaf that gets no edges, which is visited again; or at a node whose
+evaluation is under way for another row: a collision. Where nodes are shared (`transpositions`) or explored without
+weight (`human_exploration`), it also ends at a node that has more visits than the edge to it.
 """
 
 from math import cos, log, pi, pow, sqrt
 from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX, SIMPLE_KO, Positions, board_of, mix
+from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, Positions, board_of, mix
 from gtp_engine.go.area import margin_of
 from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE, IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.tax import tax_balance
+from gtp_engine.search.puct.cleanup import GAME_OVER, PHASE_PASSES, phase_key, score_territory
 from gtp_engine.search.puct.human_exploration import (
     USUAL,
     WITHOUT_WEIGHT,
@@ -250,14 +251,16 @@ def _descend(
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
-    passes, button = wide(root.passes), 0.0
+    passes, phase, button = wide(root.passes), wide(MAIN_PHASE), 0.0
     kind = wide(REVISIT)
     leaves.path[row, 0] = ROOT
     leaves.counted_from[row], leaves.is_extra[row] = 0, False
     while True:
         state = tree.state[node]
-        # Under territory rules the network evaluates the final position.
-        is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else _PASSES)
+        if root.cleans_up:
+            is_over = phase == GAME_OVER
+        else:  # without clean-up phases, networks evaluate the final position under territory rules
+            is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else _PASSES)
         if is_over and not (depth == 1 and root.pass_goes_on):
             kind = TERMINAL
             break
@@ -288,6 +291,8 @@ def _descend(
             passes, button = 0, _BUTTON_POINTS if color == BLACK else -_BUTTON_POINTS
         else:
             passes += 1
+            if root.cleans_up and passes == PHASE_PASSES:
+                passes, phase = 0, phase + 1
         leaves.moves[row, depth] = move
         depth += 1
         leaves.path[row, depth] = node
@@ -299,7 +304,7 @@ def _descend(
             kind = TRANSPOSITION
             break
     leaves.depth[row], leaves.color[row] = depth, color
-    leaves.passes[row], leaves.button[row] = passes, button
+    leaves.passes[row], leaves.phase[row], leaves.button[row] = passes, phase, button
     leaves.kind[row] = kind
     return kind
 
@@ -313,11 +318,16 @@ def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
 
 @spliced_kernel
 def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
-    """Write the result of a row in which the game is over, by area less the tax.
+    """Write the result of a row in which the game is over, by area less the tax, or by territory.
 
     Where players agree on dead stones, those in pass-alive territory are dead (elsewhere only reading would tell).
     """
     board = board_of(positions, wide(leaves.slot[row]), wide(0))
+    if not params.counts_area:
+        owner = leaves.owner[row]
+        points = score_territory(work.cleanup, board, params.tax, params.suicide, work.life, work.colors, owner)
+        leaves.margin[row] = points - params.territory_komi
+        return
     colors, stride = work.colors, wide(board.info[STRIDE])
     if params.friendly_pass:
         alive_colors(board, params.suicide, work.life, colors)
@@ -345,6 +355,7 @@ def _share_node(
     board, move = board_of(positions, wide(leaves.slot[row]), wide(0)), wide(leaves.moves[row, depth - 1])
     color, passes = wide(leaves.color[row]), wide(leaves.passes[row])
     key = position_key(board, color, passes, leaves.button[row], params.counts_area)
+    key = phase_key(work.cleanup, key)
     if not repeats_late(board, move, params.graph_search_bound, work.queue):
         key = mix(tree.graph.key[leaves.path[row, depth - 1]], key)
     other = find_or_add_node(tree.graph, key, node)
@@ -368,7 +379,7 @@ def _kind_of_new_node(
     The root itself is never the end of a cycle: a game that goes on there is searched.
     """
     depth = wide(leaves.depth[row])
-    can_be_cycle = params.superko == SIMPLE_KO and depth > 0
+    can_be_cycle = depth > 0 and (params.superko == SIMPLE_KO or leaves.phase[row] != MAIN_PHASE)
     if can_be_cycle and has_no_result(root.history, work.keys, wide(work.first_key[0]), depth):
         return CYCLE
     if has_graph(tree):

@@ -13,6 +13,7 @@ from gtp_engine.evaluation.positions import board_size
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
+from gtp_engine.search.puct.cleanup import PHASE_PASSES
 from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.expand import Ownership
 from gtp_engine.search.puct.human_choice import human_weights
@@ -264,6 +265,8 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
     length = write_pv(tree, int(moves.nodes[i]), line, line_visits)
+    if view.root.cleans_up:
+        length = _length_of_game(view.root.passes, (point, *line[:length].tolist())) - 1
     radius = float(moves.radius[i])
     owned, deviation = _move_ownership(view.ownership, point)
     return MoveReport(
@@ -290,6 +293,18 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         ownership_black=owned,
         ownership_stdev=deviation,
     )
+
+
+def _length_of_game(passes: int, line: tuple[int, ...]) -> int:
+    """Return how many moves of a line, after this many passes in a row, there are up to those that end the game.
+
+    What follows is played in the search only (`cleanup`).
+    """
+    for length, point in enumerate(line, 1):
+        passes = passes + 1 if point == PASS else 0
+        if passes == PHASE_PASSES:
+            return length
+    return len(line)
 
 
 def _surplus_on_line(tree: Tree, node: int, line: NDArray[np.int64], visits: NDArray[np.int64]) -> tuple[int, ...]:

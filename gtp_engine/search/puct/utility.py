@@ -59,6 +59,7 @@ class Params(NamedTuple):
     certain_weight: float  # weight of a result by the rules, which is certain
     has_ownership: bool  # whether the evaluator has ownership
     komi: float  # points White gets beside the area (`Game.area_komi`)
+    territory_komi: float  # points White gets beside territory: komi and the handicap bonus
     counts_area: bool  # whether passes end the game inside the search, which counts area then
     friendly_pass: bool  # as in Conditions
     more_passing_hacks: bool

@@ -1,0 +1,208 @@
+"""The clean-up phases of KataGo's territory rules on a path of the tree.  Kernels.
+
+Two passes do not end the game in a search under territory rules: with networks that were trained on it
+(`EvaluatorInfo.knows_cleanup`), play goes on, so that the search settles by capturing which stones are dead.
+
+    first phase     as before, except for ko; a stone still costs a point, since it fills territory or dies a prisoner
+    second phase    stones cost nothing any more, and those placed in it are not worth a point themselves
+
+Two passes lead from the game to the first phase, two more to the second, and two in the second end it.  In both phases
+a stone that took a ko may not be retaken: a move that would retake it makes it retakable instead, and leaves the board
+as it is ("pass for ko"); and in one position a side takes the same ko only once.  The rules are KataGo's
+(https://lightvector.github.io/KataGo/rules.html, `makeBoardMoveAssumeLegal` in its game/boardhistory.cpp).  There, a
+retakable stone may also be named itself in a pass for ko, which is the same move.
+
+n is the padded length of a board.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SECOND_CLEANUP, Positions, mix
+from gtp_engine.go.benson import LifeWork
+from gtp_engine.go.board import (
+    KO_POINT,
+    STRIDE,
+    Board,
+    IntArray,
+    clear_ko,
+    is_in_atari,
+    padded_length,
+    play_assume_legal,
+    stones_placed,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.independent_life import cleaned_up_map
+
+GAME_OVER: Final = SECOND_CLEANUP + 1
+"""The phase after two passes in the second one."""
+
+PHASE_PASSES: Final = 2
+"""Passes in a row that end the game proper, or a phase."""
+
+
+class Cleanup(NamedTuple):
+    """The state at the end of a path."""
+
+    phase: IntArray  # [1] as in Positions
+    passes: IntArray  # [1] in a row, in this phase
+    no_retake: NDArray[np.uint8]  # [n] as in Positions
+    start: NDArray[np.int8]  # [n] as in Positions
+    placed: IntArray  # [1] as in Positions
+    taken: IntArray  # [1] ko captures on the path, in this phase
+    taken_from: NDArray[np.uint64]  # [D] hash of the position before each
+    taken_at: IntArray  # [D] its point
+    taken_by: IntArray  # [D] its colour
+
+
+def new_cleanup(depth: int, width: int, height: int) -> Cleanup:
+    """Return the state for paths of up to `depth` moves on boards of this size."""
+    n = padded_length(width, height)
+    one, moves = 1, depth + 1
+    return Cleanup(
+        phase=np.zeros(one, dtype=np.int32),
+        passes=np.zeros(one, dtype=np.int32),
+        no_retake=np.zeros(n, dtype=np.uint8),
+        start=np.zeros(n, dtype=np.int8),
+        placed=np.zeros(one, dtype=np.int32),
+        taken=np.zeros(one, dtype=np.int32),
+        taken_from=np.zeros(moves, dtype=np.uint64),
+        taken_at=np.zeros(moves, dtype=np.int32),
+        taken_by=np.zeros(moves, dtype=np.int32),
+    )
+
+
+# --- moves ---
+
+
+@spliced_kernel
+def begin_path(cleanup: Cleanup, passes: int) -> None:
+    """Start at the root, after this many passes in a row."""
+    cleanup.passes[0] = passes
+    if cleanup.phase[0] != MAIN_PHASE:
+        cleanup.phase[0], cleanup.taken[0], cleanup.placed[0] = MAIN_PHASE, 0, 0
+        for point in range(cleanup.start.size):
+            cleanup.start[point], cleanup.no_retake[point] = EMPTY, 0
+
+
+@spliced_kernel
+def count_pass(cleanup: Cleanup, board: Board) -> None:
+    """Count a pass, which may begin a phase."""
+    cleanup.passes[0] += 1
+    if cleanup.passes[0] < PHASE_PASSES or cleanup.phase[0] == GAME_OVER:
+        return
+    cleanup.phase[0] += 1
+    cleanup.passes[0], cleanup.taken[0] = 0, 0
+    for point in range(cleanup.start.size):
+        cleanup.no_retake[point] = 0
+    if cleanup.phase[0] == SECOND_CLEANUP:
+        cleanup.placed[0] = stones_placed(board)
+        for point in range(cleanup.start.size):
+            stone = board.color[point]
+            cleanup.start[point] = stone if stone == BLACK or stone == WHITE else EMPTY
+
+
+@kernel
+def play_move(cleanup: Cleanup, board: Board, move: int, color: int) -> None:
+    """Play a move that is no pass, in any phase."""
+    cleanup.passes[0] = 0
+    if cleanup.phase[0] == MAIN_PHASE:
+        play_assume_legal(board, move, color)
+        return
+    retaken = _stone_not_to_retake(cleanup, board, move, color)
+    if retaken != NULL_POINT:
+        cleanup.no_retake[retaken] = 0
+        return
+    before = board.hash[0]
+    play_assume_legal(board, move, color)
+    if board.info[KO_POINT] != NULL_POINT:
+        clear_ko(board)
+        cleanup.no_retake[move] = 1
+        last = wide(cleanup.taken[0])
+        cleanup.taken_from[last], cleanup.taken_at[last], cleanup.taken_by[last] = before, move, color
+        cleanup.taken[0] = last + 1
+    for point in range(cleanup.no_retake.size):
+        if board.color[point] == EMPTY:
+            cleanup.no_retake[point] = 0
+
+
+@spliced_kernel
+def _stone_not_to_retake(cleanup: Cleanup, board: Board, move: int, color: int) -> int:
+    """Return the stone that `move` would take in a ko and that may not be retaken, or NULL_POINT.
+
+    A move takes a ko if the opponent surrounds it, and a single stone is all that it takes.
+    """
+    stride, opponent = wide(board.info[STRIDE]), BLACK + WHITE - color
+    taken, count = wide(NULL_POINT), wide(0)
+    for step in (-1, 1, -stride, stride):
+        neighbor = wide(move + step)
+        stone = board.color[neighbor]
+        if stone == EMPTY or stone == color:
+            return wide(NULL_POINT)
+        if stone == opponent and is_in_atari(board, wide(board.head[neighbor])):
+            taken, count = neighbor, count + 1
+    if count != 1 or board.size[board.head[taken]] != 1 or cleanup.no_retake[taken] == 0:
+        return wide(NULL_POINT)
+    return taken
+
+
+@spliced_kernel
+def forbid_repeated_kos(cleanup: Cleanup, positions: Positions, row: int, board: Board, color: int) -> None:
+    """Write a row's `forbidden` for `color` in a clean-up phase."""
+    for point in range(positions.forbidden.shape[1]):
+        positions.forbidden[row, point] = 0
+    for i in range(wide(cleanup.taken[0])):
+        if cleanup.taken_by[i] == color and cleanup.taken_from[i] == board.hash[0]:
+            positions.forbidden[row, cleanup.taken_at[i]] = 1
+
+
+# --- the result in rows, keys and scores ---
+
+
+@spliced_kernel
+def write_phase(cleanup: Cleanup, positions: Positions, row: int) -> None:
+    """Write the fields of a row that are about the phases."""
+    phase = wide(cleanup.phase[0])
+    if phase == MAIN_PHASE and positions.phase[row] == MAIN_PHASE:
+        return
+    positions.phase[row], positions.placed[row] = phase, cleanup.placed[0]
+    for point in range(cleanup.start.size):
+        positions.start[row, point] = cleanup.start[point]
+        positions.no_retake[row, point] = cleanup.no_retake[point]
+
+
+@spliced_kernel
+def phase_key(cleanup: Cleanup, key: np.uint64) -> Any:
+    """Return a hash of a key and of the state, which is the key itself before the first phase."""
+    if cleanup.phase[0] == MAIN_PHASE:
+        return key
+    key = mix(key, cleanup.phase[0])
+    for point in range(cleanup.start.size):
+        if cleanup.no_retake[point] != 0:
+            key = mix(key, point)
+        if cleanup.start[point] != EMPTY:
+            key = mix(key, point * 4 + cleanup.start[point])
+    for i in range(wide(cleanup.taken[0])):
+        key = mix(mix(key, cleanup.taken_from[i]), cleanup.taken_at[i] * 4 + cleanup.taken_by[i])
+    return key
+
+
+@spliced_kernel
+def score_territory(
+    cleanup: Cleanup, board: Board, tax: int, suicide: bool, life: LifeWork, area: IntArray, owner: IntArray
+) -> int:
+    """Return Black's points minus White's, without komi, when the last phase is over; and write the owners, int32[n].
+
+    The stones that Black has placed more than White before the second phase are White's points, as for `own_komi`.
+    `area` (int32[n]) is work.
+    """
+    groups = cleaned_up_map(board, cleanup.start, tax == NO_TAX, suicide, life, area, owner)
+    margin = -wide(cleanup.placed[0])
+    if tax == GROUP_TAX:
+        margin -= 2 * groups
+    for point in range(owner.size):
+        margin += wide(owner[point] == BLACK) - wide(owner[point] == WHITE)
+    return margin

@@ -1,0 +1,263 @@
+"""The clean-up phases inside a search under territory rules, against an oracle that plays the same moves."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import reference
+from board_helpers import CHARACTER, COLOR, points_of, position_of
+from puct_support import PassingEvaluator, Searching, game_from, search, store_of
+
+from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP
+from gtp_engine.go.constants import PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.cleanup import GAME_OVER
+from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.tree import EXPANDED, ROOT
+
+RULES = {
+    "japanese": Rules.parse("japanese"),
+    "no tax": Rules.parse("koSIMPLEscoreTERRITORYtaxNONEsui0"),
+    "group tax and superko": Rules.parse("koPOSITIONALscoreTERRITORYtaxALLsui1"),
+}
+
+KO = """
+    . X O .
+    X . X O
+    . X O .
+    . . . .
+"""
+"""White to play may take a ko."""
+
+NEARLY_FULL = """
+    . X O . O
+    X X O O O
+    X X X O .
+    . X O O O
+"""
+
+
+class Oracle:
+    """KataGo's territory rules from the position of a game on; points are the engine's."""
+
+    def __init__(self, game: Game) -> None:
+        self.position = position_of(game.board, game.width, game.height)
+        self.index = {point: index for index, point in enumerate(points_of(self.position))}
+        self.color = CHARACTER[game.to_play]
+        self.rules, self.komi = game.rules, game.komi
+        self.placed = round(game.area_komi - game.komi)
+        self.phase, self.passes = MAIN_PHASE, game.consecutive_passes
+        self.no_retake: set[int] = set()
+        self.taken: set[tuple[str, int, str]] = set()
+        self.start = reference.EMPTY * len(self.position.cells)
+
+    def play(self, move: int) -> None:
+        """Play a legal move."""
+        if move == PASS:
+            self.passes += 1
+            if self.passes == 2:
+                self._begin_phase()
+        else:
+            self.passes = 0
+            self._place(self.index[move])
+        self.color = reference.opponent(self.color)
+
+    def _begin_phase(self) -> None:
+        self.phase, self.passes = self.phase + 1, 0
+        self.no_retake.clear()
+        self.taken.clear()
+        if self.phase == SECOND_CLEANUP:
+            self.start = self.position.cells
+
+    def _place(self, index: int) -> None:
+        after, captured, _ = reference.place(self.position, index, self.color)
+        around = {self.position.cells[p] for p in reference.neighbors(*self.position[:2])[index]}
+        takes_ko = len(captured) == 1 and around == {reference.opponent(self.color)}
+        if self.phase != MAIN_PHASE and takes_ko and captured <= self.no_retake:
+            self.no_retake -= captured
+            return
+        if self.phase < SECOND_CLEANUP:
+            self.placed += 1 if self.color == reference.BLACK else -1
+        if self.phase != MAIN_PHASE and takes_ko and reference.liberties(after, index) == captured:
+            self.taken.add((self.position.cells, index, self.color))
+            self.no_retake.add(index)
+        self.position = after
+        self.no_retake = {p for p in self.no_retake if after.cells[p] != reference.EMPTY}
+
+    def forbidden(self) -> set[int]:
+        """Return the points where, in a phase, a ko has been taken in this position already."""
+        return {p for cells, p, color in self.taken if (cells, color) == (self.position.cells, self.color)}
+
+    def margin(self) -> float:
+        """Return by how many points Black wins when the last phase is over."""
+        owner, pieces = reference.independent_pieces(self.position, suicide=self.rules.suicide)
+        keeps_territory = self.rules.tax.name == "NONE"
+        stones = zip(owner, self.position.cells, self.start, strict=True)
+        owners = [o if keeps_territory and o != c else c if c == s else "." for o, c, s in stones]
+        for color, piece in pieces:
+            for p in piece:
+                owners[p] = color
+        margin = owners.count("X") - owners.count("O") - self.placed - self.komi
+        if self.rules.tax.name == "ALL":
+            margin -= sum(2 if color == "X" else -2 for color, _ in pieces)
+        return margin
+
+
+class Checker(PassingEvaluator):
+    """Compares the rows of a search, and the results in it, with the oracle."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(knows_cleanup=True)
+        self.game = game
+        self.searcher: PuctSearch | None = None
+        self.seen: dict[str, int] = dict.fromkeys(("first", "second", "over", "ko", "repeated"), 0)
+
+    def evaluate(self, positions, count, conditions, out, options):
+        super().evaluate(positions, count, conditions, out, options)
+        assert self.searcher is not None
+        assert self.searcher._tree is not None
+        for batch in self.searcher._tree.buffers.batches:
+            if batch.positions is positions:
+                for row in range(batch.rows):
+                    self.check(batch.leaves, row, positions)
+
+    def check(self, leaves, row: int, positions) -> None:
+        kind, slot = int(leaves.kind[row]), int(leaves.slot[row])
+        if kind not in (EVALUATE, TERMINAL):
+            return
+        oracle = Oracle(self.game)
+        moves = leaves.moves[row, : leaves.depth[row]].tolist()
+        for move in moves:
+            oracle.play(move)
+        assert int(leaves.phase[row]) == oracle.phase, moves
+        if kind == TERMINAL:
+            assert oracle.phase == GAME_OVER
+            assert leaves.margin[row] == pytest.approx(oracle.margin()), (moves, reference.draw(oracle.position))
+            self.seen["over"] += 1
+            return
+        assert positions.phase[slot] == oracle.phase
+        points = points_of(oracle.position)
+        assert {*np.flatnonzero(positions.no_retake[slot]).tolist()} == {points[p] for p in oracle.no_retake}, moves
+        start = [COLOR.get(cell, 0) for cell in oracle.start]
+        assert positions.start[slot, list(points)].tolist() == start
+        if oracle.phase == SECOND_CLEANUP:
+            assert positions.placed[slot] == oracle.placed
+        if oracle.phase != MAIN_PHASE:
+            assert {*np.flatnonzero(positions.forbidden[slot]).tolist()} == {points[p] for p in oracle.forbidden()}
+            self.seen["repeated"] += bool(oracle.forbidden())
+        self.seen["first"] += oracle.phase == FIRST_CLEANUP
+        self.seen["second"] += oracle.phase == SECOND_CLEANUP
+        self.seen["ko"] += bool(oracle.no_retake)
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("diagram", [KO, NEARLY_FULL], ids=["ko", "nearly full"])
+@pytest.mark.parametrize("has_passed", [False, True])
+def test_rows_and_results_are_the_oracles(diagram: str, rules: Rules, has_passed: bool) -> None:
+    game = game_from(diagram, WHITE)
+    game.rules = rules
+    if has_passed:
+        game.play(PASS)
+    checker = Checker(game)
+    with Searching(checker, symmetry_pruning=False, graph_search=False) as searcher:
+        checker.searcher = searcher
+        searcher.run(game, Limits(2000))
+    assert min(checker.seen["first"], checker.seen["second"], checker.seen["over"]) > 20
+    if diagram == KO:
+        assert checker.seen["ko"] > 20
+
+
+def test_a_ko_is_taken_once_in_a_position() -> None:
+    """White takes it, Black passes for the ko, White passes, Black retakes, White passes for it: then Black has."""
+    game = game_from(KO, WHITE, "japanese")
+    oracle = Oracle(game)
+    for move in (PASS, PASS, *(point_of(game, vertex) for vertex in ("B3", "C3"))):
+        oracle.play(move)
+    assert reference.draw(oracle.position).splitlines()[1] == "XO.O", "the pass for ko changes nothing"
+    assert not oracle.no_retake
+    oracle.play(PASS)
+    oracle.play(point_of(game, "C3"))
+    oracle.play(point_of(game, "B3"))
+    oracle.play(PASS)
+    assert oracle.color == "O"
+    assert oracle.forbidden() == {oracle.index[point_of(game, "B3")]}
+
+
+def point_of(game: Game, vertex: str) -> int:
+    return parse_vertex(vertex, width=game.width, height=game.height)
+
+
+# --- what users see
+
+
+@pytest.mark.parametrize("knows_cleanup", [True, False])
+def test_only_evaluators_that_know_the_phases_play_on(knows_cleanup: bool) -> None:
+    game = game_from(NEARLY_FULL, WHITE, "japanese")
+    with Searching(PassingEvaluator(knows_cleanup=knows_cleanup), symmetry_pruning=False) as searcher:
+        searcher.run(game, Limits(200))
+        store = store_of(searcher)
+        node = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
+        assert bool(store.tree.state[node] == EXPANDED) is knows_cleanup
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
+def test_area_rules_have_no_phases(rules: str) -> None:
+    evaluator = PhaseRecorder(knows_cleanup=True)
+    search(game_from(NEARLY_FULL, WHITE, rules), 300, evaluator, symmetry_pruning=False)
+    assert evaluator.phases == {MAIN_PHASE}
+
+
+def test_rows_are_of_the_main_phase_again_in_the_next_search() -> None:
+    evaluator = PhaseRecorder(knows_cleanup=True)
+    with Searching(evaluator, symmetry_pruning=False) as searcher:
+        searcher.run(game_from(NEARLY_FULL, WHITE, "japanese"), Limits(300))
+        assert evaluator.phases == {MAIN_PHASE, FIRST_CLEANUP, SECOND_CLEANUP}
+        evaluator.phases.clear()
+        searcher.run(game_from(NEARLY_FULL, WHITE, "chinese"), Limits(300))
+    assert evaluator.phases == {MAIN_PHASE}
+
+
+class PhaseRecorder(PassingEvaluator):
+    """Collects the phases of the rows it evaluates; those of the main phase must have none of the other fields."""
+
+    def __init__(self, **facts: bool) -> None:
+        super().__init__(**facts)
+        self.phases: set[int] = set()
+
+    def evaluate(self, positions, count, conditions, out, options):
+        super().evaluate(positions, count, conditions, out, options)
+        for row in range(count):
+            self.phases.add(int(positions.phase[row]))
+            if positions.phase[row] == MAIN_PHASE:
+                assert not (positions.no_retake[row].any() or positions.start[row].any() or positions.placed[row])
+
+
+def test_reported_lines_end_with_the_game() -> None:
+    game = game_from(NEARLY_FULL, WHITE, "japanese")
+    for passes in (0, 1):
+        report = search(game, 600, PassingEvaluator(knows_cleanup=True), symmetry_pruning=False)
+        lines = [move.pv for move in report.moves]
+        assert all((PASS, PASS) not in pairwise(line[:-1]) for line in lines)
+        assert all(len(move.pv) == len(move.pv_visits) for move in report.moves)
+        passing = next(line for line in lines if line[0] == PASS)
+        assert passing[: 2 - passes] == (PASS,) * (2 - passes)
+        assert len(passing) == 2 - passes
+        game.play(PASS)
+
+
+def test_a_game_that_goes_on_after_two_passes_begins_a_new_tree() -> None:
+    """In the tree that move was made in a clean-up phase."""
+    game = game_from(NEARLY_FULL, WHITE, "japanese")
+    with Searching(PassingEvaluator(knows_cleanup=True), symmetry_pruning=False) as searcher:
+        searcher.run(game, Limits(500))
+        store = store_of(searcher)
+        node = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
+        first = int(store.tree.first_edge[node])
+        move = next(int(m) for m in store.tree.move[first : first + int(store.tree.tried[node])] if m != PASS)
+        for point in (PASS, PASS, move):
+            game.play(point)
+        assert searcher.run(game, Limits(50)).playouts == 50
