@@ -5,8 +5,8 @@
 - The searcher loads the networks, then does the jobs of the schedule.
 - The writer writes responses to stdout, so that a controller that does not read for a while blocks none of the others.
 
-Queries may come while the networks are loading.  The session ends when stdin has ended and every query is answered, or
-at once when stdout is closed.
+Queries may come while the networks are loading.  The session ends when stdin has ended and every response has been
+read, or at once when stdout is closed.
 """
 
 import json
@@ -24,7 +24,8 @@ from gtp_engine.config import Config
 from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
 
 END_WAIT: Final = 2.0
-"""Seconds that a session waits for its threads at the end; a search ends sooner, a compiler or a loader may not."""
+"""Seconds that a session waits for its searching thread at the end, or for both if it must not wait for queries; a
+search ends sooner, a compiler or a loader may not."""
 
 
 class Output:
@@ -98,7 +99,7 @@ class AnalysisSession:
         self._schedule.close()
         self._schedule.terminate(lambda job: True)
         searcher.join(END_WAIT)
-        self._output.close(END_WAIT)
+        self._output.close(END_WAIT if self._is_hasty else None)
         if self._error is not None:
             raise self._error
         return not searcher.is_alive()

@@ -4,6 +4,7 @@ import json
 import os
 import queue
 import threading
+import time
 from typing import IO, Any, Final
 
 from busy_machine import bound
@@ -30,12 +31,15 @@ def query(**fields: Any) -> dict[str, Any]:
 
 
 class Client:
-    """Speaks to a server through two binary streams."""
+    """Speaks to a server through two binary streams; it begins to read after `silence` seconds."""
 
-    def __init__(self, to_server: IO[bytes], from_server: IO[bytes], *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, to_server: IO[bytes], from_server: IO[bytes], *, timeout: float = TIMEOUT, silence: float = 0.0
+    ) -> None:
         self._out = to_server
         self._in = from_server
         self._timeout = timeout
+        self._silence = silence
         self._responses: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -67,6 +71,7 @@ class Client:
         self._reader.join(self._timeout)
 
     def _read(self) -> None:
+        time.sleep(self._silence)
         try:
             for line in self._in:
                 self._responses.put(json.loads(line))
@@ -77,10 +82,10 @@ class Client:
 class SessionClient(Client):
     """A client of a session in this process, which ends with the `with` block at the latest."""
 
-    def __init__(self, backend: Any, *values: str, **options: Any) -> None:
+    def __init__(self, backend: Any, *values: str, silence: float = 0.0, **options: Any) -> None:
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
-        super().__init__(os.fdopen(ours_out, "wb"), os.fdopen(ours_in, "rb"))
+        super().__init__(os.fdopen(ours_out, "wb"), os.fdopen(ours_in, "rb"), silence=silence)
         config = Config().with_values(dict(value.split("=") for value in values))
         self.log: list[str] = []
         self.error: Exception | None = None

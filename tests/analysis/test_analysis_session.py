@@ -11,7 +11,7 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine.analysis import worker
+from gtp_engine.analysis import session, worker
 from gtp_engine.analysis.schedule import SLICE
 from gtp_engine.analysis.session import Output
 from gtp_engine.errors import ConfigError, ModelError
@@ -372,6 +372,14 @@ class TestEnd:
             for number in range(10):
                 client.send(query(id=str(number), maxVisits=20))
             assert [response["id"] for response in client.finish()] == [str(number) for number in range(10)]
+
+    def test_a_controller_may_read_slowly(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The responses are more than a pipe holds, and the end comes before the first of them is read."""
+        monkeypatch.setattr(session, "END_WAIT", 0.1)
+        with SessionClient(FakeBackend(), silence=1.0) as client:
+            for number in range(100):
+                client.send(query(id=f"{number} {'long' * 1000}", maxVisits=1))
+            assert len(client.finish()) == 100
 
     def test_without_waiting(self) -> None:
         def seconds() -> float:
