@@ -85,7 +85,7 @@ def write_game(
             positions.forbidden[row, point] = 1
     is_open = passes == 0 or color == game.moves[-1].color
     pass_ends = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
-    if pass_goes_on and pass_ends == ENDS and game.rules.scoring is Scoring.AREA:
+    if pass_goes_on and pass_ends != GOES_ON and game.rules.scoring is Scoring.AREA:
         positions.points[row], positions.colors[row] = NULL_POINT, 0
         pass_ends = GOES_ON
     finish_row(positions, row, color, pass_ends, 0)

@@ -249,6 +249,16 @@ def test_reported_lines_end_with_the_game() -> None:
         game.play(PASS)
 
 
+def test_one_pass_after_the_end_of_a_game_leads_to_the_first_phase() -> None:
+    game = game_from(NEARLY_FULL, WHITE, "japanese")
+    game.play(PASS)
+    game.play(PASS)
+    evaluator = PhaseRecorder(knows_cleanup=True)
+    report = search(game, 2, evaluator, symmetry_pruning=False)
+    assert report.moves[0].pv[0] == PASS
+    assert evaluator.phases == {MAIN_PHASE, FIRST_CLEANUP}
+
+
 def test_a_game_that_goes_on_after_two_passes_begins_a_new_tree() -> None:
     """In the tree that move was made in a clean-up phase."""
     game = game_from(NEARLY_FULL, WHITE, "japanese")

@@ -16,7 +16,8 @@ is not quite KataGo's (`root.ending_points`).
 `data/katago_endings.jsonl` holds positions at most six moves before the end of games that Tengen and KataGo have played
 with g170e-b15c192, by `katago analysis` with wideRootNoise 0, rootEndingBonusPoints 0, ignorePreRootHistory false and
 nnCacheSizePowerOfTwo -1: no evaluation serves positions with other moves before them.  They are under Chinese rules;
-`data/katago_territory_endings.jsonl` holds the same under territory rules, where both searches play on after passes.
+`data/katago_territory_endings.jsonl` holds the same under territory rules, where both searches play on after passes,
+`data/katago_finished.jsonl` positions after the passes that ended such games.
 """
 
 import json
@@ -113,6 +114,7 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
         ("analyses", 5, True, {}),
         ("endings", 10, False, AT_THE_END),
         ("territory_endings", 10, False, AT_THE_END),
+        ("finished", 6, False, AT_THE_END),
     ],
 )
 def test_moves_have_the_visits_that_they_have_in_katago(

@@ -267,6 +267,21 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
         assert report.playouts == 50, "the same root again"
 
 
+@pytest.mark.parametrize("conservative", [True, False])
+def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> None:
+    """The search goes on from there all the same; the network is not told of passes that end nothing at the root."""
+    game = game_from(FINISHED, BLACK, "tromp-taylor", 0.5)
+    game.play(PASS)
+    game.play(PASS)
+    evaluator = RowRecorder()
+    with Searching(evaluator, symmetry_pruning=False, conservative_pass=conservative) as searcher:
+        searcher.run(game, Limits(100))
+        node = store_of(searcher).child_by_move(ROOT, PASS)
+        assert node is not None
+        assert bool(store_of(searcher).tree.state[node] == EXPANDED) is conservative
+    assert evaluator.rows_seen[0] == ((GOES_ON, NULL_POINT) if conservative else (IS_OVER, PASS))
+
+
 def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
     """Else a reading passes instead of taking stones that are dead only if the game goes on."""
     game = game_from(FINISHED, WHITE, "tromp-taylor", 0.5)

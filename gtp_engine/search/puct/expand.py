@@ -250,7 +250,7 @@ def expand_leaves(
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
         if tree.visits[node] == 0:  # a collapsed node keeps the mean of its former subtree
             write_network_evaluation(tree, node, evaluation, slot, params)
-        if leaves.passes[row] >= 2 and not params.counts_area:
+        if leaves.passes[row] >= 2 and leaves.depth[row] > 0 and not params.counts_area:
             tree.state[node] = UNEXPANDABLE  # players would now agree on dead stones
         else:
             _add_edges(tree, node, positions, evaluation, slot, params.suicide)

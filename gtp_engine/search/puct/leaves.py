@@ -72,7 +72,7 @@ class Root(NamedTuple):
     positions: Positions  # a single row
     color: int  # to play
     last_move: int  # the point of the move before it, also where the network is not told; NULL_POINT if there is none
-    passes: int  # passes in a row before it, 0 or 1
+    passes: int  # passes in a row before it; two or more if the game is over, so that another one ends it again
     free_button: bool  # whether the next pass takes the button
     cleans_up: bool  # whether two passes lead to a clean-up phase (`cleanup`)
     pass_goes_on: bool  # whether the game goes on after a pass at the root, whatever the rules say

@@ -58,7 +58,7 @@ def new_root(
         positions=positions,
         color=color,
         last_move=NULL_POINT if game.last_move is None else game.last_move.point,
-        passes=0 if game.is_over else game.consecutive_passes,
+        passes=game.consecutive_passes,
         free_button=game.has_free_button,
         cleans_up=cleans_up,
         pass_goes_on=pass_goes_on,

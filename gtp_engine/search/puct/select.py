@@ -261,7 +261,7 @@ def _descend(
             is_over = phase == GAME_OVER
         else:  # without clean-up phases, networks evaluate the final position under territory rules
             is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else _PASSES)
-        if is_over and not (depth == 1 and root.pass_goes_on):
+        if is_over and depth > 0 and not (depth == 1 and root.pass_goes_on):
             kind = TERMINAL
             break
         if state == NEW or state == PENDING:
@@ -291,7 +291,7 @@ def _descend(
             passes, button = 0, _BUTTON_POINTS if color == BLACK else -_BUTTON_POINTS
         else:
             passes += 1
-            if root.cleans_up and passes == PHASE_PASSES:
+            if root.cleans_up and passes >= PHASE_PASSES:
                 passes, phase = 0, phase + 1
         leaves.moves[row, depth] = move
         depth += 1

@@ -302,7 +302,7 @@ def _length_of_game(passes: int, line: tuple[int, ...]) -> int:
     """
     for length, point in enumerate(line, 1):
         passes = passes + 1 if point == PASS else 0
-        if passes == PHASE_PASSES:
+        if passes >= PHASE_PASSES:
             return length
     return len(line)
 
