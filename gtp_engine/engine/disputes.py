@@ -22,7 +22,7 @@ from gtp_engine.engine.dead_stones import (
     pass_alive_owners,
     reach,
 )
-from gtp_engine.go.board import STRIDE
+from gtp_engine.go.board import STRIDE, chain_points
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -67,11 +67,20 @@ class Dispute:
         if strict:  # half of the attacker's least loss if the stones live: their points, and one beside them
             cost = len(self.stones) + 0.5
             komi = if_dead - cost if self.color == WHITE else if_dead + cost
-        start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
-        off_board = dead - self.area
-        stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
-        start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
-        return start
+        return _new_game(game, dead - self.area, komi, first)
+
+    def continued(self, played: Game) -> Game | None:
+        """Return the end of a reading, where stones live, as a new game that the attacker begins; None if they decided.
+
+        They did not if taking them would not have changed the winner, because of moves elsewhere: then the attacker may
+        have passed although it could take them.
+        """
+        colors = played.board.color
+        chains = [chain_points(played.board, point) for point in self.stones if colors[point] == self.color]
+        outcomes = _area_margin(played, frozenset()), _area_margin(played, frozenset().union(*chains))
+        if min(outcomes) < played.komi < max(outcomes):
+            return None
+        return _new_game(played, frozenset(), sum(outcomes) / 2, opponent(self.color))
 
     def far_points(self, game: Game) -> frozenset[int]:
         """Return the empty points where a move decides nothing: those more than two steps, or chains, from the area."""
@@ -112,6 +121,14 @@ def _seems_seki(game: Game, chain: list[int], dying: frozenset[int], proved: NDA
         any(game.board.color[p] == enemy and proved[p] == EMPTY and p not in dying for p in neighbors(game, liberty))
         for liberty in liberties
     )
+
+
+def _new_game(game: Game, off_board: frozenset[int], komi: float, first: int) -> Game:
+    """Return the position without the stones `off_board` as a new game under Tromp and Taylor's rules."""
+    start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
+    stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
+    start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
+    return start
 
 
 def _with_surroundings(game: Game, points: frozenset[int]) -> frozenset[int]:

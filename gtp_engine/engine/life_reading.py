@@ -94,8 +94,13 @@ class LifeReader:
         played = self._played_out(dispute, dispute.position(game, first, ownership), passing_first_ends=ends_at_once)
         if played is not None and ends_at_once and played.moves[0].point == PASS:
             return after_pass
-        if played is not None and any(_are_owned(played, dispute)) and played.score().winner != dispute.color:
-            played = self._played_out(dispute, dispute.position(game, first, ownership, strict=True))
+        if played is not None and any(_are_owned(played, dispute)):
+            again: Game | None = None
+            if played.score().winner != dispute.color:
+                again = dispute.position(game, first, ownership, strict=True)
+            elif played.is_over:
+                again = dispute.continued(played)
+            played = played if again is None else self._played_out(dispute, again)
         return None if played is None else _are_owned(played, dispute)
 
     def _played_out(self, dispute: Dispute, played: Game, *, passing_first_ends: bool = False) -> Game | None:

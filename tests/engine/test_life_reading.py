@@ -11,7 +11,7 @@ from knowing_evaluator import KnowingEvaluator
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.dead_stones import Ownership
-from gtp_engine.engine.disputes import SURE, find_disputes
+from gtp_engine.engine.disputes import SURE, Dispute, find_disputes
 from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
@@ -192,6 +192,39 @@ def test_with_strict_komi_the_attacker_does_not_win_by_filling_points_around_liv
     assert position.score().winner == (WHITE if strict else BLACK)
     position.play(parse_vertex("C2", width=9, height=5))
     assert position.score().winner == BLACK, "it has taken the stone"
+
+
+def test_a_reading_goes_on_if_moves_elsewhere_have_decided_it() -> None:
+    """White has passed although it could take the stones, because it would lose all the same."""
+    game = game_of(ONE_EYE)
+    (dispute,) = find_disputes(game, [ownership_of(game, B2=0.0)])
+    position = dispute.position(game, WHITE, ownership_of(game, B2=0.0))
+    assert dispute.continued(position) is None, "White loses by 4 points, and wins by 4 if it takes them"
+    position.komi -= 10
+    continued = dispute.continued(position)
+    assert continued is not None
+    assert (continued.to_play, continued.komi) == (WHITE, -23)
+
+
+def test_the_end_of_a_reading_that_was_decided_elsewhere_is_read_again(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = game_of(ONE_EYE)
+    ownership = ownership_of(game, B2=0.0)
+    (dispute,) = find_disputes(game, [ownership])
+    read: list[Game] = []
+
+    def pass_at_once(self: LifeReader, dispute: Dispute, played: Game, **options: bool) -> Game:
+        read.append(played)
+        if len(read) == 1:
+            played.komi -= 10  # in place of points that Black gains elsewhere
+        played.play(PASS)
+        played.play(PASS)
+        return played
+
+    monkeypatch.setattr(LifeReader, "_played_out", pass_at_once)
+    assert LifeReader(searches, cancel=CancelToken())._survivors(game, dispute, ownership, WHITE) == [True]
+    assert [(each.moves[0].color, each.komi) for each in read] == [(WHITE, -33), (WHITE, -23)]
 
 
 def test_only_moves_two_steps_from_the_stones_are_read() -> None:
