@@ -52,26 +52,25 @@ class Cleanup(NamedTuple):
     no_retake: NDArray[np.uint8]  # [n] as in Positions
     start: NDArray[np.int8]  # [n] as in Positions
     placed: IntArray  # [1] as in Positions
-    taken: IntArray  # [1] ko captures on the path, in this phase
-    taken_from: NDArray[np.uint64]  # [D] hash of the position before each
-    taken_at: IntArray  # [D] its point
-    taken_by: IntArray  # [D] its colour
+    taken: IntArray  # [1] number of kos taken on the path in this phase
+    taken_from: NDArray[np.uint64]  # [D] for each, the hash of the position before
+    taken_at: IntArray  # [D] the point
+    taken_by: IntArray  # [D] the colour
 
 
 def new_cleanup(depth: int, width: int, height: int) -> Cleanup:
     """Return the state for paths of up to `depth` moves on boards of this size."""
     n = padded_length(width, height)
-    one, moves = 1, depth + 1
     return Cleanup(
-        phase=np.zeros(one, dtype=np.int32),
-        passes=np.zeros(one, dtype=np.int32),
+        phase=np.zeros(1, dtype=np.int32),
+        passes=np.zeros(1, dtype=np.int32),
         no_retake=np.zeros(n, dtype=np.uint8),
         start=np.zeros(n, dtype=np.int8),
-        placed=np.zeros(one, dtype=np.int32),
-        taken=np.zeros(one, dtype=np.int32),
-        taken_from=np.zeros(moves, dtype=np.uint64),
-        taken_at=np.zeros(moves, dtype=np.int32),
-        taken_by=np.zeros(moves, dtype=np.int32),
+        placed=np.zeros(1, dtype=np.int32),
+        taken=np.zeros(1, dtype=np.int32),
+        taken_from=np.zeros(depth, dtype=np.uint64),
+        taken_at=np.zeros(depth, dtype=np.int32),
+        taken_by=np.zeros(depth, dtype=np.int32),
     )
 
 
