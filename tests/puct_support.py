@@ -1,7 +1,7 @@
 """Shared by the tests of the network search: evaluators with predictable results, games, searches."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, edge_visits, visits_of_edge
 from gtp_engine.search.puct.tree_store import TreeStore
@@ -157,6 +158,16 @@ def store_of(searcher: PuctSearch) -> TreeStore:
     """Return the tree of a search that has run."""
     assert searcher._tree is not None
     return searcher._tree.store
+
+
+def rows_under_way(searcher: PuctSearch | None, positions: Positions) -> Iterator[tuple[Leaves, int, list[int]]]:
+    """Yield leaves, row and moves from the root for each row of the batch whose positions are being evaluated."""
+    assert searcher is not None
+    assert searcher._tree is not None
+    for batch in searcher._tree.buffers.batches:
+        if batch.positions is positions:
+            for row in range(batch.rows):
+                yield batch.leaves, row, batch.leaves.moves[row, : batch.leaves.depth[row]].tolist()
 
 
 def check_tree(searcher: PuctSearch, *, repeats: bool = True) -> None:

@@ -78,9 +78,9 @@ def cleaned_up_map(
 ) -> int:
     """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to whose point p is.
 
-    As KataGo's territory rules count at the end of the second clean-up phase, which `start` (int8[n]) were the stones
-    at the beginning of: a colour owns its independent pieces and, elsewhere, its stones of `start` that are still
-    there, with `keeps_territory` its other area in seki too.  `area`, `suicide` and `work` are as in `taxed_area_map`.
+    This is how KataGo's territory rules count at the end of the second clean-up phase, which began with the stones
+    `start` (int8[n]).  A colour owns its independent pieces and, elsewhere, its stones of `start` that are still there;
+    with `keeps_territory` also its other area in seki.  `area`, `suicide` and `work` are as in `taxed_area_map`.
     """
     area_map(board, suicide, work, area)
     for point in range(out.size):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from board_helpers import CHARACTER, COLOR, points_of, position_of
-from puct_support import PassingEvaluator, Searching, game_from, search, store_of
+from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
 
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP
 from gtp_engine.go.constants import PASS, WHITE
@@ -118,28 +118,21 @@ class Checker(PassingEvaluator):
 
     def evaluate(self, positions, count, conditions, out, options):
         super().evaluate(positions, count, conditions, out, options)
-        assert self.searcher is not None
-        assert self.searcher._tree is not None
-        for batch in self.searcher._tree.buffers.batches:
-            if batch.positions is positions:
-                for row in range(batch.rows):
-                    self.check(batch.leaves, row, positions)
+        for leaves, row, moves in rows_under_way(self.searcher, positions):
+            if leaves.kind[row] in (EVALUATE, TERMINAL):
+                self.check(leaves, row, moves, positions)
 
-    def check(self, leaves, row: int, positions) -> None:
+    def check(self, leaves, row: int, moves: list[int], positions) -> None:
         kind, slot = int(leaves.kind[row]), int(leaves.slot[row])
-        if kind not in (EVALUATE, TERMINAL):
-            return
         oracle = Oracle(self.game)
-        moves = leaves.moves[row, : leaves.depth[row]].tolist()
         for move in moves:
             oracle.play(move)
-        assert int(leaves.phase[row]) == oracle.phase, moves
         if kind == TERMINAL:
-            assert oracle.phase == GAME_OVER
+            assert oracle.phase == GAME_OVER, moves
             assert leaves.margin[row] == pytest.approx(oracle.margin()), (moves, reference.draw(oracle.position))
             self.seen["over"] += 1
             return
-        assert positions.phase[slot] == oracle.phase
+        assert positions.phase[slot] == oracle.phase, moves
         points = points_of(oracle.position)
         assert {*np.flatnonzero(positions.no_retake[slot]).tolist()} == {points[p] for p in oracle.no_retake}, moves
         start = [COLOR.get(cell, 0) for cell in oracle.start]

@@ -14,6 +14,7 @@ from puct_support import (
     config,
     game_from,
     rows_of,
+    rows_under_way,
     search,
     store_of,
 )
@@ -126,15 +127,9 @@ class RowChecker(FakeEvaluator):
 
     def evaluate(self, positions, count, conditions, out, options):
         super().evaluate(positions, count, conditions, out, options)
-        assert self.searcher is not None
-        assert self.searcher._tree is not None
-        for batch in self.searcher._tree.buffers.batches:
-            if batch.positions is positions:
-                leaves = batch.leaves
-                for row in range(batch.rows):
-                    if leaves.kind[row] == EVALUATE:
-                        moves = leaves.moves[row, : leaves.depth[row]].tolist()
-                        self.check(positions, int(leaves.slot[row]), moves, conditions)
+        for leaves, row, moves in rows_under_way(self.searcher, positions):
+            if leaves.kind[row] == EVALUATE:
+                self.check(positions, int(leaves.slot[row]), moves, conditions)
 
     def check(self, positions, slot, moves, conditions) -> None:
         game, free = self.game.copy(), conditions.has_free_button

@@ -47,7 +47,7 @@ PHASE_PASSES: Final = 2
 class Cleanup(NamedTuple):
     """The state at the end of a path."""
 
-    phase: IntArray  # [1] as in Positions
+    phase: IntArray  # [1] as in Positions, or GAME_OVER
     passes: IntArray  # [1] in a row, in this phase
     no_retake: NDArray[np.uint8]  # [n] as in Positions
     start: NDArray[np.int8]  # [n] as in Positions

@@ -96,7 +96,6 @@ class Leaves(NamedTuple):
     kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
     slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
     passes: IntArray  # [B] passes in a row before the leaf, in its phase
-    phase: IntArray  # [B] of the leaf, as in Positions; cleanup.GAME_OVER after the last
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
     margin: NDArray[np.float64]  # [B] points Black wins by where the game is over
     owner: IntArray  # [B, n] whose point it is where the game is over: BLACK, WHITE or EMPTY
@@ -128,7 +127,6 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
         kind=np.zeros(rows, dtype=np.int32),
         slot=np.zeros(rows, dtype=np.int32),
         passes=np.zeros(rows, dtype=np.int32),
-        phase=np.zeros(rows, dtype=np.int32),
         button=np.zeros(rows),
         margin=np.zeros(rows),
         owner=np.zeros((rows, padded_length(width, height)), dtype=np.int32),

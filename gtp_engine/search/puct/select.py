@@ -14,7 +14,7 @@ moves they took (virtual visits), so that the next walk goes elsewhere.
 
 A walk ends at a new node, which is to be evaluated; where passes (under territory rules, those of the last clean-up
 phase) or a long cycle have ended the game; at a leaf that gets no edges, which is visited again; or at a node whose
-evaluation is under way for another row: a collision. Where nodes are shared (`transpositions`) or explored without
+evaluation is under way for another row: a collision.  Where nodes are shared (`transpositions`) or explored without
 weight (`human_exploration`), it also ends at a node that has more visits than the edge to it.
 """
 
@@ -83,12 +83,10 @@ _RANDOM_STEPS: Final = 1 << 24
 
 _BUTTON_POINTS: Final = 0.5
 
-_PASSES: Final = 2
-"""Passes in a row that end a game."""
-
 _FRIENDLY_PASSES: Final = 3
-"""The same inside a search where players may pass before they capture dead stones: counting all of these as alive after
-two passes would be wrong, so the network evaluates that position (KataGo's, `friendlyPassOk`)."""
+"""Passes that end a game, else PHASE_PASSES, inside a search where players may pass before they capture dead stones:
+counting all of these as alive after two passes would be wrong, so the network evaluates that position (KataGo's,
+`friendlyPassOk`)."""
 
 _VISITS_BEFORE_BOTH: Final = 2
 """Visits of a node, its own evaluation among them, up to which only the formula decides; see
@@ -260,7 +258,7 @@ def _descend(
         if root.cleans_up:
             is_over = phase == GAME_OVER
         else:  # without clean-up phases, networks evaluate the final position under territory rules
-            is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else _PASSES)
+            is_over = params.counts_area and passes >= (_FRIENDLY_PASSES if params.friendly_pass else PHASE_PASSES)
         if is_over and depth > 0 and not (depth == 1 and root.pass_goes_on):
             kind = TERMINAL
             break
@@ -304,7 +302,7 @@ def _descend(
             kind = TRANSPOSITION
             break
     leaves.depth[row], leaves.color[row] = depth, color
-    leaves.passes[row], leaves.phase[row], leaves.button[row] = passes, phase, button
+    leaves.passes[row], leaves.button[row] = passes, button
     leaves.kind[row] = kind
     return kind
 
@@ -379,7 +377,7 @@ def _kind_of_new_node(
     The root itself is never the end of a cycle: a game that goes on there is searched.
     """
     depth = wide(leaves.depth[row])
-    can_be_cycle = depth > 0 and (params.superko == SIMPLE_KO or leaves.phase[row] != MAIN_PHASE)
+    can_be_cycle = depth > 0 and (params.superko == SIMPLE_KO or work.cleanup.phase[0] != MAIN_PHASE)
     if can_be_cycle and has_no_result(root.history, work.keys, wide(work.first_key[0]), depth):
         return CYCLE
     if has_graph(tree):
