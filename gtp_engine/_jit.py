@@ -31,14 +31,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, SupportsInt
 
 import numpy as np
 
-from gtp_engine.kernel_cache import cache_directory, note_unsaved
+from gtp_engine.kernel_cache import note_unsaved
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _OPTIONS: Final[dict[str, Any]] = {
     "nogil": True,
-    "cache": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
     "_nrt": False,
@@ -153,7 +152,9 @@ class _Kernel:
     def _for_python(self) -> Any:
         version = _numba().njit(**self.targetoptions)(self.py_func)
         if hasattr(version, "_cache"):  # not with NUMBA_DISABLE_JIT, which leaves the function as it is
-            version._cache = _TolerantCache(version._cache)
+            from gtp_engine._jit_linking import cache_of  # here: it imports numba
+
+            version._cache = _TolerantCache(cache_of(self.py_func))
         return version
 
     @functools.cached_property
@@ -163,16 +164,15 @@ class _Kernel:
         twin.__qualname__ = f"{function.__qualname__}_for_kernels"
         from gtp_engine._jit_linking import LinkedCompiler  # here: it imports numba
 
-        options = {**self.targetoptions, "no_cpython_wrapper": True, "cache": False, "pipeline_class": LinkedCompiler}
+        options = {**self.targetoptions, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
         return _numba().njit(**options)(twin)
 
 
 @functools.cache
 def _numba() -> Any:
-    """Return the module numba, set up to use our cache folder."""
+    """Return the module numba, ready to compile."""
     import numba  # here: it takes most of the time until an engine that interprets answers
 
-    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
     _start_numba()
     return numba
 

@@ -1,15 +1,22 @@
-"""Compiles kernels that only kernels call: to LLVM's intermediate code, which is linked into each caller.
+"""What of numba is changed: how kernels that only kernels call are compiled, and where compiled code is kept.
 
-numba generates machine code for every function that it compiles.  A function without a wrapper for Python is never
-run on its own, so for these it is left out, and nothing is cached: their callers' files have all the code.
+The first become LLVM's intermediate code, which is linked into each caller.  numba generates machine code for every
+function that it compiles.  A function without a wrapper for Python is never run on its own, so for these it is left
+out, and nothing is cached: their callers' files have all the code.
 """
 
-from typing import Any
+import contextlib
+import hashlib
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.typed_passes import AnnotateTypes
+
+from gtp_engine.kernel_cache import PACKAGE, cache_directory
 
 
 class _WithoutMachineCode:
@@ -69,3 +76,51 @@ class LinkedCompiler(CompilerBase):
         passes.add_pass_after(_UseLinkedLibrary, AnnotateTypes)
         passes.finalize()
         return [passes]
+
+
+class _Locator(_CacheLocator):
+    """Keeps the code of a source in the package by its path there, and of any other by its whole path and its text.
+
+    The path of the package does not matter: the folder of the cache is named by all the sources that kernels depend on.
+    """
+
+    def __init__(self, function: Any, source: Path) -> None:
+        self._line: Final = function.__code__.co_firstlineno
+        is_inside = source.is_relative_to(PACKAGE)
+        self._stamp: Final = "" if is_inside else hashlib.sha256(source.read_bytes()).hexdigest()
+        name = source.relative_to(PACKAGE.parent).as_posix() if is_inside else str(source)
+        folder = f"{source.stem}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        self._cache_path: Final = str(cache_directory() / folder)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> "_Locator":
+        """Return the locator for a function of a source; its folder exists if it can be created."""
+        locator = cls(py_func, Path(py_file).resolve())
+        with contextlib.suppress(OSError):  # `_jit` reports what cannot be written
+            Path(locator._cache_path).mkdir(exist_ok=True)
+        return locator
+
+    def get_cache_path(self) -> str:
+        """Return the folder for the code."""
+        return self._cache_path
+
+    def get_source_stamp(self) -> str:
+        """Return what changes with a source that the name of the cache's folder does not depend on."""
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        """Return what tells apart functions of one name in a source."""
+        return str(self._line)
+
+
+class _SharedCacheImpl(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [_Locator]
+
+
+class _SharedCache(FunctionCache):
+    _impl_class = _SharedCacheImpl
+
+
+def cache_of(function: Any) -> Any:
+    """Return numba's cache on disk for a function's code, which installations of equal sources share."""
+    return _SharedCache(function)

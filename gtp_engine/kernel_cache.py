@@ -2,8 +2,9 @@
 
 One folder holds the code of one version of the sources.  numba recompiles a function when *its own file* changes, but
 not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
-folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one.  Files with
-kernels import `_jit`; their kernels use only other such files and `go/constants.py`, and those are the files hashed.
+folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one; installations of
+equal sources share one.  Files with kernels import `_jit`; their kernels use only other such files and
+`go/constants.py`, and those are the files hashed.
 
 Beside numba's files a folder has, for each kind of search, a list of the kernels compiled so far and a mark once they
 all are.  One process compiles at a time (`lock`); others follow the list.
@@ -57,8 +58,8 @@ def kernel_sources() -> list[Path]:
 
 @functools.cache
 def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that differ for every installation and version of the kernel sources."""
-    digest = hashlib.sha256(str(PACKAGE).encode())  # numba's cache is per source path, so per installation
+    """Return 16 hexadecimal digits that differ for every version of the kernel sources and of numba."""
+    digest = hashlib.sha256(metadata.version("numba").encode())  # numba overwrites the code of another version
     for path in kernel_sources():
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
@@ -252,7 +253,17 @@ def lock(waiting: Callable[[], None]) -> Iterator[None]:
 
 def _file_tag(searches: str) -> str:
     """Return the searches with all that makes numba compile again: processor, Python, numba's version."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    return f"{searches}-{metadata.version('numba')}-{version}-{_processor()}"
+
+
+@functools.cache
+def _processor() -> str:
+    """Return the processor's name, and a hash of its features, some of which virtual machines leave out."""
     import llvmlite.binding  # here: commands that compile nothing start faster without it
 
-    version = ".".join(map(str, sys.version_info[:3]))
-    return f"{searches}-{metadata.version('numba')}-{version}-{llvmlite.binding.get_host_cpu_name()}"
+    try:
+        features = llvmlite.binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot list those of every processor; numba then goes by the name
+        features = ""
+    return f"{llvmlite.binding.get_host_cpu_name()}-{hashlib.sha256(features.encode()).hexdigest()[:8]}"

@@ -2,10 +2,12 @@
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite.binding
 import pytest
 
 import gtp_engine
@@ -103,6 +105,37 @@ def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None
     (tmp_path / "notes").mkdir()
     kernel_cache._remove_old_caches(caches[-1])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(p.name for p in caches[2:]), "notes"])
+
+
+def test_installations_of_equal_sources_share_their_code(tmp_path: Path) -> None:
+    """The folder used to be named by the package's path, so that each of two clones or environments compiled."""
+    code = (
+        "import numpy; from gtp_engine.go.board import count_liberties, new_board; board = new_board(9, 9); "
+        "count_liberties(board, numpy.zeros(board.color.size, dtype=numpy.int32))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment |= {"TENGEN_CACHE_DIR": str(tmp_path / "cache")}
+    written: list[dict[str, int]] = []
+    for name in ("first", "second"):
+        shutil.copytree(
+            ROOT / "gtp_engine", tmp_path / name / "gtp_engine", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        environment["PYTHONPATH"] = str(tmp_path / name)
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        files = (tmp_path / "cache").rglob("*.nb?")
+        written.append({path.relative_to(tmp_path).as_posix(): path.stat().st_mtime_ns for path in files})
+    assert written[0] and written[0] == written[1]
+
+
+def test_processors_of_one_name_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A virtual machine can hide features; numba then compiles again, which took minutes without a word."""
+    before = kernel_cache._file_tag("network")
+    features = llvmlite.binding.get_host_cpu_features()
+    features["sse2"] = not features["sse2"]
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    kernel_cache._processor.cache_clear()
+    assert kernel_cache._file_tag("network") != before
+    kernel_cache._processor.cache_clear()
 
 
 # --- Files that are damaged or cannot be written

@@ -30,7 +30,8 @@ LAYERS = (
     ("evaluation", "clock"),
     ("go",),
     ("config", "_jit", "files", "machine", "progress", "worker_process", "ray_cluster", "streams"),
-    ("errors", "kernel_cache", "_jit_linking"),
+    ("_jit_linking",),
+    ("errors", "kernel_cache"),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
 `__init__` stands above all: it hands out the public names."""
