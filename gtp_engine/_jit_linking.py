@@ -114,7 +114,7 @@ class _Locator(_CacheLocator):
 
 
 class _SharedCacheImpl(CompileResultCacheImpl):
-    _locator_classes: ClassVar = [_Locator]
+    _locator_classes: ClassVar = [_Locator]  # type: ignore[misc]  # numba declares no ClassVar
 
 
 class _SharedCache(FunctionCache):
