@@ -14,7 +14,7 @@ from gtp_engine.analysis.query import Query
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, for_color
+from gtp_engine.search.report import MoveReport, Outlook, RawEvaluation, SearchReport, for_color
 
 DIGITS: Final = 6
 """Significant digits of a number; the networks are accurate to four at most."""
@@ -41,7 +41,7 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         "rootInfo": view.root_info(report),
     }
     if query.wanted.ownership:
-        result["ownership"] = view.ownership(report.ownership_black)
+        result["ownership"] = view.over_board(for_color(report.ownership_black, view.color))
     if query.wanted.ownership_stdev and report.ownership_stdev is not None:
         result["ownershipStdev"] = view.over_board(report.ownership_stdev)
     if query.wanted.policy and report.raw is not None:
@@ -76,29 +76,29 @@ def rounded(number: float) -> float:
 
 
 class _View:
-    """Converts results from Black's view to that of the query's perspective, and points to vertices."""
+    """Shows results as the query's perspective, `color`, sees them, and points as vertices."""
 
     def __init__(self, query: Query, game: Game, to_play: int) -> None:
         self._wanted: Final = query.wanted
         self._pv_length: Final = query.config.analysis.pv_length + 1
         self._game: Final = game
         self._to_play: Final = to_play
-        self._color: Final = perspective_of(query, to_play)
+        self.color: Final = perspective_of(query, to_play)
         self._points: Final = np.array(board_points(game.width, game.height))
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
-        is_own_view = self._color == self._to_play
+        seen, (lcb, utility_lcb) = move.seen_by(self.color), move.bounds_seen_by(self.color, self._to_play)
         info: dict[str, Any] = {
             "move": self._game.vertex(move.point),
             "order": order,
             "visits": move.position_visits,
             "edgeVisits": move.visits,
-            **self._results(move),
+            **_results(seen, move.score_stdev),
             "weight": rounded(move.weight + move.surplus_weight),
             "prior": rounded(move.prior),
-            "lcb": rounded(move.lcb if is_own_view else 1.0 - move.lcb),
-            "utilityLcb": rounded(move.utility_lcb if is_own_view else -move.utility_lcb),
+            "lcb": rounded(lcb),
+            "utilityLcb": rounded(utility_lcb),
             "edgeWeight": rounded(move.weight),
             "playSelectionValue": rounded(move.selection_weight),
             "pv": [self._game.vertex(point) for point in move.pv[: self._pv_length]],
@@ -113,7 +113,7 @@ class _View:
             info["pvEdgeVisits"] = list(move.pv_visits[: self._pv_length])
             info["pvVisits"] = list(move.pv_position_visits[: self._pv_length])
         if self._wanted.moves_ownership and move.ownership_black is not None:
-            info["ownership"] = self.ownership(move.ownership_black)
+            info["ownership"] = self.over_board(for_color(move.ownership_black, self.color))
         if self._wanted.moves_ownership_stdev and move.ownership_stdev is not None:
             info["ownershipStdev"] = self.over_board(move.ownership_stdev)
         return info
@@ -121,21 +121,18 @@ class _View:
     def root_info(self, report: SearchReport) -> dict[str, Any]:
         """Return `rootInfo`."""
         this_hash, symmetry_hash = position_hashes(self._game, report.to_play)
+        results = report.position_results
         info = {
             "currentPlayer": _LETTERS[report.to_play],
             "thisHash": this_hash,
             "symHash": symmetry_hash,
             "visits": report.visits,
             "weight": rounded(report.weight),
-            **self._results(report.position_results),
+            **_results(results.seen_by(self.color), results.score_stdev),
         }
         if report.raw is not None:
             info |= self._raw_info(report.raw)
         return info if report.human is None else info | self._human_info(report.human)
-
-    def ownership(self, ownership_black: NDArray[np.floating[Any]]) -> list[float]:
-        """Return ownership row by row from the top left."""
-        return self.over_board(ownership_black if self._color == BLACK else -ownership_black)
 
     def over_board(self, by_point: NDArray[np.floating[Any]]) -> list[float]:
         """Return an array by padded point row by row from the top left."""
@@ -148,25 +145,13 @@ class _View:
         points = (*self._points.tolist(), PASS)
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
-    def _results(self, found: MoveReport | PositionResults) -> dict[str, Any]:
-        """Return the result fields that moves and the root have in common."""
-        lead = rounded(self._for_perspective(found.lead_black))
-        return {
-            "winrate": rounded(self._winrate(found.value_black)),
-            "utility": rounded(self._for_perspective(found.utility_black)),
-            "scoreMean": lead,  # the former name of the lead, see Analysis_Engine.md
-            "scoreLead": lead,
-            "scoreSelfplay": rounded(self._for_perspective(found.score_black)),
-            "scoreStdev": rounded(found.score_stdev),
-        }
-
     def _raw_info(self, raw: RawEvaluation) -> dict[str, Any]:
         """Return the fields of `rootInfo` from the network alone, without the errors that it does not predict."""
-        winrate = raw.winrate_black if self._color == BLACK else 1.0 - raw.winrate_black
+        seen = raw.seen_by(self.color)
         info = {
-            "rawWinrate": winrate,
-            "rawLead": self._for_perspective(raw.lead_black),
-            "rawScoreSelfplay": self._for_perspective(raw.score_black),
+            "rawWinrate": seen.winrate,
+            "rawLead": seen.lead,
+            "rawScoreSelfplay": seen.score,
             "rawScoreSelfplayStdev": raw.score_stdev,
             "rawNoResultProb": raw.no_result,
         }
@@ -180,20 +165,28 @@ class _View:
 
     def _human_info(self, human: RawEvaluation) -> dict[str, Any]:
         """Return the fields of `rootInfo` from the human-like network."""
+        seen = human.seen_by(self.color)
         info = {
-            "humanWinrate": human.winrate_black if self._color == BLACK else 1.0 - human.winrate_black,
-            "humanScoreMean": self._for_perspective(human.score_black),
+            "humanWinrate": seen.winrate,
+            "humanScoreMean": seen.score,
             "humanScoreStdev": human.score_stdev,
             "humanStWrError": human.winloss_error / 2,
             "humanStScoreError": human.score_error,
         }
         return {name: rounded(value) for name, value in info.items()}
 
-    def _winrate(self, value_black: float) -> float:
-        return min(1.0, max(0.0, (1.0 + self._for_perspective(value_black)) / 2.0))
 
-    def _for_perspective(self, value_black: float) -> float:
-        return for_color(value_black, self._color)
+def _results(seen: Outlook, score_stdev: float) -> dict[str, Any]:
+    """Return the result fields that moves and the root have in common."""
+    lead = rounded(seen.lead)
+    return {
+        "winrate": rounded(seen.winrate),
+        "utility": rounded(seen.utility),
+        "scoreMean": lead,  # the former name of the lead, see Analysis_Engine.md
+        "scoreLead": lead,
+        "scoreSelfplay": rounded(seen.score),
+        "scoreStdev": rounded(score_stdev),
+    }
 
 
 def position_hashes(game: Game, to_play: int) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.report import MoveReport, SearchReport, for_color
 from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
@@ -49,36 +49,36 @@ class ReportWriter:
         if "rootInfo" in flags:
             parts.append(_root_info(report, color))
         if "ownership" in flags:
-            parts.append(f"ownership {self._map(for_color(1, color) * report.ownership_black)}")
+            parts.append(f"ownership {self._map(for_color(report.ownership_black, color))}")
         if "ownershipStdev" in flags and report.ownership_stdev is not None:
             parts.append(f"ownershipStdev {self._map(report.ownership_stdev)}")
         return " ".join(parts)
 
     def _lz_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
         """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
-        winrate = winrate_of(move.value_black, color)
+        lcb, _ = move.bounds_seen_by(color, report.to_play)
         return (
             f"info move {self._game.vertex(move.point)} visits {move.position_visits} "
-            f"winrate {_ten_thousandths(winrate)} "
-            f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(_lcb(move, report, color))} "
+            f"winrate {_ten_thousandths(move.seen_by(color).winrate)} "
+            f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(lcb)} "
             f"order {order} {self._pv(move)}"
         )
 
     def _kata_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
         """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
         flags = self._options.flags
-        lead = _number(for_color(move.lead_black, color))
-        utility_lcb = move.utility_lcb if color == report.to_play else -move.utility_lcb
+        seen = move.seen_by(color)
+        lead, (lcb, utility_lcb) = _number(seen.lead), move.bounds_seen_by(color, report.to_play)
         parts = [
             f"info move {self._game.vertex(move.point)} visits {move.position_visits} edgeVisits {move.visits}",
-            f"utility {_number(for_color(move.utility_black, color))}",
-            f"winrate {_number(winrate_of(move.value_black, color))}",
+            f"utility {_number(seen.utility)}",
+            f"winrate {_number(seen.winrate)}",
             f"scoreMean {lead} scoreStdev {_number(move.score_stdev)} scoreLead {lead}",
-            f"scoreSelfplay {_number(for_color(move.score_black, color))}",
+            f"scoreSelfplay {_number(seen.score)}",
         ]
         if "noResultValue" in flags:
             parts.append(f"noResultValue {_number(move.no_result)}")
-        parts.append(f"prior {_number(move.prior)} lcb {_number(_lcb(move, report, color))}")
+        parts.append(f"prior {_number(move.prior)} lcb {_number(lcb)}")
         parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight + move.surplus_weight)}")
         if move.symmetry_of is not None:
             parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
@@ -88,7 +88,7 @@ class ReportWriter:
         if "pvEdgeVisits" in flags:
             parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_visits))}")
         if "movesOwnership" in flags and move.ownership_black is not None:
-            parts.append(f"movesOwnership {self._map(for_color(1, color) * move.ownership_black)}")
+            parts.append(f"movesOwnership {self._map(for_color(move.ownership_black, color))}")
         if "movesOwnershipStdev" in flags and move.ownership_stdev is not None:
             parts.append(f"movesOwnershipStdev {self._map(move.ownership_stdev)}")
         return " ".join(parts)
@@ -153,12 +153,13 @@ def _rows(game: "Game", show: Callable[[int], str]) -> list[str]:
 
 def _root_info(report: SearchReport, color: int) -> str:
     results = report.position_results
-    lead = _number(for_color(results.lead_black, color))
+    seen = results.seen_by(color)
+    lead = _number(seen.lead)
     parts = [
-        f"rootInfo visits {report.visits} utility {_number(for_color(results.utility_black, color))}",
-        f"winrate {_number(winrate_of(results.value_black, color))}",
+        f"rootInfo visits {report.visits} utility {_number(seen.utility)}",
+        f"winrate {_number(seen.winrate)}",
         f"scoreMean {lead} scoreStdev {_number(results.score_stdev)} scoreLead {lead}",
-        f"scoreSelfplay {_number(for_color(results.score_black, color))} weight {_number(report.weight)}",
+        f"scoreSelfplay {_number(seen.score)} weight {_number(report.weight)}",
     ]
     if report.raw is not None:
         parts.append(f"rawStWrError {_number(report.raw.winloss_error)}")
@@ -175,14 +176,15 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
         return moves
     known, policy = {move.point for move in moves}, report.raw.policy
     others = [int(point) for point in np.argsort(-policy, kind="stable") if point not in known and policy[point] > 0]
+    own = report.seen_by(report.to_play)
     position = MoveReport(
         point=PASS,
         visits=0,
         value_black=report.value_black,
         expected_black=report.value_black,
-        lcb=winrate_of(report.value_black, report.to_play),
+        lcb=own.winrate,
         utility_black=report.utility_black,
-        utility_lcb=for_color(report.utility_black, report.to_play),
+        utility_lcb=own.utility,
         score_black=report.score_black,
         score_stdev=report.score_stdev,
         lead_black=report.lead_black,
@@ -190,11 +192,6 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     )
     added = (replace(position, point=p, prior=float(policy[p]), pv=(p,), pv_visits=(0,)) for p in others[:missing])
     return (*moves, *added)
-
-
-def _lcb(move: MoveReport, report: SearchReport, color: int) -> float:
-    """Return the lower confidence bound of the winrate of the side to play, from `color`'s view."""
-    return move.lcb if color == report.to_play else 1.0 - move.lcb
 
 
 def _ten_thousandths(probability: float) -> int:

@@ -13,7 +13,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
 from gtp_engine.search.limits import Reporting
-from gtp_engine.search.report import SearchReport, for_color
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def progress_line(game: "Game", report: SearchReport) -> str:
     report = completed(report, game)
     if report.best is None:
         return "Thinking …"
-    lead = for_color(report.lead_black, report.to_play)
+    lead = report.seen_by(report.to_play).lead
     return (
         f"Thinking: {format_color(report.to_play)} {game.vertex(report.best.point)}, winrate {report.winrate:.0%}, "
         f"lead {lead:+.1f}, {counted(report.visits, 'visit')}, {report.seconds:.0f} s"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gtp_engine.go.coords import board_points
-from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.report import MoveReport, SearchReport, for_color
 from gtp_engine.search.rollout_scores import completed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def ogs_chat_line(game: "Game", choice: "Choice") -> str:
         return ""
     return (
         f"MALKOVICH:Visits {report.visits} Winrate {100 * report.winrate:.2f}% "
-        f"ScoreLead {for_color(report.lead_black, report.to_play):.1f} ScoreStdev {report.score_stdev:.1f} "
+        f"ScoreLead {report.seen_by(report.to_play).lead:.1f} ScoreStdev {report.score_stdev:.1f} "
         f"PV {' '.join(map(game.vertex, chosen.pv[:OGS_PV_LENGTH]))}"
     )
 
@@ -54,23 +54,25 @@ def cgos_analysis(game: "Game", report: SearchReport) -> str:
     """Return a search as a line of JSON for CGOS, the best moves first; `game` holds the position that was searched."""
     report = completed(report, game)
     moves = [move for move in report.moves if move.visits > 0][:CGOS_MOVES]
+    seen = report.seen_by(report.to_play)
     analysis = {
         "visits": report.visits,
         "winrate": round(report.winrate, 4),
-        "score": round(for_color(report.lead_black, report.to_play), 2),
+        "score": round(seen.lead, 2),
         "moves": [_cgos_move(game, move, report.to_play) for move in moves],
-        "ownership": _ownership_text(game, for_color(1, report.to_play) * report.ownership_black),
+        "ownership": _ownership_text(game, for_color(report.ownership_black, report.to_play)),
     }
     return json.dumps(analysis, separators=(",", ":"))
 
 
 def _cgos_move(game: "Game", move: MoveReport, color: int) -> dict[str, str | float]:
+    seen = move.seen_by(color)
     return {
         "move": game.vertex(move.point),
         "visits": move.visits,
-        "winrate": round(winrate_of(move.value_black, color), 4),
+        "winrate": round(seen.winrate, 4),
         "prior": round(move.prior, 4),
-        "score": round(for_color(move.lead_black, color), 2),
+        "score": round(seen.lead, 2),
         "pv": " ".join(map(game.vertex, move.pv[1:])),
     }
 

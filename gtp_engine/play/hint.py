@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import MoveReport, SearchReport, winrate_of
+from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.rollout_scores import completed
 
 
@@ -31,10 +30,11 @@ def hints_of(game: Game, report: SearchReport, count: int) -> list[Hint]:
 
 
 def _hint(game: Game, color: int, move: MoveReport) -> Hint:
+    seen = move.seen_by(color)
     return Hint(
         vertex=game.vertex(move.point),
-        winrate=winrate_of(move.value_black, color),
-        lead=move.lead_black if color == BLACK else -move.lead_black,
+        winrate=seen.winrate,
+        lead=seen.lead,
         visits=move.visits,
         prior=move.prior,
         pv=tuple(map(game.vertex, move.pv)),

@@ -12,7 +12,7 @@ import numpy as np
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_vertex
 from gtp_engine.review.game_line import Position
-from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport, winrate_of
+from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
 
 MOST_CANDIDATES: Final = 6
 """Candidates kept of each position: as many as a board can show at a time without being covered."""
@@ -77,15 +77,15 @@ def finding_of(position: Position, report: SearchReport, played: int | None) -> 
     points = board_points(game.width, game.height)
     best = report.best
     is_known = best is not None and best.visits >= FEW_VISITS
-    value, lead = (best.value_black, best.lead_black) if best and is_known else (report.value_black, report.lead_black)
+    seen = (best if best and is_known else report).seen_by(BLACK)
     moves = [move for move in report.moves if move.symmetry_of is None][:MOST_CANDIDATES]
     prior = None if played is None or report.raw is None else round(float(report.raw.policy[played]), 4)
     return Finding(
         number=position.number,
         to_play=color_letter(position.to_play),
         visits=report.visits,
-        winrate=round(winrate_of(value, BLACK), 4),
-        lead=round(lead, 2),
+        winrate=round(seen.winrate, 4),
+        lead=round(seen.lead, 2),
         stones="".join(_SYMBOLS[game.color_at(point)] for point in points),
         candidates=tuple(_candidate(move, position) for move in moves),
         ownership=tuple(int(each) for each in np.rint(100 * report.ownership_black[list(points)])),
@@ -100,12 +100,12 @@ def color_letter(color: int) -> str:
 
 def _candidate(move: MoveReport, position: Position) -> Candidate:
     game = position.game
-    line = _legal_line(move.pv[:LONGEST_LINE])
+    seen, line = move.seen_by(BLACK), _legal_line(move.pv[:LONGEST_LINE])
     return Candidate(
         vertex=format_vertex(move.point, width=game.width, height=game.height),
         visits=move.visits,
-        winrate=round(winrate_of(move.value_black, BLACK), 4),
-        lead=round(move.lead_black, 2),
+        winrate=round(seen.winrate, 4),
+        lead=round(seen.lead, 2),
         prior=round(move.prior, 4),
         line=tuple(format_vertex(point, width=game.width, height=game.height) for point in line),
     )

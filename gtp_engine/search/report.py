@@ -1,21 +1,36 @@
 """SearchReport: what a search found, as plain values for choosing a move, for logs and for analysis output.
 
 Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a win; searches by rollouts
-add a small share of the margin.  Output modules convert them to the colour that a protocol wants.
+add a small share of the margin.  `seen_by` converts them to the colour that a protocol wants.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, NULL_POINT
 
+_Results = TypeVar("_Results", float, NDArray[np.floating])
+
 FEW_VISITS: Final = 16
 """Visits below which a move's mean is less reliable than the root's: its standard error is over a quarter."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Results of a position or a move as one colour sees them: the more, the better for it.
+
+    `winrate` is in [0, 1]; `lead` and `score` are points.  Values by point, such as ownership, need `for_color` alone.
+    """
+
+    winrate: float
+    lead: float
+    score: float
+    utility: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,14 @@ class MoveReport:
         surplus = chain((self.surplus_visits, *self.pv_surplus_visits), repeat(0))
         return tuple(visits + more for visits, more in zip(self.pv_visits, surplus, strict=False))
 
+    def seen_by(self, color: int) -> Outlook:
+        """Return the results as `color` sees them."""
+        return _outlook(self, color)
+
+    def bounds_seen_by(self, color: int, mover: int) -> tuple[float, float]:
+        """Return `lcb` and `utility_lcb` as `color` sees them; they are upper bounds for the opponent of `mover`."""
+        return (self.lcb, self.utility_lcb) if color == mover else (1.0 - self.lcb, -self.utility_lcb)
+
 
 @dataclass(frozen=True)
 class PositionResults:
@@ -86,6 +109,10 @@ class PositionResults:
     score_black: float
     score_stdev: float
     lead_black: float
+
+    def seen_by(self, color: int) -> Outlook:
+        """Return the results as `color` sees them."""
+        return _outlook(self, color)
 
 
 @dataclass(frozen=True)
@@ -107,6 +134,14 @@ class RawEvaluation:
     """float32[n] by point, the pass at PASS; 0 where illegal."""
     ownership_black: NDArray[np.float32] = field(repr=False, compare=False)
     has_score: bool = True
+
+    def seen_by(self, color: int) -> Outlook:
+        """Return the evaluation as `color` sees it, without a utility."""
+        return Outlook(
+            winrate=self.winrate_black if color == BLACK else 1.0 - self.winrate_black,
+            lead=for_color(self.lead_black, color),
+            score=for_color(self.score_black, color),
+        )
 
 
 @dataclass(frozen=True)
@@ -179,17 +214,30 @@ class SearchReport:
         value = self.value_black if best is None or best.visits < FEW_VISITS else best.value_black
         return winrate_of(value, self.to_play)
 
+    def seen_by(self, color: int) -> Outlook:
+        """Return the means of all visits as `color` sees them."""
+        return _outlook(self, color)
+
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
     """Return the best move of a report, also where the first was drawn at random; None without moves."""
     return max(moves, key=lambda move: move.selection_weight, default=None)
 
 
-def for_color(value_black: float, color: int) -> float:
-    """Return Black's result as the result of `color`."""
+def for_color(value_black: _Results, color: int) -> _Results:
+    """Return Black's result, or results by point, as those of `color`."""
     return value_black if color == BLACK else -value_black
 
 
 def winrate_of(value_black: float, color: int) -> float:
     """Return the winrate of `color` in [0, 1] for Black's result in [−1, 1]."""
     return min(1.0, max(0.0, (1.0 + for_color(value_black, color)) / 2.0))
+
+
+def _outlook(found: MoveReport | PositionResults | SearchReport, color: int) -> Outlook:
+    return Outlook(
+        winrate=winrate_of(found.value_black, color),
+        lead=for_color(found.lead_black, color),
+        score=for_color(found.score_black, color),
+        utility=for_color(found.utility_black, color),
+    )

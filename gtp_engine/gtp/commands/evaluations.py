@@ -37,11 +37,9 @@ def ownership(server: "GtpServer", args: Args) -> str:
 @command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
 def top_moves(server: "GtpServer", args: Args) -> str:
     """Return pairs of a vertex and the winrate of the side to play, the best move first."""
-    from gtp_engine.search.report import winrate_of  # here: it needs numpy, which comes with the engine
-
     game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
-        f"{game.vertex(move.point)} {100 * winrate_of(move.value_black, report.to_play):.1f}"
+        f"{game.vertex(move.point)} {100 * move.seen_by(report.to_play).winrate:.1f}"
         for move in report.moves[:TOP_MOVES]
     ]
     return " ".join(pairs)
@@ -58,15 +56,14 @@ def principal_variation(server: "GtpServer", args: Args) -> str:
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
 def winrate(server: "GtpServer", args: Args) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
-    from gtp_engine.search.report import for_color
-    from gtp_engine.search.rollout_scores import completed  # here: these need numpy, which comes with the engine
+    from gtp_engine.search.rollout_scores import completed  # here: it needs numpy, which comes with the engine
 
     game = server.engine.game
     report = completed(server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel), game)
     return "\n".join(
         [
             f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",
-            f"Lead: {format_color(report.to_play)} {for_color(report.lead_black, report.to_play):+.1f}",
+            f"Lead: {format_color(report.to_play)} {report.seen_by(report.to_play).lead:+.1f}",
             f"Visits: {report.visits}",
         ]
     )
