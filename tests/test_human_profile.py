@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared_files import shared_file
 
-from gtp_engine.config.human_profile import NO_PROFILE, HumanProfile, parse_profile, profile_of
+from gtp_engine.config.human import NO_PROFILE, HumanProfile, parse_profile, profile_of
 from gtp_engine.errors import ConfigError
 
 RANKS = [f"{rank}d" for rank in range(9, 0, -1)] + [f"{rank}k" for rank in range(1, 21)]

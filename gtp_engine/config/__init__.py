@@ -1,13 +1,11 @@
 """The configuration: every option declared once, as a field of a frozen dataclass.
 
+    option     what an option is: type, default, unit, help, bounds, choices; parsing, checking, formatting
     sections   the options, section by section: add or change one here and nowhere else
     puct       the options of the search with a network
-    human      the options of human-like play; human_profile, the players it imitates
-    level      the names of the levels to play at
-    network    the options of networks
-    option     what an option is: type, default, unit, help, bounds, choices; parsing, checking, formatting
+    human      the options of human-like play, and the players it imitates
     config     `Config`, all sections together: TOML files in and out, values set by name
-    katago     KataGo's names of settings, mapped to our options
+    katago     KataGo's names of settings, and how it writes their values
 
 Command line flags, the TOML file and the parameters that GTP may change are generated from `Config.options`.  Not here:
 what the options do, and anything that needs the game (the engine parses `game.rules`).  The package is pure Python and
@@ -16,10 +14,17 @@ imports fast, because the GTP server reads the configuration before it loads num
 
 from gtp_engine.config.config import Config
 from gtp_engine.config.human import HumanConfig
-from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option
 from gtp_engine.config.puct import PuctConfig
-from gtp_engine.config.sections import AnalysisConfig, GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
+from gtp_engine.config.sections import (
+    AnalysisConfig,
+    GameConfig,
+    GtpConfig,
+    NetworkConfig,
+    PlayConfig,
+    SearchConfig,
+    TimeConfig,
+)
 
 __all__ = [
     "AnalysisConfig",

@@ -8,10 +8,17 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from gtp_engine.config.human import HumanConfig
-from gtp_engine.config.network import NetworkConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
-from gtp_engine.config.sections import AnalysisConfig, GameConfig, GtpConfig, PlayConfig, SearchConfig, TimeConfig
+from gtp_engine.config.sections import (
+    AnalysisConfig,
+    GameConfig,
+    GtpConfig,
+    NetworkConfig,
+    PlayConfig,
+    SearchConfig,
+    TimeConfig,
+)
 from gtp_engine.errors import ConfigError, problem, shown, shown_path
 
 _HELP_WIDTH: Final = 100

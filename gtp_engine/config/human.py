@@ -1,12 +1,98 @@
-"""The options of human-like play, which needs a network that imitates people; declared as in `sections`.
+"""Human-like play, which needs a network that imitates people: the players it imitates, and its options.
 
-Defaults are KataGo 1.17's, with KataGo's name of the setting in parentheses.
+A *profile* names the players as KataGo's `humanSLProfile` does:
+
+    rank_5k, rank_5k_1d            players of this rank today; of two ranks, Black's and White's
+    preaz_5k, preaz_5k_1d          the same before AlphaZero changed the openings
+    proyear_1950                   professionals of this year, 1800 to 2023
+
+Ranks go from 20k over 1k and 1d to 9d.  A profile is part of the conditions under which a position is evaluated, so it
+also has a form as a number, its `code`.  Facts from KataGo 1.17 (`cpp/neuralnet/sgfmetadata.cpp`), whose defaults the
+options have.
 """
 
+import re
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from gtp_engine.config.human_profile import HumanProfile, parse_profile
 from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem, shown
+
+KINDS: Final = ("", "rank", "preaz", "proyear")
+"""Kinds of profiles by the first digit of their code; the first is that of no profile."""
+
+DAN_RANKS: Final = 9
+KYU_RANKS: Final = 20
+FIRST_YEAR: Final = 1800
+LAST_YEAR: Final = 2023
+
+_RANK: Final = "[1-9]d|[1-9]k|1[0-9]k|20k"
+_RANKS: Final = re.compile(rf"(rank|preaz)_({_RANK})(?:_({_RANK}))?")
+_YEAR: Final = re.compile(r"proyear_[ \t\n\r\v\f]*\+?0*([0-9]{4})[ \t\n\r\v\f]*")
+_CLEARING: Final = ("", "_", '""')
+"""What KataGo takes for no profile."""
+
+_KIND_UNIT: Final = 10**8
+_BLACK_UNIT: Final = 10**4
+
+
+class HumanProfile(NamedTuple):
+    """The players to imitate; ranks count from 1, for 9d, to 29, for 20k."""
+
+    kind: str = ""
+    """One of KINDS."""
+    black_rank: int = 0
+    white_rank: int = 0
+    year: int = 0
+    """Of professionals; else 0."""
+
+    @property
+    def code(self) -> int:
+        """The profile as a number, 0 for none; different for different profiles."""
+        return KINDS.index(self.kind) * _KIND_UNIT + self.black_rank * _BLACK_UNIT + (self.year or self.white_rank)
+
+    def __str__(self) -> str:
+        if self.kind == "proyear":
+            return f"proyear_{self.year}"
+        ranks = dict.fromkeys(map(_rank_name, (self.black_rank, self.white_rank)))
+        return "_".join([self.kind, *ranks]) if self.kind else ""
+
+
+NO_PROFILE: Final = HumanProfile()
+
+
+def parse_profile(text: str) -> HumanProfile:
+    """Return the profile that `text` names, NO_PROFILE for "", "_" and two quotes; raises ConfigError."""
+    if text in _CLEARING:
+        return NO_PROFILE
+    if ranks := _RANKS.fullmatch(text):
+        kind, black, white = ranks.groups()
+        return HumanProfile(kind, _rank_number(black), _rank_number(white or black))
+    if (year := _YEAR.fullmatch(text)) and FIRST_YEAR <= int(year[1]) <= LAST_YEAR:
+        return HumanProfile("proyear", 1, 1, int(year[1]))
+    raise ConfigError(
+        problem(
+            f"Unknown human SL network profile: {shown(text)[1:-1]}",
+            expected=f"rank_20k to rank_9d, rank_BLACK_WHITE, preaz_20k to preaz_9d, or proyear_{FIRST_YEAR} to "
+            f"proyear_{LAST_YEAR}",
+        )
+    )
+
+
+def profile_of(code: int) -> HumanProfile:
+    """Return the profile with this code."""
+    kind, ranks = KINDS[code // _KIND_UNIT], code % _KIND_UNIT
+    black, last = divmod(ranks, _BLACK_UNIT)
+    return HumanProfile("proyear", 1, 1, last) if kind == "proyear" else HumanProfile(kind, black, last)
+
+
+def _rank_number(name: str) -> int:
+    number = int(name[:-1])
+    return DAN_RANKS + 1 - number if name.endswith("d") else DAN_RANKS + number
+
+
+def _rank_name(number: int) -> str:
+    return f"{DAN_RANKS + 1 - number}d" if number <= DAN_RANKS else f"{number - DAN_RANKS}k"
 
 
 @dataclass(frozen=True)
@@ -16,75 +102,83 @@ class HumanConfig(Section, name="human"):
     human_profile: str = option(
         "",
         "Players to imitate: rank_5k, rank_BLACK_WHITE, preaz_5k (openings before AlphaZero) or proyear_1950 "
-        "(professionals of that year); empty: none (humanSLProfile).",
+        "(professionals of that year); empty: none.",
         normalize=lambda text: str(parse_profile(text)),
+        katago="humanSLProfile",
     )
     human_move_share: float = option(
         0.0,
-        "Share of the human-like policy in the choice of a move, beside the search's (humanSLChosenMoveProp).",
+        "Share of the human-like policy in the choice of a move, beside the search's.",
         low=0,
         high=1,
+        katago="humanSLChosenMoveProp",
     )
-    human_ignore_pass: bool = option(False, "Leave to the search whether to pass (humanSLChosenMoveIgnorePass).")
+    human_ignore_pass: bool = option(
+        False, "Leave to the search whether to pass.", katago="humanSLChosenMoveIgnorePass"
+    )
     human_pikl_lambda: float = option(
         1e9,
         "Difference of utility that makes a worse move e times less likely than people play it: low values avoid "
-        "mistakes, very high ones play as people do (humanSLChosenMovePiklLambda).",
+        "mistakes, very high ones play as people do.",
         low=0,
         high=1e9,
+        katago="humanSLChosenMovePiklLambda",
     )
 
     human_root_weightless: float = option(
         0.0,
         "Share of playouts whose first move is selected by the human-like policy, to evaluate it without changing the "
-        "evaluation of the position (humanSLRootExploreProbWeightless).",
+        "evaluation of the position.",
         low=0,
         high=1,
+        katago="humanSLRootExploreProbWeightless",
     )
     human_root_weightful: float = option(
         0.0,
-        "Share of playouts whose first move is selected by the human-like policy and counts like any other "
-        "(humanSLRootExploreProbWeightful).",
+        "Share of playouts whose first move is selected by the human-like policy and counts like any other.",
         low=0,
         high=1,
+        katago="humanSLRootExploreProbWeightful",
     )
     human_own_weightless: float = option(
         0.0,
         "As human_root_weightless, for the player's own moves deeper in the tree, where the human-like network then "
-        "evaluates every position too (humanSLPlaExploreProbWeightless).",
+        "evaluates every position too.",
         low=0,
         high=1,
+        katago="humanSLPlaExploreProbWeightless",
     )
     human_own_weightful: float = option(
         0.0,
-        "As human_root_weightful, for the player's own moves deeper in the tree (humanSLPlaExploreProbWeightful).",
+        "As human_root_weightful, for the player's own moves deeper in the tree.",
         low=0,
         high=1,
+        katago="humanSLPlaExploreProbWeightful",
     )
     human_opponent_weightless: float = option(
         0.0,
-        "As human_own_weightless, for the opponent's moves (humanSLOppExploreProbWeightless).",
+        "As human_own_weightless, for the opponent's moves.",
         low=0,
         high=1,
+        katago="humanSLOppExploreProbWeightless",
     )
     human_opponent_weightful: float = option(
-        0.0,
-        "As human_own_weightful, for the opponent's moves (humanSLOppExploreProbWeightful).",
-        low=0,
-        high=1,
+        0.0, "As human_own_weightful, for the opponent's moves.", low=0, high=1, katago="humanSLOppExploreProbWeightful"
     )
     human_c_puct: float = option(
         1.0,
-        "Exploration constant where the human-like policy selects (humanSLCpuctExploration).",
+        "Exploration constant where the human-like policy selects.",
         low=0,
         high=1000,
+        katago="humanSLCpuctExploration",
     )
     human_c_puct_permanent: float = option(
         0.0,
         "Added to human_c_puct, times the square root of the visits, so that moves that people play stay explored "
-        "even if they are bad (humanSLCpuctPermanent).",
+        "even if they are bad.",
         low=0,
         high=1000,
+        katago="humanSLCpuctPermanent",
     )
 
     @property

@@ -1,8 +1,9 @@
 """KataGo's names of settings, mapped to our options: front ends written for KataGo send them.
 
 They arrive as parameters of `kata-set-param`, as `overrideSettings` of an analysis query, as `-override-config` and in
-KataGo's config files.  Facts from KataGo 1.17 (`cpp/program/setup.cpp`, `docs/GTP_Extensions.md`,
-`docs/Analysis_Engine.md`).  Settings without a counterpart here are not in the table; callers report them as unknown.
+KataGo's config files.  An option declares its name in KataGo where it is declared itself.  Facts from KataGo 1.17
+(`cpp/program/setup.cpp`, `docs/GTP_Extensions.md`, `docs/Analysis_Engine.md`).  Settings without a counterpart here are
+in neither table; callers report them as unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,105 +29,13 @@ _COLORS: Final = {"b": "black", "w": "white"}
 """The short names of colours that KataGo accepts too."""
 
 
-@dataclass(frozen=True)
-class _Name:
-    """A KataGo setting: the options it stands for in GTP and in an analysis server, "" where it has no counterpart."""
-
-    name: str
-    gtp: str
-    analysis: str
-
-
-def _both(name: str, key: str) -> _Name:
-    """Return a setting that stands for one option everywhere."""
-    return _Name(name, key, key)
-
-
-_NAMES: Final = (
-    _Name("maxVisits", "search.visits", "analysis.analysis_visits"),
-    _Name("maxTime", "time.time_per_move", "analysis.analysis_time"),
-    _Name("numSearchThreads", "search.threads", ""),
-    _Name("ponderingEnabled", "time.ponder", ""),
-    _Name("allowResignation", "play.resign", ""),
-    _Name("delayMoveScale", "play.delay", ""),
-    _Name("delayMoveMax", "play.delay_max", ""),
-    _Name("genmoveAntiMirror", "puct.anti_mirror", ""),
-    _Name("analysisPVLen", "", "analysis.pv_length"),
-    _Name("wideRootNoise", "", "analysis.wide_root_noise"),
-    _Name("ignorePreRootHistory", "", "analysis.ignore_history"),
-    _Name("reportAnalysisWinratesAs", "gtp.analysis_perspective", "analysis.perspective"),
-    _Name("ogsChatToStderr", "gtp.ogs_chat", ""),
-    _both("analysisWideRootNoise", "analysis.wide_root_noise"),
-    _both("analysisIgnorePreRootHistory", "analysis.ignore_history"),
-    _both("numVirtualLossesPerThread", "puct.virtual_weight"),
-    _both("cpuctExploration", "puct.c_puct"),
-    _both("cpuctExplorationLog", "puct.c_puct_log"),
-    _both("cpuctExplorationBase", "puct.c_puct_base"),
-    _both("cpuctUtilityStdevPrior", "puct.utility_stdev_prior"),
-    _both("cpuctUtilityStdevPriorWeight", "puct.utility_stdev_prior_weight"),
-    _both("cpuctUtilityStdevScale", "puct.utility_stdev_scale"),
-    _both("fpuReductionMax", "puct.fpu_reduction"),
-    _both("rootFpuReductionMax", "puct.root_fpu_reduction"),
-    _both("fpuParentWeightByVisitedPolicyPow", "puct.fpu_parent_power"),
-    _both("staticScoreUtilityFactor", "puct.static_score_weight"),
-    _both("dynamicScoreUtilityFactor", "puct.dynamic_score_weight"),
-    _both("dynamicScoreCenterZeroWeight", "puct.dynamic_score_zero_weight"),
-    _both("dynamicScoreCenterScale", "puct.dynamic_score_scale"),
-    _both("valueWeightExponent", "puct.value_weight_exponent"),
-    _both("noisePruneUtilityScale", "puct.noise_pruning_scale"),
-    _both("useGraphSearch", "puct.graph_search"),
-    _both("graphSearchRepBound", "puct.graph_search_bound"),
-    _both("subtreeValueBiasFactor", "puct.subtree_bias"),
-    _both("subtreeValueBiasWeightExponent", "puct.subtree_bias_exponent"),
-    _both("subtreeValueBiasFreeProp", "puct.subtree_bias_free_share"),
-    _both("uncertaintyCoeff", "puct.uncertainty"),
-    _both("uncertaintyExponent", "puct.uncertainty_exponent"),
-    _both("uncertaintyMaxWeight", "puct.uncertainty_max_weight"),
-    _both("policyOptimism", "puct.policy_optimism"),
-    _both("rootPolicyOptimism", "puct.root_policy_optimism"),
-    _both("rootNumSymmetriesToSample", "puct.root_average"),
-    _both("enablePassingHacks", "puct.passing_hacks"),
-    _both("enableMorePassingHacks", "puct.more_passing_hacks"),
-    _both("conservativePass", "puct.conservative_pass"),
-    _both("playoutDoublingAdvantage", "puct.playout_doubling_advantage"),
-    _both("playoutDoublingAdvantagePla", "puct.playout_doubling_advantage_color"),
-    _both("dynamicPlayoutDoublingAdvantageCapPerOppLead", "puct.dynamic_advantage"),
-    _both("rootSymmetryPruning", "puct.symmetry_pruning"),
-    _both("rootPruneUselessMoves", "puct.useless_pruning"),
-    _both("fillDameBeforePass", "puct.fill_dame"),
-    _both("useLcbForSelection", "puct.lcb"),
-    _both("lcbStdevs", "puct.lcb_stdevs"),
-    _both("minVisitPropForLCB", "puct.lcb_min_share"),
-    _both("rootEndingBonusPoints", "puct.ending_bonus"),
-    _both("chosenMoveTemperature", "puct.temperature"),
-    _both("chosenMoveTemperatureEarly", "puct.temperature_early"),
-    _both("chosenMoveTemperatureHalflife", "puct.temperature_halflife"),
-    _both("chosenMoveTemperatureOnlyBelowProb", "puct.temperature_below"),
-    _both("chosenMovePrune", "puct.choice_prune"),
-    _both("chosenMoveSubtract", "puct.choice_subtract"),
-    _both("rootPolicyTemperature", "puct.root_temperature"),
-    _both("rootPolicyTemperatureEarly", "puct.root_temperature_early"),
-    _both("rootDirichletNoiseWeight", "puct.noise"),
-    _both("rootDirichletNoiseTotalConcentration", "puct.noise_concentration"),
-    _both("humanSLProfile", "human.human_profile"),
-    _both("humanSLChosenMoveProp", "human.human_move_share"),
-    _both("humanSLChosenMoveIgnorePass", "human.human_ignore_pass"),
-    _both("humanSLChosenMovePiklLambda", "human.human_pikl_lambda"),
-    _both("humanSLRootExploreProbWeightless", "human.human_root_weightless"),
-    _both("humanSLRootExploreProbWeightful", "human.human_root_weightful"),
-    _both("humanSLPlaExploreProbWeightless", "human.human_own_weightless"),
-    _both("humanSLPlaExploreProbWeightful", "human.human_own_weightful"),
-    _both("humanSLOppExploreProbWeightless", "human.human_opponent_weightless"),
-    _both("humanSLOppExploreProbWeightful", "human.human_opponent_weightful"),
-    _both("humanSLCpuctExploration", "human.human_c_puct"),
-    _both("humanSLCpuctPermanent", "human.human_c_puct_permanent"),
+GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {name: known.key for known in Config.options() for name in (known.katago, known.katago_gtp) if name}
 )
-
-GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({known.name: known.gtp for known in _NAMES if known.gtp})
 """Options by KataGo's name, for GTP."""
 
 ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {known.name: known.analysis for known in _NAMES if known.analysis}
+    {name: known.key for known in Config.options() for name in (known.katago, known.katago_analysis) if name}
 )
 """The same for `gtp-engine analysis`."""
 

@@ -8,6 +8,8 @@ A section is a frozen dataclass derived from `Section`; each field is declared w
 
 Types: bool, int, float, str, each with or without `| None`.  None means "not set", and the help describes what happens
 then.  Sections check their values when they are created, so every instance is valid.
+
+A setting that KataGo has too declares its name, from which `config.katago` makes its tables and the help its end.
 """
 
 import json
@@ -48,7 +50,10 @@ class Option:
 
     `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
     `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `help`
-    is one or more sentences for the user.
+    is one or more sentences for the user.  `flag_name` is the flag's, where that is not the option's.
+
+    `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
+    its analysis server, knows.
     """
 
     section: str
@@ -62,6 +67,10 @@ class Option:
     high: float | None = None
     choices: tuple[str, ...] = ()
     normalize: Callable[[str], str] | None = None
+    flag_name: str = ""
+    katago: str = ""
+    katago_gtp: str = ""
+    katago_analysis: str = ""
 
     @property
     def key(self) -> str:
@@ -70,8 +79,8 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """Return the command line flag, "--visits"; unique over all sections."""
-        return "--" + self.name.replace("_", "-")
+        """Return the command line flag, "--visits"; unique over all sections of a configuration."""
+        return "--" + (self.flag_name or self.name.replace("_", "-"))
 
     @property
     def expectation(self) -> str:
@@ -150,10 +159,23 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     normalize: Callable[[str], str] | None = None,
+    flag_name: str = "",
+    katago: str = "",
+    katago_gtp: str = "",
+    katago_analysis: str = "",
 ) -> T:
-    """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters."""
+    """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
+
+    `help` names KataGo's setting where it says {katago}, {katago_gtp} or {katago_analysis}; else it ends with `katago`.
+    """
+    names = {"katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis}
+    if katago and "{katago}" not in help:
+        help = help.removesuffix(".") + " ({katago})."
+    for parameter, name in names.items():
+        help = help.replace(f"{{{parameter}}}", name)
     metadata = {
         "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
+        "flag_name": flag_name, **names,
     }  # fmt: skip
     return field(default=default, metadata={_METADATA_KEY: metadata})
 
@@ -175,9 +197,9 @@ class Section:
 
 
 def section_options(section: type[Section]) -> tuple[Option, ...]:
-    """Return the options of a section in the order of their declaration."""
+    """Return the options of a section in the order of their declaration; other fields of it are none."""
     declared = fields(cast(Any, section))
-    return tuple(_option_of(section, entry) for entry in declared)
+    return tuple(_option_of(section, entry) for entry in declared if _METADATA_KEY in entry.metadata)
 
 
 def _option_of(section: type[Section], entry: "Field[Any]") -> Option:

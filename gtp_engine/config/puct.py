@@ -1,8 +1,7 @@
 """The options of the search with a network (`search.puct`); declared as in `sections`.
 
-Defaults are KataGo 1.17's for GTP (`cpp/program/setup.cpp`, SETUP_FOR_GTP), with KataGo's name of the setting in
-parentheses.  They were tuned there in some hundred thousand games between networks like those used here.  A comment
-names the source of every other default.
+Defaults are KataGo 1.17's for GTP (`cpp/program/setup.cpp`, SETUP_FOR_GTP).  They were tuned there in some hundred
+thousand games between networks like those used here.  A comment names the source of every other default.
 """
 
 from dataclasses import dataclass
@@ -44,286 +43,320 @@ class PuctConfig(Section, name="puct"):
     )
     virtual_weight: float = option(
         0.25,
-        "Lost visits that a playout in flight counts as (numVirtualLossesPerThread, in KataGo 1).",
+        "Lost visits that a playout in flight counts as ({katago}, in KataGo 1).",
         unit="visits",
         low=0,
         high=1000,
+        katago="numVirtualLossesPerThread",
     )
     # --- exploration ---
     c_puct: float = option(
-        1.0, "Exploration: weight of the prior against the results of the search (cpuctExploration).", low=0, high=10
+        1.0,
+        "Exploration: weight of the prior against the results of the search.",
+        low=0,
+        high=10,
+        katago="cpuctExploration",
     )
     c_puct_log: float = option(
-        0.45, "Growth of c_puct with the logarithm of visits (cpuctExplorationLog).", low=0, high=10
+        0.45, "Growth of c_puct with the logarithm of visits.", low=0, high=10, katago="cpuctExplorationLog"
     )
     c_puct_base: float = option(
-        500.0, "Visits from which that growth counts (cpuctExplorationBase).", unit="visits", low=10, high=1e5
+        500.0, "Visits from which that growth counts.", unit="visits", low=10, high=1e5, katago="cpuctExplorationBase"
     )
     utility_stdev_prior: float = option(
         0.4,
-        "Assumed standard deviation of the utility below a position before its first visits (cpuctUtilityStdevPrior).",
+        "Assumed standard deviation of the utility below a position before its first visits.",
         low=1e-8,
         high=10,
+        katago="cpuctUtilityStdevPrior",
     )
     utility_stdev_prior_weight: float = option(
         2.0,
-        "Visits that this assumption counts as (cpuctUtilityStdevPriorWeight).",
+        "Visits that this assumption counts as.",
         unit="visits",
         low=0,
         high=100,
+        katago="cpuctUtilityStdevPriorWeight",
     )
     utility_stdev_scale: float = option(
         0.85,
-        "How much exploration grows with that deviation; 0: not at all, 1: in proportion (cpuctUtilityStdevScale).",
+        "How much exploration grows with that deviation; 0: not at all, 1: in proportion.",
         low=0,
         high=1,
+        katago="cpuctUtilityStdevScale",
     )
     fpu_reduction: float = option(
         0.2,
         "How much worse than its position, in utility, a move without visits is assumed to be once all likely moves "
-        "have visits (fpuReductionMax).",
+        "have visits.",
         low=0,
         high=2,
+        katago="fpuReductionMax",
     )
-    root_fpu_reduction: float = option(0.1, "The same at the root (rootFpuReductionMax).", low=0, high=2)
+    root_fpu_reduction: float = option(0.1, "The same at the root.", low=0, high=2, katago="rootFpuReductionMax")
     fpu_parent_power: float = option(
         2.0,
         "The utility of that position mixes the network's evaluation with the mean of its subtree; the mean has the "
-        "weight of the prior visited so far, to this power; 0: only the mean (fpuParentWeightByVisitedPolicyPow).",
+        "weight of the prior visited so far, to this power; 0: only the mean.",
         low=0,
         high=5,
+        katago="fpuParentWeightByVisitedPolicyPow",
     )
     # --- utility ---
     static_score_weight: float = option(
-        0.1, "Weight in the utility of the score relative to 0 (staticScoreUtilityFactor).", low=0, high=1
+        0.1, "Weight in the utility of the score relative to 0.", low=0, high=1, katago="staticScoreUtilityFactor"
     )
     dynamic_score_weight: float = option(
         0.3,
-        "Weight in the utility of the score relative to the score expected at the root (dynamicScoreUtilityFactor).",
+        "Weight in the utility of the score relative to the score expected at the root.",
         low=0,
         high=1,
+        katago="dynamicScoreUtilityFactor",
     )
     dynamic_score_zero_weight: float = option(
-        0.2, "How far that expected score is moved towards 0 (dynamicScoreCenterZeroWeight).", low=0, high=1
+        0.2, "How far that expected score is moved towards 0.", low=0, high=1, katago="dynamicScoreCenterZeroWeight"
     )
     dynamic_score_scale: float = option(
         0.75,
-        "Scale of score differences, in points per line of the board: much smaller ones hardly count "
-        "(dynamicScoreCenterScale).",
+        "Scale of score differences, in points per line of the board: much smaller ones hardly count.",
         low=0.2,
         high=5,
+        katago="dynamicScoreCenterScale",
     )
     # --- averages ---
     value_weight_exponent: float = option(
         0.25,
-        "How much less the worse moves count in a position's average; 0: all count by their visits "
-        "(valueWeightExponent).",
+        "How much less the worse moves count in a position's average; 0: all count by their visits.",
         low=0,
         high=1,
+        katago="valueWeightExponent",
     )
     noise_pruning_scale: float = option(
         0.15,
         "Deficit in utility against likelier moves at which the average leaves out most of a move's visits beyond its "
-        "prior's share; 0: none are left out (noisePruneUtilityScale).",
+        "prior's share; 0: none are left out.",
         low=0,
         high=10,
+        katago="noisePruneUtilityScale",
     )
     graph_search: bool = option(
-        True,
-        "Share what the search finds between lines that lead to the same position (useGraphSearch).",
+        True, "Share what the search finds between lines that lead to the same position.", katago="useGraphSearch"
     )
     graph_search_bound: int = option(
         11,
-        "Lines with different histories share a position only if no earlier position can recur within this many moves "
-        "(graphSearchRepBound).",
+        "Lines with different histories share a position only if no earlier position can recur within this many moves.",
         unit="moves",
         low=3,
         high=50,
+        katago="graphSearchRepBound",
     )
     subtree_bias: float = option(
         0.45,
         "How much the network's evaluations are corrected by the errors that the search found in positions with the "
-        "same stones around the last move; 0: not at all (subtreeValueBiasFactor).",
+        "same stones around the last move; 0: not at all.",
         low=0,
         high=1,
+        katago="subtreeValueBiasFactor",
     )
     subtree_bias_exponent: float = option(
         0.85,
-        "The error of a position counts in that correction by the visits below it, to this power "
-        "(subtreeValueBiasWeightExponent).",
+        "The error of a position counts in that correction by the visits below it, to this power.",
         low=0,
         high=1,
+        katago="subtreeValueBiasWeightExponent",
     )
     subtree_bias_free_share: float = option(
         0.8,
-        "Share of its error that is forgotten when a position leaves the search tree (subtreeValueBiasFreeProp).",
+        "Share of its error that is forgotten when a position leaves the search tree.",
         low=0,
         high=1,
+        katago="subtreeValueBiasFreeProp",
     )
     uncertainty: float = option(
         0.25,
         "Error in utility at which an evaluation counts as one visit; more certain ones count more, where the network "
-        "predicts its error; 0: all count the same (uncertaintyCoeff).",
+        "predicts its error; 0: all count the same.",
         low=0,
         high=1,
+        katago="uncertaintyCoeff",
     )
     uncertainty_exponent: float = option(
-        1.0, "That weight falls with the error to this power (uncertaintyExponent).", low=0, high=2
+        1.0, "That weight falls with the error to this power.", low=0, high=2, katago="uncertaintyExponent"
     )
     uncertainty_max_weight: float = option(
-        8.0, "Most visits that one evaluation counts as (uncertaintyMaxWeight).", unit="visits", low=1, high=100
+        8.0, "Most visits that one evaluation counts as.", unit="visits", low=1, high=100, katago="uncertaintyMaxWeight"
     )
     # --- evaluation ---
     policy_optimism: float = option(
         1.0,
-        "Share of the optimistic policy, for networks that have one; it finds surprising moves (policyOptimism).",
+        "Share of the optimistic policy, for networks that have one; it finds surprising moves.",
         low=0,
         high=1,
+        katago="policyOptimism",
     )
-    root_policy_optimism: float = option(0.2, "The same at the root (rootPolicyOptimism).", low=0, high=1)
+    root_policy_optimism: float = option(0.2, "The same at the root.", low=0, high=1, katago="rootPolicyOptimism")
     # Off: with it the shipped network's policy alone won 62 % of 120 games on 19x19, but only 48 % of 100 on 9x9, at
     # eight times the evaluations; with 200 visits a move it won 50 % of 100 (docs/strength.md).
     root_average: bool = option(
-        False, "Evaluate the root in all eight orientations of the board (rootNumSymmetriesToSample 8)."
+        False,
+        "Evaluate the root in all eight orientations of the board ({katago} 8).",
+        katago="rootNumSymmetriesToSample",
     )
     passing_hacks: bool = option(
         True,
-        "Hide from the network that a pass ends the game where that would lose or draw it (enablePassingHacks).",
+        "Hide from the network that a pass ends the game where that would lose or draw it.",
+        katago="enablePassingHacks",
     )
     more_passing_hacks: bool = option(
         True,
-        "Where a pass ends the game, search both the pass and another move after two visits (enableMorePassingHacks).",
+        "Where a pass ends the game, search both the pass and another move after two visits.",
+        katago="enableMorePassingHacks",
     )
     conservative_pass: bool = option(
         True,
         "Never rely on ending the game by a pass now, even where the rules would count it as won: the opponent may "
-        "play on (conservativePass).",
+        "play on.",
+        katago="conservativePass",
     )
     anti_mirror: bool = option(
         True,
         "Against an opponent who mirrors every move, expect this to go on and look for moves around the centre; not in "
-        "analyses (genmoveAntiMirror).",
+        "analyses ({katago_gtp}).",
+        katago_gtp="genmoveAntiMirror",
     )
     # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
     playout_doubling_advantage: float = option(
         0.0,
         "Have the network evaluate as if one side had 2 to the power of this times the other's playouts: above 0 it "
-        "expects that side to outplay the other, below 0 to be outplayed (playoutDoublingAdvantage).",
+        "expects that side to outplay the other, below 0 to be outplayed.",
         unit="doublings",
         low=-3,
         high=3,
+        katago="playoutDoublingAdvantage",
     )
     playout_doubling_advantage_color: str = option(
         "sidetomove",
-        "The side with that advantage: sidetomove is the side that a move is searched for "
-        "(playoutDoublingAdvantagePla).",
+        "The side with that advantage: sidetomove is the side that a move is searched for.",
         choices=("sidetomove", "black", "white"),
+        katago="playoutDoublingAdvantagePla",
     )
     # KataGo's default too; its config file promises greatly improved strength in handicap games.
     dynamic_advantage: float = option(
         0.045,
         "With handicap or an unusual komi, play as if the side that starts behind had such an advantage: up to this "
         "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not where "
-        "playout_doubling_advantage is set, and only with networks trained for it, as KataGo's are; 0: never "
-        "(dynamicPlayoutDoublingAdvantageCapPerOppLead).",
+        "playout_doubling_advantage is set, and only with networks trained for it, as KataGo's are; 0: never.",
         unit="doublings per point",
         low=0,
         high=0.5,
+        katago="dynamicPlayoutDoublingAdvantageCapPerOppLead",
     )
     symmetry_pruning: bool = option(
-        True, "Search only one of the moves that mirror each other in a symmetric position (rootSymmetryPruning)."
+        True,
+        "Search only one of the moves that mirror each other in a symmetric position.",
+        katago="rootSymmetryPruning",
     )
     useless_pruning: bool = option(
         True,
         "When the opponent's last four moves were passes, leave out moves in pass-alive territory, as they change "
-        "nothing (rootPruneUselessMoves).",
+        "nothing.",
+        katago="rootPruneUselessMoves",
     )
     # --- choosing a move ---
-    lcb: bool = option(True, "Prefer the move with the best lower confidence bound of utility (useLcbForSelection).")
-    lcb_stdevs: float = option(5.0, "Standard deviations from the mean to that bound (lcbStdevs).", low=1, high=12)
+    lcb: bool = option(
+        True, "Prefer the move with the best lower confidence bound of utility.", katago="useLcbForSelection"
+    )
+    lcb_stdevs: float = option(
+        5.0, "Standard deviations from the mean to that bound.", low=1, high=12, katago="lcbStdevs"
+    )
     lcb_min_share: float = option(
         0.15,
-        "Visits that a move needs to be preferred in this way, as a share of the most visited move's "
-        "(minVisitPropForLCB).",
+        "Visits that a move needs to be preferred in this way, as a share of the most visited move's.",
         low=0,
         high=1,
+        katago="minVisitPropForLCB",
     )
     ending_bonus: float = option(
         0.5,
-        "Penalty for moves in settled areas, so that games end (rootEndingBonusPoints).",
+        "Penalty for moves in settled areas, so that games end.",
         unit="points",
         low=-1,
         high=1,
+        katago="rootEndingBonusPoints",
     )
     fill_dame: bool = option(
         True,
-        "Under territory rules, do not pass while another move, such as filling a neutral point, is as good "
-        "(fillDameBeforePass).",
+        "Under territory rules, do not pass while another move, such as filling a neutral point, is as good.",
+        katago="fillDameBeforePass",
     )
     # --- variety ---
     temperature: float = option(
         0.0,
         "Play a move with a probability in proportion to visits^(1/temperature); 0: always the best "
-        "(chosenMoveTemperature, in KataGo 0.1).",
+        "({katago}, in KataGo 0.1).",
         low=0,
         high=5,
+        katago="chosenMoveTemperature",
     )
     temperature_early: float = option(
-        0.0, "The same at the first move (chosenMoveTemperatureEarly, in KataGo 0.5).", low=0, high=5
+        0.0, "The same at the first move ({katago}, in KataGo 0.5).", low=0, high=5, katago="chosenMoveTemperatureEarly"
     )
     temperature_below: float = option(
         1.0,
         "Apply the temperature only to moves with less than this share of the visits; likelier moves keep their share "
-        "among themselves (chosenMoveTemperatureOnlyBelowProb).",
+        "among themselves.",
         low=0,
         high=1,
+        katago="chosenMoveTemperatureOnlyBelowProb",
     )
     choice_prune: float = option(
         1.0,
-        "Never play a move with fewer visits than this or than a 64th of the best move's, whichever is less "
-        "(chosenMovePrune).",
+        "Never play a move with fewer visits than this or than a 64th of the best move's, whichever is less.",
         unit="visits",
         low=0,
         high=1e10,
+        katago="chosenMovePrune",
     )
     choice_subtract: float = option(
         0.0,
         "Subtract this from the visits of each move before a temperature applies, but at most a 64th of the best "
-        "move's visits "
-        "(chosenMoveSubtract).",
+        "move's visits.",
         unit="visits",
         low=0,
         high=1e10,
+        katago="chosenMoveSubtract",
     )
     root_temperature: float = option(
         1.0,
-        "Flatten the root's prior to prior^(1/temperature), for self-play (rootPolicyTemperature).",
+        "Flatten the root's prior to prior^(1/temperature), for self-play.",
         low=0.01,
         high=100,
+        katago="rootPolicyTemperature",
     )
     root_temperature_early: float = option(
-        1.0, "The same at the first move (rootPolicyTemperatureEarly).", low=0.01, high=100
+        1.0, "The same at the first move.", low=0.01, high=100, katago="rootPolicyTemperatureEarly"
     )
     temperature_halflife: float = option(
         19.0,
-        "Moves on 19x19 after which the difference to the early temperatures has halved; fewer on smaller boards "
-        "(chosenMoveTemperatureHalflife).",
+        "Moves on 19x19 after which the difference to the early temperatures has halved; fewer on smaller boards.",
         unit="moves",
         low=0.1,
         high=1e5,
+        katago="chosenMoveTemperatureHalflife",
     )
     noise: float = option(
         0.0,
-        "Share of Dirichlet noise in the root's prior, for self-play, where KataGo uses 0.25; 0: none "
-        "(rootDirichletNoiseWeight).",
+        "Share of Dirichlet noise in the root's prior, for self-play, where KataGo uses 0.25; 0: none.",
         low=0,
         high=1,
+        katago="rootDirichletNoiseWeight",
     )
     noise_concentration: float = option(
         10.83,
-        "Sum of the noise's parameters over all moves (rootDirichletNoiseTotalConcentration).",
+        "Sum of the noise's parameters over all moves.",
         low=0.001,
         high=1e4,
+        katago="rootDirichletNoiseTotalConcentration",
     )
     # --- the mixture of AlphaGo (Silver et al. 2016): leaf value (1 − λ) v + λ z ---
     rollout_share: float = option(

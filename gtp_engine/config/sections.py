@@ -1,13 +1,28 @@
-"""The options, section by section.  To add one, declare it here; flags, files and documentation follow.
+"""The options of everything but the search with a network and human-like play, section by section.
 
-Names are unique across all sections, because each name is a command line flag.
+To add an option, declare it here, in `puct` or in `human`; flags, files and documentation follow.  Names are unique
+across all sections, because each name is a command line flag.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-from gtp_engine.config.level import MAX_LEVEL, parse_level
 from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem, shown
+
+MAX_LEVEL: Final = "max"
+
+LEVELS: Final = (*(f"{kyu}k" for kyu in range(20, 0, -1)), *(f"{dan}d" for dan in range(1, 10)))
+"""The ranks, the weakest first."""
+
+
+def parse_level(text: str) -> str:
+    """Return the name of a level, in lower case and without leading zeros; raises ConfigError."""
+    name = text.strip().lower().lstrip("0")
+    if name != MAX_LEVEL and name not in LEVELS:
+        raise ConfigError(problem(f"level {shown(text)}", expected=f"20k to 1k, 1d to 9d, or {MAX_LEVEL}"))
+    return name
+
 
 DEFAULT_TIME_PER_MOVE: Final = 5.0
 """Seconds for a move without a clock, a time per move or a number of visits."""
@@ -51,9 +66,15 @@ class SearchConfig(Section, name="search"):
         unit="visits",
         low=0,
         high=10**12,
+        katago_gtp="maxVisits",
     )
     threads: int = option(
-        0, "Rollouts run in this many threads; 0: one for each processor core.", unit="threads", low=0, high=1024
+        0,
+        "Rollouts run in this many threads; 0: one for each processor core.",
+        unit="threads",
+        low=0,
+        high=1024,
+        katago_gtp="numSearchThreads",
     )
     seed: int | None = option(
         None,
@@ -136,6 +157,7 @@ class TimeConfig(Section, name="time"):
         unit="seconds",
         low=0.001,
         high=1e6,
+        katago_gtp="maxTime",
     )
     # KataGo and Leela Zero reserve 1 s; so does this where a late move loses the game (time_manager doubles it).
     lag: float = option(
@@ -180,7 +202,11 @@ class TimeConfig(Section, name="time"):
         low=0.5,
         high=1,
     )
-    ponder: bool = option(False, "Keep searching while the opponent thinks, until the next command arrives.")
+    ponder: bool = option(
+        False,
+        "Keep searching while the opponent thinks, until the next command arrives.",
+        katago_gtp="ponderingEnabled",
+    )
 
 
 @dataclass(frozen=True)
@@ -197,13 +223,16 @@ class PlayConfig(Section, name="play"):
         0.0,
         "Wait before a move as a person does: on average this long for a move to which the policy gives 40 %, less for "
         "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
-        "0: play at once (delayMoveScale).",
+        "0: play at once ({katago_gtp}).",
         unit="seconds",
         low=0,
         high=10_000,
+        katago_gtp="delayMoveScale",
     )
-    delay_max: float = option(1e6, "Longest wait before a move (delayMoveMax).", unit="seconds", low=0, high=1e6)
-    resign: bool = option(True, "Resign lost games; otherwise play them out.")
+    delay_max: float = option(
+        1e6, "Longest wait before a move ({katago_gtp}).", unit="seconds", low=0, high=1e6, katago_gtp="delayMoveMax"
+    )
+    resign: bool = option(True, "Resign lost games; otherwise play them out.", katago_gtp="allowResignation")
     resign_winrate: float = option(
         0.05, "A move counts as lost when the engine's winrate is below this.", low=0, high=0.5
     )
@@ -233,6 +262,7 @@ class GtpConfig(Section, name="gtp"):
         False,
         "Write a line about each move to stderr that gtp2ogs posts to the chat of the game: visits, winrate, lead and "
         "expected continuation.  OGS shows it to the opponent when the game is over.",
+        katago_gtp="ogsChatToStderr",
     )
     files: bool = option(
         True, "Let GTP commands load and write files of game records.  Always off for engines that play over a network."
@@ -247,8 +277,9 @@ class GtpConfig(Section, name="gtp"):
     analysis_perspective: str = option(
         "sidetomove",
         "Whose winrate, score and ownership GTP commands such as kata-analyze report "
-        "(reportAnalysisWinratesAs in GTP); for `gtp-engine analysis` see --perspective.",
+        "({katago_gtp} in GTP); for `gtp-engine analysis` see --perspective.",
         choices=("sidetomove", "black", "white"),
+        katago_gtp="reportAnalysisWinratesAs",
     )
 
 
@@ -261,30 +292,49 @@ class AnalysisConfig(Section, name="analysis"):
 
     # 500 visits, 15 moves, wide root noise 0.04 and Black's view are those of KataGo's analysis_example.cfg.
     analysis_visits: int = option(
-        500, "Visits of an analysis whose query gives none.", unit="visits", low=1, high=2**50
+        500,
+        "Visits of an analysis whose query gives none.",
+        unit="visits",
+        low=1,
+        high=2**50,
+        katago_analysis="maxVisits",
     )
     analysis_time: float | None = option(
-        None, "Longest time for one position; not set: only its visits end an analysis.", unit="seconds", low=0.001
+        None,
+        "Longest time for one position; not set: only its visits end an analysis.",
+        unit="seconds",
+        low=0.001,
+        katago_analysis="maxTime",
     )
     wide_root_noise: float = option(
         0.04,
         "Make analyses, those of GTP too, search more moves less deeply; 0: as for a move to play, 1: even bad moves.",
         low=0,
         high=5,
+        katago="analysisWideRootNoise",
+        katago_analysis="wideRootNoise",
     )
     ignore_history: bool = option(
         True,
         "Analyse a position, in GTP too, without telling the network the moves that led to it: it would take the last "
-        "ones for a strong player's (ignorePreRootHistory; in GTP analysisIgnorePreRootHistory).",
+        "ones for a strong player's ({katago_analysis}; in GTP {katago}).",
+        katago="analysisIgnorePreRootHistory",
+        katago_analysis="ignorePreRootHistory",
     )
     pv_length: int = option(
-        15, "Longest continuation to report, not counting its first move.", unit="moves", low=1, high=1000
+        15,
+        "Longest continuation to report, not counting its first move.",
+        unit="moves",
+        low=1,
+        high=1000,
+        katago_analysis="analysisPVLen",
     )
     perspective: str = option(
         "black",
         "Whose winrate, score, utility and ownership `gtp-engine analysis` reports "
-        "(reportAnalysisWinratesAs in a query); for GTP commands see --analysis-perspective.",
+        "({katago_analysis} in a query); for GTP commands see --analysis-perspective.",
         choices=("black", "white", "sidetomove"),
+        katago_analysis="reportAnalysisWinratesAs",
     )
     # KaTrain sends three kinds at once: an endless one, the position on the board, the rest of the game.
     parallel: int = option(
@@ -293,4 +343,60 @@ class AnalysisConfig(Section, name="analysis"):
         unit="positions",
         low=1,
         high=1024,
+    )
+
+
+@dataclass(frozen=True)
+class NetworkConfig(Section, name="network"):
+    """The network that evaluates positions, and what runs it."""
+
+    model: str | None = option(
+        None,
+        "Network to play with: an ONNX file, or a folder with separate files for policy, value and rollouts, or the "
+        "name of one that `gtp-engine models list` shows; not set: the one that `gtp-engine models default` sets, or "
+        "the engine's own.",
+        unit="path",
+    )
+    human_model: str | None = option(
+        None,
+        "Human-like network beside the one to play with, an ONNX file: KataGo's b18c384nbt-humanv0, imported with "
+        "`gtp-engine models import`.  What its policy decides is set in section human; not set: none.",
+        unit="path",
+    )
+    provider: str = option(
+        "auto",
+        "What runs the network; auto is the fastest that is installed and works, `gtp-engine doctor` shows which.",
+        choices=("auto", "cpu", "openvino", "cuda", "tensorrt", "coreml", "directml"),
+    )
+    precision: str = option(
+        "auto",
+        "Number format the network calculates in: auto is the best for the processor, int8 where it has instructions "
+        "for that and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else float32.",
+        choices=("auto", "float32", "bfloat16", "int8"),
+    )
+    network_threads: int = option(
+        0, "Threads the network runs in; 0: one for each processor core.", unit="threads", low=0, high=1024
+    )
+    cache_positions: int = option(
+        65536,
+        "Evaluations to cache; the least recently used are dropped first.  One takes up to 3 KiB; 0: none.",
+        unit="positions",
+        low=0,
+        high=2**26,
+    )
+    symmetry: str = option(
+        "any",
+        "Orientation in which the network sees a position: any rotates or mirrors it, always the same way for the same "
+        "position; none leaves it unchanged; all averages over all orientations, at up to eight times the cost.",
+        choices=("any", "none", "all"),
+    )
+    policy_temperature: float = option(
+        1.0, "Temperature of the network's policy: above 1 flattens it, below 1 sharpens it.", low=0.01, high=5
+    )
+    # Chosen, not measured: low enough to cost no visits, high enough that a search finds the end of a game.
+    pass_prior: float = option(
+        0.005,
+        "Probability of a pass, for networks whose policy has none.",
+        low=0,
+        high=0.5,
     )

@@ -16,8 +16,8 @@ from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.config.level import MAX_LEVEL
 from gtp_engine.config.option import Value
+from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status

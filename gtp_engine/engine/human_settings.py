@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from gtp_engine.config import Config, HumanConfig
-from gtp_engine.config.level import MAX_LEVEL
+from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 

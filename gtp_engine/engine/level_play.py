@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
-from gtp_engine.config.level import LEVELS, MAX_LEVEL
+from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.human_settings import profile_of_level
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request

@@ -17,7 +17,7 @@ from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.config.level import LEVELS
+from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
 from gtp_engine.nn.quantized_copy import original_path

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.config.level import LEVELS
+from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import counted, problem, shown_path
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines

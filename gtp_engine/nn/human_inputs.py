@@ -23,7 +23,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.config.human_profile import HumanProfile, profile_of
+from gtp_engine.config.human import HumanProfile, profile_of
 from gtp_engine.errors import ModelError, problem
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.go.constants import BLACK

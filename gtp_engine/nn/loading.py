@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.machine import describe_machine

@@ -121,7 +121,7 @@ class NetworkInfo:
 
     @property
     def needs_profile(self) -> bool:
-        """Whether a profile of players is among its inputs (`config.human_profile`)."""
+        """Whether a profile of players is among its inputs (`config.human`)."""
         return self.encoder == HUMAN_ENCODER
 
     def properties(self) -> dict[str, str]:

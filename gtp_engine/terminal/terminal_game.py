@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.config.level import MAX_LEVEL
+from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.errors import CannotUndoError, GameStateError, InvalidSizeError, TengenError, counted, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE

@@ -13,7 +13,7 @@ from gtp_engine.analysis.query import parse_query
 from gtp_engine.analysis.results import response
 from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
 from gtp_engine.config import Config
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine, Request
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move

@@ -4,7 +4,7 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
-from gtp_engine.config.human_profile import profile_of
+from gtp_engine.config.human import profile_of
 from gtp_engine.engine import Engine
 from gtp_engine.engine.delay import Delays
 from gtp_engine.engine.request import Request

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.config.level import LEVELS
+from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError
 from gtp_engine.level.table import LevelTable, read_skills, read_table, table_path, write_board
 from gtp_engine.nn.shipped import shipped_folder

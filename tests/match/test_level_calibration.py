@@ -14,7 +14,7 @@ from superko_games import LAP, triple_ko
 
 from gtp_engine import files
 from gtp_engine.cli import cli
-from gtp_engine.config.level import LEVELS
+from gtp_engine.config.sections import LEVELS
 from gtp_engine.level.skills import TOP_SKILL, settings_of
 from gtp_engine.level.table import read_table, write_board
 from gtp_engine.match.level_calibration import (

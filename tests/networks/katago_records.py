@@ -6,7 +6,7 @@ import numpy as np
 from katago_inputs import row_of
 from numpy.typing import NDArray
 
-from gtp_engine.config.human_profile import parse_profile
+from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.from_game import conditions_of

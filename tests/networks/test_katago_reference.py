@@ -10,7 +10,7 @@ import pytest
 from networks.katago_records import assert_equal
 from shared_files import reference_records, shared_file, shared_records
 
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 
 NETWORKS = {
     "g170-b6c96": "g170-b6c96-s175395328-d26788732.bin.gz",

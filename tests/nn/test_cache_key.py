@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.config.human_profile import parse_profile
+from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.evaluator import EvaluationOptions
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.nn.cache_key import conditions_key

@@ -8,7 +8,7 @@ import pytest
 from katago_inputs import encode
 from shared_files import shared_file
 
-from gtp_engine.config.human_profile import parse_profile
+from gtp_engine.config.human import parse_profile
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, WHITE

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine import __version__
-from gtp_engine.config.level import MAX_LEVEL
+from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.gtp.args import Args, parse_integer
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.config.level import LEVELS, MAX_LEVEL
 from gtp_engine.config.option import Value
+from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.param_table import format_value

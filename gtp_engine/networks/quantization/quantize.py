@@ -61,7 +61,7 @@ from typing import Any, Final
 
 import onnx
 
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine

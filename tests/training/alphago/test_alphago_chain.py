@@ -8,7 +8,7 @@ from nn.tiny_networks import v7_network
 from training.needs_torch import torch
 
 from gtp_engine.cli.alphago_command import alphago_command
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago import stage_chain
 from gtp_engine.training.alphago.round_robin import MatchTerms, Player, match_steps, players_of

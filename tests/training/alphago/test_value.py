@@ -13,7 +13,7 @@ from training.alphago.games import orderly_records
 from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS

@@ -10,7 +10,7 @@ from shared_files import shared_file
 from training.needs_torch import torch
 from training.toy import run, tiny_config, tiny_module
 
-from gtp_engine.config.network import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
