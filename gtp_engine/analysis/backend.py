@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from gtp_engine.config import Config
-from gtp_engine.search.searcher import Searcher
+from gtp_engine.search.limits import Searcher
 
 
 class Backend(Protocol):

@@ -13,7 +13,7 @@ from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.warm_up import search_kind, start_loading, warm_up
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
-from gtp_engine.search.searcher import Searcher
+from gtp_engine.search.limits import Searcher
 
 
 class EngineBackend:

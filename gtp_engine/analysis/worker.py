@@ -17,10 +17,8 @@ from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSch
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import FirstMove, Limits, Progress
-from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollout_scores import completed
-from gtp_engine.search.searcher import Searcher
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
+from gtp_engine.search.report import SearchReport, completed
 
 
 class Searchers:

@@ -24,8 +24,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import SearchReport, completed
 
 
 class Scorer:

@@ -10,8 +10,7 @@ from gtp_engine.config import PlayConfig
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.initial_advantage import initial_advantage_black
-from gtp_engine.search.report import SearchReport, for_color
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import SearchReport, completed, for_color
 from gtp_engine.search.tree_reuse import is_continued
 
 HANDICAP_ADVANTAGE: Final = 0.9

@@ -10,8 +10,8 @@ from gtp_engine.config.option import Value
 from gtp_engine.engine.human_settings import check_human_settings
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.search.limits import Searcher
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
-from gtp_engine.search.searcher import Searcher
 
 _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "puct.noise": 0.0,

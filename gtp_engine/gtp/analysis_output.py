@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.search.report import MoveReport, SearchReport, for_color
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
 
 if TYPE_CHECKING:
     from gtp_engine.evaluation.evaluation import Evaluation

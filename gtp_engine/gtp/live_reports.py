@@ -13,8 +13,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
 from gtp_engine.search.limits import Reporting
-from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import SearchReport, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

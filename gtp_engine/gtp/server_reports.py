@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gtp_engine.go.coords import board_points
-from gtp_engine.search.report import MoveReport, SearchReport, for_color
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

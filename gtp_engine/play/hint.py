@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 
 @dataclass(frozen=True)

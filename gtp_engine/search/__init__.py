@@ -1,7 +1,7 @@
 """Tree search: from a game and limits to a report on the root's moves.
 
 It knows no protocol, no clock and no network: an `Evaluator` is passed in, and the caller's watcher and cancel token
-end the search.  Two searches stand behind one interface, `searcher.Searcher`:
+end the search.  Two searches stand behind one interface, `limits.Searcher`:
 
 puct/           with a network: its policy directs the search, its value says how good the leaves are
 rollouts/       without one: UCT or RAVE, leaves played out to the end of the game
@@ -13,13 +13,11 @@ file by file.
 
 Shared by both:
 
-searcher        Searcher, what the engine calls
-limits          Limits: visits, watcher, reports, moves left out; Progress, which the watcher reads
+limits          Limits: visits, watcher, reports, moves left out; Progress, which the watcher reads; Searcher, what the
+                engine calls
 cancellation    CancelToken, which ends the searches of one command
-report          SearchReport: the root's moves, the value, ownership
-rollout_scores  scores and bounds for reports of searches without a network
-tree_reuse      where the position to search now is found in the tree of the last search
+report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
+tree_reuse      where the position to search now is found in the tree of the last search, and the memory of a tree
 superko         keys of positions on a path, and whether a move would repeat one (kernels)
-tree_memory     how much memory a tree may take
 rng             random numbers for kernels
 """

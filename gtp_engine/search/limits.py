@@ -1,4 +1,4 @@
-"""Limits of a search, what it reports, and Progress, from which a watcher decides whether to end it."""
+"""What a search is asked: Limits, and Progress, from which a watcher decides whether to end it; Searcher is asked."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 
@@ -120,3 +121,30 @@ class Limits:
         """Refuse a search without end."""
         if self.visits is None and self.watcher is None and self.cancel is None:
             raise ValueError("a search needs a number of visits, a watcher or a cancel token; none was given")
+
+
+class Searcher(Protocol):
+    """Searches positions of one game after the other, and keeps its tree between calls.
+
+    One thread at a time uses it; any other ends a running search by the cancel token in its limits.
+    """
+
+    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+        """Search the position of `game` (not changed) and return what was found.
+
+        `to_play` defaults to the side whose turn it is.  Ends at the limits; a search that was cancelled before it
+        began still returns a move.
+        """
+        ...
+
+    def clear(self) -> None:
+        """Forget the game, and start the random numbers again if they have a seed."""
+        ...
+
+    def set_seed(self, seed: int | None) -> None:
+        """Start the random numbers at `seed` (None: differently every time) and forget the game."""
+        ...
+
+    def close(self) -> None:
+        """End threads; the search cannot be used afterwards."""
+        ...

@@ -2,17 +2,25 @@
 
 Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a win; searches by rollouts
 add a small share of the margin.  `seen_by` converts them to the colour that a protocol wants.
+
+Front ends written for engines with networks draw scores and lower bounds.  `completed` derives both, for a search
+without a network, or with one that predicts no score, from the owner of every point and the results of every move.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
+from math import sqrt
 from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.constants import BLACK, NULL_POINT
+from gtp_engine.go.game import Game
+
+LCB_STDEVS: Final = 5.0
+"""Standard errors between a winrate and its lower bound in a search without a network; KataGo's `lcbStdevs`."""
 
 _Results = TypeVar("_Results", float, NDArray[np.floating])
 
@@ -194,7 +202,7 @@ class SearchReport:
 
     @property
     def has_score(self) -> bool:
-        """Whether lead and score are a network's; else see `rollout_scores.completed`."""
+        """Whether lead and score are a network's; else see `completed`."""
         return self.raw is not None and self.raw.has_score
 
     @property
@@ -240,4 +248,48 @@ def _outlook(found: MoveReport | PositionResults | SearchReport, color: int) -> 
         lead=for_color(found.lead_black, color),
         score=for_color(found.score_black, color),
         utility=for_color(found.utility_black, color),
+    )
+
+
+def completed(report: SearchReport, game: Game) -> SearchReport:
+    """Return a report of a search of `game` with scores, utilities, weights and bounds filled in.
+
+    A report with a network's score is returned unchanged.  Otherwise the lead is the area by ownership, with what
+    rollouts count beside it, less komi.  It is the same for every move, because ownership is not collected by move;
+    without ownership it stays 0.  Without a network the utility is the value, the weight the visits.
+    """
+    if report.has_score:
+        return report
+    lead = 0.0
+    if report.ownership_samples:
+        lead = float(report.ownership_black.sum()) + report.beside_area_black - game.area_komi
+    if report.raw is not None:
+        moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
+        position = report.retrospect and replace(report.retrospect, lead_black=lead, score_black=lead)
+        return replace(report, lead_black=lead, score_black=lead, moves=moves, retrospect=position)
+    return replace(
+        report,
+        lead_black=lead,
+        score_black=lead,
+        utility_black=report.value_black,
+        weight=float(report.visits),
+        moves=tuple(_completed_move(move, report.to_play, lead) for move in report.moves),
+    )
+
+
+def _completed_move(move: MoveReport, to_play: int, lead: float) -> MoveReport:
+    winrate = winrate_of(move.value_black, to_play)
+    # One win and one loss are added for the standard error only: with few visits, all won or all lost, it would be 0
+    # and the bound would coincide with the mean.
+    share = (winrate * move.visits + 1) / (move.visits + 2)
+    bound = winrate - LCB_STDEVS * sqrt(share * (1 - share) / max(1, move.visits))
+    return replace(
+        move,
+        lead_black=lead,
+        score_black=lead,
+        utility_black=move.value_black,
+        weight=float(move.visits),
+        selection_weight=float(move.visits),
+        lcb=bound,
+        utility_lcb=2 * bound - 1,
     )

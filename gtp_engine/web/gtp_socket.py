@@ -13,7 +13,7 @@ from aiohttp import web
 
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
-from gtp_engine.search.tree_memory import tree_memory
+from gtp_engine.search.tree_reuse import tree_memory
 from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Seats, accepted, first_of
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.outbox import Outbox

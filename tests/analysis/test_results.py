@@ -15,8 +15,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import PositionResults, SearchReport
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import PositionResults, SearchReport, completed
 
 
 def asked(**fields: Any) -> tuple[Query, Game]:

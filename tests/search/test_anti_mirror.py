@@ -24,7 +24,7 @@ from gtp_engine.search.puct.anti_mirror import (
     value_centre,
 )
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves
-from gtp_engine.search.puct.mirrors import half_turn
+from gtp_engine.search.puct.root import half_turn
 
 REFLECTION = half_turn(13, 13)
 

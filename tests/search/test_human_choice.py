@@ -7,7 +7,7 @@ from shared_files import shared_records
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.katago import with_katago_settings
 from gtp_engine.go.constants import PASS
-from gtp_engine.search.puct.human_choice import human_weights
+from gtp_engine.search.puct.choose import human_weights
 
 POINTS = np.array([50, 60, PASS])
 WEIGHTS = np.array([60.0, 30.0, 10.0])

@@ -27,11 +27,17 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import FirstMove, Limits
-from gtp_engine.search.puct.choose import RootMoves, chances, draw, pruned
-from gtp_engine.search.puct.dame import passes_too_early
-from gtp_engine.search.puct.mirrors import duplicates, mirrors_of
+from gtp_engine.search.puct.choose import RootMoves, chances, draw, passes_too_early, pruned
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.root import early_value, ending_points, noise_shares, root_policy, useless_points
+from gtp_engine.search.puct.root import (
+    duplicates,
+    early_value,
+    ending_points,
+    mirrors_of,
+    noise_shares,
+    root_policy,
+    useless_points,
+)
 from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, VALUE, WEIGHT
 from gtp_engine.search.report import FEW_VISITS
 

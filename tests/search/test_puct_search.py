@@ -23,7 +23,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import FirstMove, Limits, Restriction
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.tree import (
     EXPANDED,
     NEW,

@@ -31,8 +31,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.root import new_root
-from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.root import new_root, params_of
 from gtp_engine.search.puct.tree import (
     EXPANDED,
     ROOT,

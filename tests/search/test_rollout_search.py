@@ -21,8 +21,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
-from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollout_scores import completed
+from gtp_engine.search.report import SearchReport, completed
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
 from gtp_engine.search.rollouts.rollout_run import kernel_params, kernel_position

@@ -17,7 +17,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.means import new_means_work, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.search_params import params_of
+from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.subtree_bias import (
     BUCKETS,
     DIFFERENCE,

@@ -14,7 +14,7 @@ from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, r
 
 from gtp_engine.errors import ConfigError
 from gtp_engine.gtp.session import QUEUED_LINES
-from gtp_engine.search import tree_memory
+from gtp_engine.search import tree_reuse
 from gtp_engine.web import bridge
 from gtp_engine.web.application import MAX_ENGINES
 from gtp_engine.web.bridge import BridgeError, connect, server_url
@@ -153,7 +153,7 @@ def test_a_client_does_not_raise_the_servers_limit_of_memory(
     limit: int,
 ) -> None:
     """With its token, a client could have its searches fill the memory of the server."""
-    monkeypatch.setattr(tree_memory, "free_memory_mib", lambda: 256 / tree_memory.FREE_SHARE)
+    monkeypatch.setattr(tree_reuse, "free_memory_mib", lambda: 256 / tree_reuse.FREE_SHARE)
 
     class Source(RolloutSource):
         config = RolloutSource.config.with_values({"search.max_memory": own})

@@ -56,7 +56,7 @@ def principal_variation(server: "GtpServer", args: Args) -> str:
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
 def winrate(server: "GtpServer", args: Args) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
-    from gtp_engine.search.rollout_scores import completed  # here: it needs numpy, which comes with the engine
+    from gtp_engine.search.report import completed  # here: it needs numpy, which comes with the engine
 
     game = server.engine.game
     report = completed(server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel), game)

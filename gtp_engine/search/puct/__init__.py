@@ -27,16 +27,12 @@ search_run          SearchRun: one position, batches in a pipeline, until a limi
 evaluation_thread   the thread that calls the evaluator
 joint_search        JointSearch: several positions side by side, their leaves evaluated together
 puct_calls          the calls of kernels from Python, to be compiled in advance
-search_params       the parameters, from the configuration, the game and the limits
 
 The root, and the result:
 
-root                temperature, noise, moves left out, bonuses late in a game
-mirrors             moves that mirror each other in a symmetric position
+root                position, parameters, temperature, noise, moves left out, bonuses late in a game, symmetric moves
 anti_mirror         play against an opponent who mirrors every move
-dame                neutral points before passes, under territory rules
-choose              the order of the root's moves, from visits and utilities
-human_choice        the choice of a move as people play
+choose              the order of the root's moves, from visits and utilities; neutral points; the choice as people play
 tree_report         SearchReport and Progress
 
 Rollouts as in AlphaGo, off unless configured (`puct.rollout_share`):

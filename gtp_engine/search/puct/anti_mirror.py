@@ -20,7 +20,7 @@ from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
-from gtp_engine.search.puct.mirrors import Mirror, half_turn
+from gtp_engine.search.puct.root import Mirror, half_turn
 from gtp_engine.search.puct.utility import Params
 
 _LEAST_MIRRORED: Final = 7.0

@@ -4,6 +4,13 @@ Mostly the move with the most (weighted) visits is best, with three corrections 
 cpp/search/searchresults.cpp): visits that a move would not get again, now that its utility is known, are subtracted;
 the move with the best lower confidence bound, `lcb_stdevs` standard deviations below its mean, is preferred as far as
 that evidence goes; and moves with hardly any visits do not count.
+
+Two things may change the choice.  Under territory rules the pass can be ruled out while neutral points (dame) are left:
+filling them earns nothing there, but it is what people expect, and at the end it shows which groups still need a move.
+The rule and its numbers are KataGo's (`shouldSuppressPass` in cpp/search/searchhelpers.cpp).  And a human-like policy
+can be mixed with the weights of the search: a move that is worse than the best becomes less likely by e for each
+`human_pikl_lambda` of utility; the name is that of the method, piKL (Jacob et al. 2022), search regularised towards an
+imitation of people.  Formulas from KataGo 1.17 (`getPlaySelectionValues` again).
 """
 
 from typing import Final, NamedTuple
@@ -11,11 +18,21 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.config import PuctConfig
+from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
-from gtp_engine.search.puct.tree import ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, WEIGHT_SQUARE, Tree, edge_visits
+from gtp_engine.search.puct.tree import (
+    LEAD,
+    ROOT,
+    SCORE,
+    UTILITY,
+    UTILITY_SQUARE,
+    WEIGHT,
+    WEIGHT_SQUARE,
+    Tree,
+    edge_visits,
+)
 from gtp_engine.search.puct.utility import Params, utility_radius
 
 Floats = NDArray[np.float64]
@@ -31,6 +48,16 @@ _LEAST_SHARE: Final = 1.0 / 64.0
 
 _GREEDY: Final = 1e-4
 """Temperature up to which the best move is chosen (KataGo's)."""
+
+_OWNED: Final = 0.95
+"""Ownership from which a point counts as settled."""
+
+_UTILITY_LOSS: Final = 0.1
+_POINTS_LOSS: Final = 0.5
+"""How much worse than the pass, in utility and in expected points, another move may be."""
+
+_ENOUGH_VISITS: Final = 500
+"""Visits above which a move has been searched enough, whatever the pass has; see `_is_searched`."""
 
 _LEAST_VARIANCE: Final = 1e-8
 _TINY: Final = 1e-50
@@ -175,3 +202,77 @@ def chances(weights: Floats, temperature: float, below: float) -> Floats:
     result: Floats = np.where(relative > threshold, relative, flattened)
     result /= result.sum()
     return result
+
+
+# --- neutral points ---
+
+
+def passes_too_early(moves: RootMoves, color: int, ownership_black: NDArray[np.float32], stride: int) -> bool:
+    """Return whether another of the root's moves for `color` is as good as the pass, under territory rules.
+
+    Moves far from settled points of its own, in settled territory of the opponent, do not count.  `ownership_black`,
+    float32[n], is the network's for the root; `stride` is the difference of points one below the other.
+    """
+    at_pass = np.flatnonzero((moves.points == PASS) & (moves.visits > 0))
+    if at_pass.size == 0:
+        return False
+    passing = moves.means[at_pass[0]]
+    sign = 1.0 if color == BLACK else -1.0
+    owned = sign * ownership_black
+    for mean, point, visits in zip(moves.means, moves.points.tolist(), moves.visits, strict=True):
+        neighbors = [point - 1, point + 1, point - stride, point + stride]
+        if point == PASS or (owned[point] < -_OWNED and not np.any(owned[neighbors] > _OWNED)):
+            continue
+        gain = sign * (mean - passing)
+        if (
+            _is_searched(int(visits), float(mean[WEIGHT]), float(passing[WEIGHT]))
+            and gain[UTILITY] > -_UTILITY_LOSS
+            and min(gain[SCORE], gain[LEAD]) > -_POINTS_LOSS
+        ):
+            return True
+    return False
+
+
+def _is_searched(visits: int, weight: float, pass_weight: float) -> bool:
+    """Return whether the means of a move can be compared with those of the pass."""
+    return visits > _ENOUGH_VISITS or weight > 2.0 * float(np.sqrt(pass_weight))
+
+
+# --- the choice of a move as people play ---
+
+
+def human_weights(
+    weights: Floats, utilities: Floats, human: Floats, points: NDArray[np.int64], config: HumanConfig
+) -> Floats:
+    """Return the weights [k] that moves are chosen by: those of the search with the configured share of people's.
+
+    `weights` [k] are in visits, `utilities` [k] those for the side to play, `human` [k] probabilities of the human-like
+    policy, 0 where a move must not be chosen by it; `points` [k] are the moves.
+    """
+    total = float(weights.sum())
+    shares = _tilted(human, utilities, config.human_pikl_lambda)
+    if shares is None:
+        return weights
+    if config.human_ignore_pass and total > 0.0:
+        shares = _without_pass(shares, weights / total, points == PASS)
+    return weights + config.human_move_share * (total * shares - weights)
+
+
+def _tilted(human: Floats, utilities: Floats, scale: float) -> Floats | None:
+    """Return the policy tilted towards moves of high utility, its sum 1; None if it has no move."""
+    is_played = human > 0.0
+    if not is_played.any():
+        return None
+    behind = np.minimum(0.0, utilities - utilities[is_played].max())
+    factors = np.exp(behind / scale) if scale > 0.0 else (behind >= 0.0).astype(np.float64)
+    shares = human * factors
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
+def _without_pass(shares: Floats, of_search: Floats, is_pass: NDArray[np.bool_]) -> Floats:
+    """Return the shares with the search's own for passing, if people would play anything else."""
+    others = float(shares[~is_pass].sum())
+    if others <= 0.0:
+        return shares
+    passing = float(of_search[is_pass].sum())
+    return np.where(is_pass, of_search, shares * (1.0 - passing) / others)

@@ -19,8 +19,7 @@ from gtp_engine.search.puct.expand import (
 )
 from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.means import update_means
-from gtp_engine.search.puct.root import new_root
-from gtp_engine.search.puct.search_params import human_exploration_of, params_of
+from gtp_engine.search.puct.root import human_exploration_of, new_root, params_of
 from gtp_engine.search.puct.select import exploration, select_batch
 from gtp_engine.search.puct.subtree_bias import carry_over
 from gtp_engine.search.puct.transpositions import add_all_keys

@@ -23,7 +23,7 @@ from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.reusable_tree import ReusableTree
 from gtp_engine.search.puct.rollout_players import check_rollout_policy
-from gtp_engine.search.puct.search_params import pass_goes_on
+from gtp_engine.search.puct.root import pass_goes_on
 from gtp_engine.search.puct.search_run import SearchRun
 from gtp_engine.search.puct.tree import NEW, ROOT
 from gtp_engine.search.puct.tree_report import raw_evaluation

@@ -14,8 +14,7 @@ from gtp_engine.search.puct.rollout_players import new_rollout_player
 from gtp_engine.search.puct.tree import EXPANDED, ROOT
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import RawEvaluation
-from gtp_engine.search.tree_memory import tree_memory
-from gtp_engine.search.tree_reuse import RootPosition, find_position
+from gtp_engine.search.tree_reuse import RootPosition, find_position, tree_memory
 
 
 class ReusableTree:

@@ -1,22 +1,33 @@
-"""The root of a search: its position for the kernels, its prior with temperature and noise, bonuses late in a game."""
+"""The root of a search: its position and parameters for the kernels, from the configuration, the game and the limits.
 
-from collections.abc import Collection, Iterable
+Also its prior with temperature and noise, the bonuses of its moves late in a game, and which of its moves mirror each
+other in a symmetric position, so that only one of them is searched.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields
+from functools import cache
+from math import sqrt
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.config import PuctConfig
+from gtp_engine.config import Config, HumanConfig, PuctConfig
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
-from gtp_engine.go.board import KO_POINT
+from gtp_engine.go.board import KO_POINT, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.coords import board_points, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.tactics import count_captures
-from gtp_engine.search.limits import Restriction, avoid_until_depths
-from gtp_engine.search.puct.leaves import Root
+from gtp_engine.search.limits import Limits, Restriction, avoid_until_depths
+from gtp_engine.search.puct.human_exploration import HumanExploration
+from gtp_engine.search.puct.leaves import MAX_DEPTH, Root
+from gtp_engine.search.puct.utility import STATIC_SCALE, Params
 
 _OWNED: Final = 0.95
 """Ownership from which a point counts as settled (KataGo's)."""
@@ -35,6 +46,16 @@ _NOISE_CAP: Final = 0.01
 """Prior above which a move's share of the noise grows no further (KataGo's)."""
 
 _TINY: Final = 1e-20
+
+_TAKEN_OVER: Final = tuple(field.name for field in fields(PuctConfig) if field.name in Params._fields)
+"""Options that are parameters of the same name."""
+
+Mirror = tuple[int, ...]
+"""Where a symmetry of the board takes each point, by point; PASS, NULL_POINT and the wall stay where they are."""
+
+
+_HALF_TURN: Final = 3
+"""The number of the half turn, which reverses rows and columns; see `_image`."""
 
 
 def new_root(
@@ -77,6 +98,67 @@ def _occupied(game: Game) -> NDArray[np.uint8]:
         if point != PASS:
             occupied[point] |= color
     return occupied
+
+
+def params_of(
+    config: Config,
+    game: Game,
+    limits: Limits,
+    *,
+    expected_score: float,
+    has_score: bool,
+    has_ownership: bool,
+    has_errors: bool,
+) -> Params:
+    """Return the parameters for a search of a game's position.
+
+    `expected_score` is the score expected at the root, points for Black; the others are what the evaluator's output
+    includes.
+    """
+    puct, side = config.puct, sqrt(game.width * game.height)
+    cap = puct.dynamic_score_scale * side
+    weighs = puct.uncertainty > 0.0 and has_errors
+    return Params(
+        **{name: getattr(puct, name) for name in _TAKEN_OVER},
+        static_weight=puct.static_score_weight if has_score else 0.0,
+        static_scale=STATIC_SCALE * side,
+        dynamic_weight=puct.dynamic_score_weight if has_score else 0.0,
+        dynamic_scale=cap,
+        dynamic_center=_center(expected_score, puct.dynamic_score_zero_weight, cap),
+        wide_root_noise=limits.wide_root_noise,
+        max_depth=puct.playout_depth or MAX_DEPTH,
+        certain_weight=puct.uncertainty_max_weight if weighs else 1.0,
+        has_ownership=has_ownership,
+        komi=game.area_komi,
+        territory_komi=game.komi + game.rules.handicap_points(game.handicap),
+        counts_area=game.rules.scoring is Scoring.AREA,
+        friendly_pass=game.rules.friendly_pass_ok,
+        tax=TAX[game.rules.tax],
+        superko=SUPERKO[game.rules.ko],
+        suicide=game.rules.suicide,
+    )
+
+
+def cleans_up(config: Config, game: Game, info: EvaluatorInfo) -> bool:
+    """Return whether two passes inside the search lead to a clean-up phase; rollouts know none."""
+    counts_territory = game.rules.scoring is Scoring.TERRITORY
+    return counts_territory and info.knows_cleanup and config.puct.rollout_share == 0.0
+
+
+def pass_goes_on(config: PuctConfig, limits: Limits) -> bool:
+    """Return whether the game goes on after a pass at the root, whatever the rules say."""
+    return config.conservative_pass and not limits.passes_end
+
+
+def human_exploration_of(config: HumanConfig) -> HumanExploration:
+    """Return the parameters of exploration by a human-like policy."""
+    return HumanExploration(*(getattr(config, name) for name in HumanExploration._fields))
+
+
+def _center(score: float, zero_weight: float, cap: float) -> float:
+    """Return a score drawn towards 0 by the share `zero_weight`, but by no more than `cap` points."""
+    center = score * (1.0 - zero_weight)
+    return min(max(center, score - cap), score + cap)
 
 
 # --- the prior ---
@@ -194,3 +276,61 @@ def _connects(game: Game, point: int, color: int, alive: NDArray[np.int32]) -> b
     own = [neighbor for neighbor in _neighbors(game, point) if game.board.color[neighbor] == color]
     heads = {int(game.board.head[stone]) for stone in own}
     return len(heads) > 1 and any(alive[stone] == EMPTY for stone in own)
+
+
+# --- symmetric positions ---
+
+
+def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
+    """Return the symmetries of the position in row 0 of `root`, without the identity; none while ko forbids a move."""
+    if game.board.info[KO_POINT] != NULL_POINT or root.forbidden[0].any():
+        return []
+    colors = game.board.color
+    return [mirror for mirror in _mirrors(game.width, game.height) if np.array_equal(colors[list(mirror)], colors)]
+
+
+def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
+    """Return the empty points that mirror another one, so that one of each kind remains.
+
+    Black keeps the one on the right, and the upper one of two there, which is the etiquette for the first move; White
+    keeps the one on the left, and the lower one.  The order is KataGo's.
+    """
+    xs, ys = range(game.width), range(game.height)
+    columns = reversed(xs) if color == BLACK else iter(xs)
+    found: set[int] = set()
+    for x in columns:
+        for y in ys if color == BLACK else reversed(ys):
+            point = xy_to_point(x, y, width=game.width)
+            if point not in found and game.board.color[point] == EMPTY:
+                found.update(mirror[point] for mirror in mirrors if mirror[point] != point)
+    return found
+
+
+def _mirrors(width: int, height: int) -> Iterator[Mirror]:
+    """Yield the symmetries of a board of this size, without the identity."""
+    return (_mirror(number, width, height) for number in range(1, 8 if width == height else 4))
+
+
+def half_turn(width: int, height: int) -> Mirror:
+    """Return the symmetry that turns the board by 180 degrees."""
+    return _mirror(_HALF_TURN, width, height)
+
+
+@cache
+def _mirror(number: int, width: int, height: int) -> Mirror:
+    """Return symmetry `number`; see `_image`."""
+    points = list(range(padded_length(width, height)))
+    for y in range(height):
+        for x in range(width):
+            point = xy_to_point(x, y, width=width)
+            points[point] = xy_to_point(*_image(x, y, number, width, height), width=width)
+    return tuple(points)
+
+
+def _image(x: int, y: int, number: int, width: int, height: int) -> tuple[int, int]:
+    """Return where symmetry `number` takes a point: bit 0 reverses the rows, bit 1 the columns, bit 2 transposes."""
+    if number & 1:
+        y = height - 1 - y
+    if number & 2:
+        x = width - 1 - x
+    return (y, x) if number & 4 else (x, y)

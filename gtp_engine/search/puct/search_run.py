@@ -54,10 +54,21 @@ from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
 from gtp_engine.search.puct.leaf_rollouts import mix_rollouts
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.means import update_means
-from gtp_engine.search.puct.mirrors import Mirror, duplicates, mirrors_of
 from gtp_engine.search.puct.reusable_tree import ReusableTree
-from gtp_engine.search.puct.root import early_value, ending_points, new_root, root_policy, useless_points
-from gtp_engine.search.puct.search_params import cleans_up, human_exploration_of, params_of, pass_goes_on
+from gtp_engine.search.puct.root import (
+    Mirror,
+    cleans_up,
+    duplicates,
+    early_value,
+    ending_points,
+    human_exploration_of,
+    mirrors_of,
+    new_root,
+    params_of,
+    pass_goes_on,
+    root_policy,
+    useless_points,
+)
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_report import SearchView, progress_of, report_of

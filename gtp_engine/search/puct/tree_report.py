@@ -12,13 +12,19 @@ from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import board_size
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.limits import Progress
-from gtp_engine.search.puct.choose import RootMoves, draw, pruned, root_moves, selection_weights
+from gtp_engine.search.puct.choose import (
+    RootMoves,
+    draw,
+    human_weights,
+    passes_too_early,
+    pruned,
+    root_moves,
+    selection_weights,
+)
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
-from gtp_engine.search.puct.dame import passes_too_early
 from gtp_engine.search.puct.expand import Ownership
-from gtp_engine.search.puct.human_choice import human_weights
 from gtp_engine.search.puct.leaves import Root
-from gtp_engine.search.puct.mirrors import Mirror
+from gtp_engine.search.puct.root import Mirror
 from gtp_engine.search.puct.tree import (
     LEAD,
     NO_RESULT,

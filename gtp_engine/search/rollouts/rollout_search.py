@@ -18,8 +18,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.policy_choice import chosen_weights, kernel_policy
 from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers
 from gtp_engine.search.rollouts.rollout_run import RolloutRun
-from gtp_engine.search.tree_memory import tree_memory
-from gtp_engine.search.tree_reuse import RootPosition
+from gtp_engine.search.tree_reuse import RootPosition, tree_memory
 
 
 class RolloutSearch:
