@@ -1,7 +1,7 @@
 """The layers of the package: who may import whom, who may touch stdin and stdout, who may start threads.
 
 Read from the sources with `ast`, imports inside functions and for type checking included, and names given to
-`import_module` as plain text.
+`import_module` as plain text, or in a table as "module:attribute".
 """
 
 import ast
@@ -19,12 +19,13 @@ PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 LAYERS = (
     ("__main__",),
     ("cli",),
+    ("alphago.stages",),
     ("training", "tournament", "web", "terminal"),
     ("match", "benchmark", "doctor", "review", "front_ends"),
     ("gtp", "analysis"),
     ("play",),
     ("engine",),
-    ("networks",),
+    ("networks", "alphago"),
     ("selfplay", "level"),
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
@@ -36,13 +37,19 @@ LAYERS = (
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
 `__init__` stands above all: it hands out the public names."""
 
-TRAINING_LAYERS = (("distillation", "alphago"), ("core",), ("nets",))
+INNER_PARTS = ("alphago.stages",)
+"""Packages with a row of their own, apart from that of the package around them."""
+
+PLUG_INS = {"nn/plug_ins.py": ("alphago",)}
+"""The parts above its row that a source may import on demand, by names from a table ("module:attribute")."""
+
+TRAINING_LAYERS = (("distillation",), ("core",), ("nets",))
 """The parts of `training` in the same manner: the tasks stand on one core and know nothing of each other."""
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
     "onnx": ("networks/", "training/nets/read_onnx.py"),
-    "torch": ("training/",),
+    "torch": ("training/", "alphago/stages/"),
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py", "review/terminal_report.py", "terminal/"),
@@ -86,6 +93,9 @@ analyses and engines of the web server, the waiting for workers of reviews."""
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")
 
+ENTRY = re.compile(r"gtp_engine(\.\w+)+:\w+")
+"""How a table names what is to be imported on demand."""
+
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -96,7 +106,9 @@ def name_of(path: Path) -> str:
 
 def part_of(module: str) -> str:
     """Return the part of the package a module belongs to: "go" for gtp_engine.go.board; "" for the package itself."""
-    return [*module.split("."), ""][1]
+    _, part, *rest = [*module.split("."), ""]
+    inner = ".".join([part, *rest[:1]])
+    return inner if inner in INNER_PARTS else part
 
 
 def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
@@ -112,6 +124,8 @@ def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and called_name(node) in ("import_module", "__import__"):
             yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and ENTRY.fullmatch(node.value):
+            yield node.value.split(":")[0]
 
 
 def called_name(node: ast.Call) -> str:
@@ -126,14 +140,14 @@ def has_keyword(node: ast.Call, name: str) -> bool:
 
 def layer_breaches(tree: ast.Module, path: str) -> list[str]:
     """Return the imports of a source that go sideways or up."""
-    part = path.split("/")[0].removesuffix(".py")
+    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
+    part = part_of(".".join(["gtp_engine", *path.removesuffix(".py").split("/")]))
     if part == "__init__":
         return []
-    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
     row = next((number for number, names in enumerate(LAYERS) if part in names), None)
     if row is None:
         return [f"{path}: {part} is in no layer"]
-    below = {name for names in LAYERS[row + 1 :] for name in names} | {part}
+    below = {name for names in LAYERS[row + 1 :] for name in names} | {part, *PLUG_INS.get(path, ())}
     breaches = []
     for module in imports_of(tree, package):
         other = part_of(module)
@@ -272,6 +286,10 @@ def test_every_part_has_a_layer():
         ("search/rollouts/search.py", "from gtp_engine.nn.network_evaluator import X"),
         ("search/rollouts/search.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine"),
         ("search/rollouts/search.py", "importlib.import_module('gtp_engine.gtp.session')"),
+        ("search/rollouts/search.py", "PLAYER = 'gtp_engine.alphago.players:new_player'"),
+        ("alphago/planes.py", "from gtp_engine.alphago.stages import nets"),
+        ("training/core/loop.py", "def f():\n    from gtp_engine.alphago.stages import nets"),
+        ("nn/encoder.py", "from gtp_engine.alphago import planes"),
         ("engine.py", "from gtp_engine.gtp import args"),
         ("match/runner.py", "from gtp_engine.benchmark import run"),
         ("gtp/commands/moves.py", "from ...match import runner"),
@@ -286,9 +304,7 @@ def test_the_check_finds_breaches(path: str, source: str):
     ("path", "source"),
     [
         ("training/core/loop.py", "from gtp_engine.training.distillation.batches import Batch"),
-        ("training/core/loop.py", "def f():\n    from gtp_engine.training.alphago import nets"),
         ("training/nets/new.py", "from ..core import learning"),
-        ("training/alphago/nets.py", "from gtp_engine.training.distillation import export"),
     ],
 )
 def test_the_check_finds_breaches_within_training(path: str, source: str):
@@ -302,6 +318,11 @@ def test_the_check_finds_breaches_within_training(path: str, source: str):
         ("gtp/session.py", "from gtp_engine import __version__\nfrom gtp_engine.engine import Engine"),
         ("gtp/commands/moves.py", "from ..args import Arguments\nfrom ...engine import Engine"),
         ("__init__.py", "from gtp_engine.engine import Engine"),
+        ("nn/plug_ins.py", "TABLE = {'alphago-48': 'gtp_engine.alphago.planes_encoder:AlphaGoEncoder'}"),
+        (
+            "alphago/stages/nets.py",
+            "from gtp_engine.alphago.planes import FEATURES\nfrom ...training import core",
+        ),
     ],
 )
 def test_the_check_lets_proper_imports_pass(path: str, source: str):

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.settings_options import settings_of, settings_options
-from gtp_engine.errors import counted
-from gtp_engine.streams import write_log
-from gtp_engine.training.alphago.stage_settings import (
+from gtp_engine.alphago.stages.stage_settings import (
     GameSettings,
     PolicyLearning,
     PolicySettings,
@@ -24,9 +19,14 @@ from gtp_engine.training.alphago.stage_settings import (
     ValueLearning,
     ValueSettings,
 )
+from gtp_engine.cli.config_options import ConfigCommand
+from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
+from gtp_engine.cli.settings_options import settings_of, settings_options
+from gtp_engine.errors import counted
+from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.training.alphago.stage_run import StageRun
+    from gtp_engine.alphago.stages.stage_run import StageRun
 
 
 _GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
@@ -76,8 +76,8 @@ def records_command(
     policy. Games are played to the end and scored.
     """
     settings = settings_of(RecordSettings, flags)
+    from gtp_engine.alphago.stages.play_records import RecordFolder, load_player, play_records
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.alphago.play_records import RecordFolder, load_player, play_records
     from gtp_engine.training.core.stopping import stop_on_signals
 
     player = load_player(net, batch=settings.parallel_games, threads=threads, provider=provider, precision=precision)
@@ -102,8 +102,8 @@ def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any
     """
     settings, learning = settings_of(PolicySettings, flags), settings_of(PolicyLearning, flags)
     with _stage(run, name, terms) as stage:
-        from gtp_engine.training.alphago.game_records import read_games
-        from gtp_engine.training.alphago.supervised import run_supervised
+        from gtp_engine.alphago.stages.game_records import read_games
+        from gtp_engine.alphago.stages.supervised import run_supervised
 
         _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
 
@@ -122,9 +122,9 @@ def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **fl
     """
     settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
     with _stage(run, name, terms) as stage:
-        from gtp_engine.training.alphago.game_records import read_games
-        from gtp_engine.training.alphago.rollout_policy import run_rollout_policy
-        from gtp_engine.training.alphago.rollout_report import report_run
+        from gtp_engine.alphago.stages.game_records import read_games
+        from gtp_engine.alphago.stages.rollout_policy import run_rollout_policy
+        from gtp_engine.alphago.stages.rollout_report import report_run
 
         games = read_games(records, log=stage.bar.log)
         target = _file_of(run_rollout_policy(games, settings, stage))
@@ -146,7 +146,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
     """
     settings, game = settings_of(ReinforceSettings, flags), settings_of(GameSettings, flags)
     with _stage(run, name, terms) as stage:
-        from gtp_engine.training.alphago.reinforce import run_reinforcement
+        from gtp_engine.alphago.stages.reinforce import run_reinforcement
 
         _file_of(run_reinforcement(supervised, settings, game, stage))
 
@@ -189,8 +189,8 @@ def value_command(
 
         read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, name, terms) as stage:
-        from gtp_engine.training.alphago.value import run_value
-        from gtp_engine.training.alphago.value_comparison import compare_run
+        from gtp_engine.alphago.stages.value import run_value
+        from gtp_engine.alphago.stages.value_comparison import compare_run
 
         _file_of(run_value(supervised, reinforced, settings, game, learning, stage))
     if rollouts:
@@ -208,7 +208,7 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
     interruption the same command resumes.
     """
-    from gtp_engine.training.alphago.stage_chain import FULL, MINI, TABLE, run_chain
+    from gtp_engine.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
     from gtp_engine.training.core.command_chain import shipped_teacher
     from gtp_engine.training.core.requirements import check_torch
 
@@ -224,8 +224,8 @@ def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
     from gtp_engine.training.core.requirements import check_torch
 
     check_torch()
+    from gtp_engine.alphago.stages.stage_run import StageRun
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.alphago.stage_run import StageRun
     from gtp_engine.training.core.stopping import stop_on_signals
 
     with ProgressBar() as bar, stop_on_signals() as is_stopped:

@@ -10,12 +10,12 @@ import numpy as np
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size
 from gtp_engine.go.board import IntArray
-from gtp_engine.nn.alphago_encoder import AlphaGoEncoder
 from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.katago_human_encoder import KatagoHumanEncoder
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.plug_ins import plugged_in_encoder
 
 
 class InputBuffers:
@@ -77,4 +77,4 @@ def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
         return KatagoHumanEncoder(width, height, suicide_area=info.suicide_area)
     if info.is_katago:
         return KatagoV7Encoder(width, height, suicide_area=info.suicide_area)
-    return AlphaGoEncoder(width, height, player_color=info.encoder == "alphago-49")
+    return plugged_in_encoder(info.encoder, width, height)

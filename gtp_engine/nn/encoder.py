@@ -1,6 +1,6 @@
 """Encoder: turns a batch of positions into the arrays that a network reads.
 
-An encoder is made for one board size (`KatagoV7Encoder(width, height)`, `AlphaGoEncoder(width, height)`) and owns the
+An encoder is made for one board size (`KatagoV7Encoder(width, height)`) and owns the
 work arrays of its kernels, so each thread needs its own; two of them may fill different rows of the same arrays at the
 same time.
 """

@@ -1,0 +1,38 @@
+"""The encoder of AlphaGo's networks: 48 planes for a policy network, 49 for a value network.
+
+`planes` describes the planes, and the decisions where the paper leaves a choice.
+"""
+
+from gtp_engine.alphago.planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.board import IntArray
+from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.symmetry import cell_table
+
+
+def new_policy_encoder(width: int, height: int) -> "AlphaGoEncoder":
+    """Return the encoder of a policy network, for boards of this size."""
+    return AlphaGoEncoder(width, height)
+
+
+def new_value_encoder(width: int, height: int) -> "AlphaGoEncoder":
+    """Return the encoder of a value network, for boards of this size."""
+    return AlphaGoEncoder(width, height, player_color=True)
+
+
+class AlphaGoEncoder:
+    """The encoder of a policy network's 48 planes or, with `player_color`, of a value network's 49."""
+
+    def __init__(self, width: int, height: int, *, player_color: bool = False) -> None:
+        self.planes = VALUE_PLANES if player_color else POLICY_PLANES
+        self.name = f"alphago-{self.planes}"
+        self.globals = 0
+        self._cells = cell_table(width, height)
+        self._work = new_planes_work(width, height)
+
+    def encode(
+        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
+    ) -> None:
+        """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
+        begin, end, suicide = rows.start, rows.stop, conditions.suicide
+        write_planes(positions, begin, end, suicide, symmetries, self._cells, self._work, out.planes())

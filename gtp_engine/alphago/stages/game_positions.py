@@ -1,0 +1,211 @@
+"""Positions of recorded games as network input: replayed when they are needed, in any orientation.
+
+    GameStore      games on boards of one size, as the arrays that kernels replay
+    PositionRefs   references to positions in it
+    Replayer       the planes of such positions, and the owners of all points at the end of their games
+
+Letters: G games, K positions, A = H·W points of a board.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
+from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError
+from gtp_engine.alphago.stages.replay import GameMoves, ReplayWork, replay_rows, write_owners
+from gtp_engine.errors import problem, shown
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.from_game import SUPERKO
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.go.board import IntArray, clone, new_board
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
+
+NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
+"""AlphaGo's networks have no global inputs beside their planes."""
+
+
+class PositionRefs(NamedTuple):
+    """K positions: game number `games[i]` after `counts[i]` moves, with `to_play[i]` as the side to move."""
+
+    games: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    to_play: NDArray[np.int8]
+
+    def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
+        """Return the references at `rows`."""
+        return PositionRefs._make(array[rows] for array in self)
+
+    def batches(self, size: int) -> Iterator["PositionRefs"]:
+        """Yield the references in order, up to `size` at a time."""
+        for begin in range(0, len(self.games), size):
+            yield PositionRefs._make(array[begin : begin + size] for array in self)
+
+
+class GameStore:
+    """Games on boards of `width` × `height`; raises RecordsError if there are none, or several board sizes."""
+
+    def __init__(self, games: Sequence[RecordedGame]) -> None:
+        self.games: Final = tuple(games)
+        self.width, self.height = _board_of(games)
+        self.moves: Final = _moves_of(games)
+        self.winners: Final = np.array([game.winner for game in games], dtype=np.int8)
+
+    def move_refs(self) -> PositionRefs:
+        """Return every position in which a stone is played, game by game.
+
+        Passes are left out, because the networks cannot pass.
+        """
+        games = np.repeat(np.arange(len(self.games)), np.diff(self.moves.first_move))
+        counts = np.arange(len(games)) - self.moves.first_move[games]
+        is_stone = self.moves.points != PASS
+        return PositionRefs(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
+
+    def actions(self, refs: PositionRefs) -> IntArray:
+        """Return the moves that follow the positions, int32[K], as row · W + column in the identity orientation.
+
+        NO_CELL stands for a pass and for the end of a game.
+        """
+        numbers = self.moves.first_move[refs.games] + refs.counts
+        has_move = numbers < self.moves.first_move[refs.games + 1]
+        points = self.moves.points[np.where(has_move, numbers, 0)]
+        cells = cell_table(self.width, self.height)[0, points]
+        actions: IntArray = np.where(has_move, cells, np.int32(NO_CELL))
+        return actions
+
+    def outcomes(self, refs: PositionRefs) -> FloatArray:
+        """Return the games' outcomes for the side to move, float32[K]: 1 won, −1 lost, 0 neither."""
+        winners = self.winners[refs.games]
+        signs = np.where(winners == refs.to_play, np.float32(1), np.float32(-1))
+        outcomes: FloatArray = np.where(winners == EMPTY, np.float32(0), signs)
+        return outcomes
+
+
+class Replayer:
+    """Replays and encodes positions of a store's games, up to `batch` at a time; not for several threads at once.
+
+    `player_color` adds the value network's plane.
+    """
+
+    def __init__(self, store: GameStore, batch: int, *, player_color: bool = False) -> None:
+        width, height = store.width, store.height
+        self._store: Final = store
+        self._encoder: Final = AlphaGoEncoder(width, height, player_color=player_color)
+        self._positions: Final = new_positions(batch, width, height)
+        longest = int(np.diff(store.moves.first_move).max())
+        empty = new_board(width, height)
+        self._work: Final = ReplayWork(empty, clone(empty), np.zeros(longest + 1, dtype=np.uint64))
+        self._queue: Final = np.zeros_like(empty.color)
+        self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
+
+    def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
+        """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
+        self._replay(refs)
+        store, count = self._store, len(refs.games)
+        planes = np.empty((count, self._encoder.planes, store.height, store.width), dtype=np.float32)
+        for begin, end, suicide in _runs(store.moves.suicide[refs.games]):
+            conditions = _CONDITIONS._replace(suicide=suicide)
+            self._encoder.encode(self._positions, range(begin, end), conditions, symmetries, Inputs(planes, NO_GLOBALS))
+        return planes
+
+    def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
+        """Return the owner of each point, by area scoring, at the end of the positions' games.
+
+        float32[K, A] in each position's symmetry: 1 for the side to move, −1 for its opponent, 0 for neither.
+        """
+        store, count = self._store, len(refs.games)
+        self._replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
+        write_owners(self._positions, count, self._queue, self._owners)
+        table = cell_table(store.width, store.height)
+        points = np.flatnonzero(table[0] != NO_CELL)
+        colors, mine = self._owners[:count, points], refs.to_play[:, None]
+        signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
+        owners: FloatArray = np.empty_like(signs)
+        owners[np.arange(count)[:, None], table[symmetries][:, points]] = signs
+        return owners
+
+    def played_symmetries(self, refs: PositionRefs) -> IntArray:
+        """Return the symmetries, int32[K], in which a player of `policy_rows` evaluated the positions."""
+        self._replay(refs)
+        count = symmetry_count(self._store.width, self._store.height)
+        symmetries: IntArray = (self._positions.key[: len(refs.games)] % np.uint64(count)).astype(np.int32)
+        return symmetries
+
+    def positions(self, refs: PositionRefs) -> Positions:
+        """Return rows of which the first K hold the positions; they are valid until the next call."""
+        self._replay(refs)
+        return self._positions
+
+    def _replay(self, refs: PositionRefs) -> None:
+        """Write the positions into the first K rows."""
+        lengths = np.diff(self._store.moves.first_move)[refs.games]
+        batch = len(self._positions.key)
+        assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
+        replay_rows(self._positions, self._store.moves, *refs, self._work)
+
+
+def transform_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
+    """Return the actions, row · W + column or NO_CELL, on boards in the given `symmetries`."""
+    table = cell_table(width, height)
+    on_board = table[0] != NO_CELL
+    # NO_CELL is −1, so it reads the extra last entry, which stays NO_CELL
+    cells = np.full((len(table), width * height + 1), NO_CELL, dtype=np.int32)
+    cells[:, table[0, on_board]] = table[:, on_board]
+    transformed: IntArray = cells[symmetries, actions]
+    return transformed
+
+
+def draw_symmetries(rng: np.random.Generator, count: int, width: int, height: int) -> IntArray:
+    """Return a random symmetry for each of `count` positions, int32."""
+    return rng.integers(symmetry_count(width, height), size=count, dtype=np.int32)
+
+
+_CONDITIONS: Final = Conditions(komi=0.0, superko=0, suicide=False, territory=False, tax=0, has_free_button=False)
+"""The planes depend on suicide only; points that superko forbids are part of the rows."""
+
+
+def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
+    boards = sorted({(game.width, game.height) for game in games})
+    if len(boards) != 1:
+        names = ", ".join(f"{width}x{height}" for width, height in boards) or "no board"
+        raise RecordsError(
+            problem(f"games on {names}", expected="games on one board", advice="give a folder for each board")
+        )
+    if not any(len(game.points) for game in games):
+        raise RecordsError(problem("games without moves", expected="moves to learn from"))
+    return boards[0]
+
+
+def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
+    """Return the games as arrays; raises RecordsError for rules with a button."""
+    for game in games:
+        if game.rules.has_button:
+            raise RecordsError(problem(f"game {shown(game.name)} has a button", expected="rules without one"))
+    stones = [game.setup_stones for game in games]
+    return GameMoves(
+        points=np.concatenate([game.points for game in games]),
+        colors=np.concatenate([game.colors for game in games]),
+        first_move=_firsts([len(game.points) for game in games]),
+        stone_points=np.array([stone.point for of_game in stones for stone in of_game], dtype=np.int16),
+        stone_colors=np.array([stone.color for of_game in stones for stone in of_game], dtype=np.int8),
+        first_stone=_firsts([len(of_game) for of_game in stones]),
+        first_player=np.array([game.first_player for game in games], dtype=np.int8),
+        superko=np.array([SUPERKO[game.rules.ko] for game in games], dtype=np.int8),
+        suicide=np.array([game.rules.suicide for game in games], dtype=np.bool_),
+    )
+
+
+def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Return the offsets of parts of these lengths in one array, and the end of the last part."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+    """Return the begin, end and value of each run of equal flags."""
+    edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
+    return [(begin, end, bool(flags[begin])) for begin, end in pairwise(edges)]

@@ -1,0 +1,213 @@
+"""The errors of value estimators by stage of the game: the value network beside averages of rollouts.
+
+Figure 2b of the paper in miniature: the mean squared error of an estimate, −1 to 1, against the game's outcome.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs, Replayer
+from gtp_engine.alphago.stages.stage_loop import Evaluate, evaluate_with
+from gtp_engine.alphago.stages.stage_settings import ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.torch_games import torch_player
+from gtp_engine.alphago.stages.trained_net import read_net, read_policy
+from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, values_of
+from gtp_engine.alphago.stages.value_games import read_folder
+from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.linear_policy import LinearPolicy
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.go.constants import BLACK
+from gtp_engine.nn.linear_policy_file import read_linear_policy
+from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.search.puct.leaf_rollouts import new_results
+from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, RolloutPlayer
+from gtp_engine.search.rng import new_states
+from gtp_engine.search.rollouts.rollout import POLICIES
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.training.core.curves import Panel
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.reporting import Curves
+from gtp_engine.training.core.stopping import never
+
+ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
+"""Returns the expected outcome of positions for the side to move, float32[K], −1 to 1."""
+PlayerFactory = Callable[[int, int], RolloutPlayer]
+"""Returns a rollout player for boards of a width and height."""
+
+FILE_NAME: Final = "comparison.png"
+"""The picture's name in the folder of a run."""
+STAGES: Final = 6
+"""Default number of stages of the game, with about as many positions in each."""
+_BATCH: Final = 64
+"""Rollouts that are played at once."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The errors of all estimators on the positions after `first` to `last` moves."""
+
+    first: int
+    last: int
+    positions: int
+    errors: dict[str, float]
+    """Mean squared error by estimator."""
+
+
+def network_estimator(evaluate: Evaluate) -> ValueEstimator:
+    """Return the estimator that evaluates each position once with a value network."""
+    return lambda store, refs: values_of(store, refs, evaluate)
+
+
+def averaged_network_estimator(evaluate: Evaluate) -> ValueEstimator:
+    """Return the estimator that averages a value network over all symmetries of each position."""
+
+    def estimate(store: GameStore, refs: PositionRefs) -> FloatArray:
+        symmetries = range(symmetry_count(store.width, store.height))
+        values = [values_of(store, refs, evaluate, symmetry=symmetry) for symmetry in symmetries]
+        mean: FloatArray = np.mean(values, axis=0, dtype=np.float32)
+        return mean
+
+    return estimate
+
+
+def rollout_estimator(policy: str | LinearPolicy, rollouts: int, *, seed: int) -> ValueEstimator:
+    """Return the estimator that averages rollouts of a linear policy, or of one in `rollout.POLICIES` by its name."""
+    rng = new_states(1, seed)[0]
+    number = POLICIES[policy] if isinstance(policy, str) else 0
+    weights = None if isinstance(policy, str) else policy
+
+    def new_player(width: int, height: int) -> RolloutPlayer:
+        return KernelPlayer(number, 0, width=width, height=height, rng=rng, weights=weights)
+
+    return _average_estimator(new_player, rollouts)
+
+
+def policy_rollout_estimator(player: RowsEvaluator, rollouts: int, *, seed: int) -> ValueEstimator:
+    """Return the estimator that averages games that a player of `policy_rows` plays against itself."""
+    rng = new_states(1, seed)[0]
+
+    def new_player(width: int, height: int) -> RolloutPlayer:
+        return NetworkPlayer(_RolloutAdapter(player), 0, size=_BATCH, width=width, height=height, rng=rng)
+
+    return _average_estimator(new_player, rollouts)
+
+
+def compare(
+    store: GameStore, refs: PositionRefs, estimators: Mapping[str, ValueEstimator], *, stages: int = STAGES
+) -> list[Stage]:
+    """Return the mean squared error of each estimator in each stage of the game."""
+    outcomes = store.outcomes(refs)
+    squares = {name: np.square(estimate(store, refs) - outcomes) for name, estimate in estimators.items()}
+    order = np.argsort(refs.counts, kind="stable")
+    return [
+        Stage(
+            first=int(refs.counts[rows[0]]),
+            last=int(refs.counts[rows[-1]]),
+            positions=len(rows),
+            errors={name: float(errors[rows].mean()) for name, errors in squares.items()},
+        )
+        for rows in np.array_split(order, min(stages, len(order)))
+    ]
+
+
+def format_stages(stages: Sequence[Stage]) -> str:
+    """Return the errors as a Markdown table, with the means over all positions in the last line."""
+    names = list(stages[0].errors)
+    total = sum(stage.positions for stage in stages)
+    lines = [f"| moves | positions | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
+    for stage in stages:
+        errors = " | ".join(f"{stage.errors[name]:.3f}" for name in names)
+        lines.append(f"| {stage.first}–{stage.last} | {stage.positions} | {errors} |")
+    means = [sum(stage.errors[name] * stage.positions for stage in stages) / total for name in names]
+    lines.append(f"| all | {total} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
+    return "\n".join(lines)
+
+
+def stages_panel(stages: Sequence[Stage]) -> Panel:
+    """Return the errors as curves."""
+    curves = {
+        name: [((stage.first + stage.last) / 2, stage.errors[name]) for stage in stages] for name in stages[0].errors
+    }
+    return Panel("mean squared error of the outcome", "moves played", curves)
+
+
+def compare_run(
+    supervised: Path,
+    folder: Path,
+    settings: ValueSettings,
+    learning: ValueLearning,
+    *,
+    rollouts: int,
+    linear: Path | None = None,
+    warn: Callable[[str], None],
+) -> str:
+    """Return as a table how a finished run's network compares with averages of rollouts, on its test positions.
+
+    Rollouts are those of the supervised policy, of the linear one in the file `linear`, and of the policies without
+    weights.  The picture is written to the run's `folder`; `warn` receives why there is none.
+    """
+    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+    evaluate = evaluate_with(machine.place(read_net(folder)).eval(), machine)
+    player = torch_player(machine.place(read_policy(supervised)).eval(), machine, "supervised")
+    title, seed = f"{rollouts} rollouts of the policy network", learning.seed
+    estimators = {
+        "value network": network_estimator(evaluate),
+        "all orientations": averaged_network_estimator(evaluate),
+        title: policy_rollout_estimator(player, rollouts, seed=seed),
+    }
+    if linear is not None:
+        estimators[f"{rollouts} linear"] = rollout_estimator(read_linear_policy(linear), rollouts, seed=seed)
+    for policy in POLICIES:
+        estimators[f"{rollouts} {policy}"] = rollout_estimator(policy, rollouts, seed=seed)
+    _, test = split_episodes(read_folder(folder / GAMES)[: settings.games], settings.test_share)
+    stages = compare(*samples_of(test), estimators)
+    Curves(folder / FILE_NAME, warn).draw([stages_panel(stages)])
+    return format_stages(stages)
+
+
+class _RolloutAdapter:
+    """A player of `policy_rows` as `evaluation.evaluator.RolloutPolicy`."""
+
+    def __init__(self, player: RowsEvaluator) -> None:
+        self._player: Final = player
+
+    def write_rollout_policy(
+        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
+    ) -> None:
+        """Write the player's policy."""
+        evaluation = new_evaluation(len(policy), *board_size(positions))
+        self._player.evaluate_rows(positions, [conditions] * count, evaluation)
+        policy[:count] = evaluation.policy[:count]
+
+
+def _average_estimator(new_player: PlayerFactory, rollouts: int) -> ValueEstimator:
+    """Return the estimator that averages `rollouts` rollouts from each position."""
+
+    def estimate(store: GameStore, refs: PositionRefs) -> FloatArray:
+        player, replayer = new_player(store.width, store.height), Replayer(store, _BATCH)
+        batches = refs.batches(_BATCH)
+        return np.concatenate([_averages(store, batch, player, replayer, rollouts) for batch in batches])
+
+    return estimate
+
+
+def _averages(
+    store: GameStore, refs: PositionRefs, player: RolloutPlayer, replayer: Replayer, rollouts: int
+) -> FloatArray:
+    """Return the average outcome of rollouts from each position, for the side to move."""
+    count = len(refs.games)
+    positions, results = replayer.positions(refs), new_results(count, store.width, store.height)
+    conditions = [conditions_of(store.games[game].game()) for game in refs.games.tolist()]
+    komi = np.array([each.komi for each in conditions])
+    total = np.zeros(count)
+    for _ in range(rollouts):
+        player.play_out(positions, count, conditions[0], results, never)
+        total += np.sign(results.margin[:count] - komi)
+    sign = np.where(refs.to_play == BLACK, 1.0, -1.0)
+    averages: FloatArray = (sign * total / rollouts).astype(np.float32)
+    return averages

@@ -1,0 +1,95 @@
+"""Recorded games: reading, truncation after the end, the split by names."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from alphago.games import random_game, write_records
+
+from gtp_engine.alphago.stages.game_records import is_test, read_games, recorded, split_games, winner_of
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import xy_to_point
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_games_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    write(tmp_path, "b.sgf", "(;SZ[9]KM[7]RU[Chinese]RE[W+R];B[aa];W[];B[ba])")
+    write(tmp_path, "a/c.SGF", "(;SZ[9:7]RE[B+0.5]AB[aa][ba]PL[W];W[bb])")
+    write(tmp_path, "notes.txt", "no game")
+    first, second = read_games(tmp_path, log=print)
+    assert (first.name, first.width, first.height, first.winner) == ("a/c.SGF", 9, 7, BLACK)
+    assert [stone.color for stone in first.setup_stones] == [BLACK, BLACK] and first.first_player == WHITE
+    assert (second.name, second.komi, second.winner) == ("b.sgf", 7.0, WHITE)
+    assert second.rules.preset_name() == "chinese"
+    assert second.points.tolist() == [xy_to_point(0, 0, width=9), PASS, xy_to_point(1, 0, width=9)]
+    assert second.colors.tolist() == [BLACK, WHITE, BLACK]
+    assert second.points.dtype == np.int16 and second.colors.dtype == np.int8
+
+
+def test_all_games_of_a_file_are_read(tmp_path: Path) -> None:
+    """Only the first one was, without a word; an unusable one costs no more than itself."""
+    write(tmp_path, "a.sgf", "(;SZ[9]RE[B+R];B[aa])\n(;SZ[9];B[aa];W[aa])\n(;SZ[9]RE[W+R];B[bb])")
+    logged: list[str] = []
+    games = read_games(tmp_path, log=logged.append)
+    assert [(game.name, game.winner) for game in games] == [("a.sgf", BLACK), ("a.sgf, game 3", WHITE)]
+    assert len(logged) == 1 and "a.sgf, game 2: move 2 (white)" in logged[0]
+
+
+def test_an_unusable_file_is_logged_and_skipped(tmp_path: Path) -> None:
+    write(tmp_path, "good.sgf", "(;SZ[9];B[aa])")
+    write(tmp_path, "illegal.sgf", "(;SZ[9];B[aa];W[aa])")
+    logged: list[str] = []
+    (game,) = read_games(tmp_path, log=logged.append)
+    assert game.name == "good.sgf" and len(logged) == 1 and "illegal.sgf: move 2 (white)" in logged[0]
+
+
+def test_a_folder_without_games(tmp_path: Path) -> None:
+    write(tmp_path, "broken.sgf", "(;")
+    with pytest.raises(SgfError, match=r"^1 file in .*, none of them usable: expected readable game records"):
+        read_games(tmp_path, log=lambda _: None)
+
+
+def test_what_follows_the_passes_that_end_a_game_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "a.sgf", "(;SZ[9];B[aa];W[];B[];W[bb];B[cc])")
+    (game,) = read_games(tmp_path, log=print)
+    assert game.points.tolist()[1:] == [PASS, PASS]
+
+
+@pytest.mark.parametrize(
+    ("result", "winner"),
+    [
+        ("B+3.5", BLACK),
+        ("w+R", WHITE),
+        (" W+Time", WHITE),
+        ("黑中盘胜", BLACK),
+        ("0", EMPTY),
+        ("Void", EMPTY),
+        ("", EMPTY),
+        ("Both", EMPTY),
+    ],
+)
+def test_winners(result: str, winner: int) -> None:
+    assert winner_of(result) == winner
+
+
+def test_a_record_replays_its_game() -> None:
+    game = random_game(3)
+    record = recorded(game, name="x", winner=EMPTY)
+    assert record.game(len(record.points)).diagram() == game.diagram()
+    assert record.game(4).moves == game.moves[:4]
+
+
+def test_games_are_split_by_their_names(tmp_path: Path) -> None:
+    """The test games do not depend on the other games of the folder, and their share is about right."""
+    games = read_games(write_records(tmp_path, 40), log=print)
+    train, test = split_games(games, 0.3)
+    assert len(train) + len(test) == 40 and 4 <= len(test) <= 20
+    assert split_games(list(reversed(games)), 0.3)[1] == list(reversed(test))
+    assert all(is_test(game.name, 0.3) for game in test)
+    assert sum(is_test(str(number), 0.1) for number in range(2000)) == pytest.approx(200, rel=0.2)

@@ -1,0 +1,117 @@
+"""Policy networks as players: their move probabilities, for either colour and in any orientation."""
+
+import numpy as np
+import pytest
+from alphago.games import random_game
+from board_helpers import game_from
+
+from gtp_engine.alphago.planes import planes_of
+from gtp_engine.alphago.stages.policy_rows import PolicyRows, SwitchedRows, UniformRows
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+
+
+def next_to_opponents(planes: FloatArray) -> FloatArray:
+    """Return logits that are highest on and beside the opponent's stones: they turn with the board."""
+    stones = planes[:, 1]
+    beside = np.zeros_like(stones)
+    beside[:, 1:] += stones[:, :-1]
+    beside[:, :-1] += stones[:, 1:]
+    beside[:, :, 1:] += stones[:, :, :-1]
+    beside[:, :, :-1] += stones[:, :, 1:]
+    return (2 * beside + 9 * stones).reshape(len(planes), -1)
+
+
+def ask(player: RowsEvaluator, *games: Game) -> Evaluation:
+    positions = new_positions(len(games), games[0].width, games[0].height)
+    out = new_evaluation(len(games), games[0].width, games[0].height)
+    for array in out:
+        array[:] = np.nan
+    for row, game in enumerate(games):
+        write_game(positions, row, game)
+    player.evaluate_rows(positions, [conditions_of(game) for game in games], out)
+    assert not any(np.isnan(array).any() for array in out)
+    return out
+
+
+def test_the_policy_is_a_softmax_over_playable_moves() -> None:
+    """Ten games in ten orientations: the moves beside the opponent's stones stay beside them."""
+    games = [random_game(seed, 5, 5, moves=14 + seed % 2) for seed in range(10)]
+    out = ask(PolicyRows(next_to_opponents, "beside"), *games)
+    for row, game in enumerate(games):
+        weights = {}
+        for point in game.legal_points():
+            around = (point - 1, point + 1, point - 6, point + 6)
+            weights[point] = np.exp(2.0 * sum(game.board.color[p] == 3 - game.to_play for p in around))
+        found = {p: out.policy[row, p] for p in board_points(5, 5) if out.policy[row, p] > 0}
+        assert found.keys() <= weights.keys(), "occupied points have high logits, and no odds"
+        total = sum(weights[p] for p in found)
+        for point, odds in found.items():
+            assert odds == pytest.approx(weights[point] / total, rel=1e-4)
+        assert out.win_black[row] == out.loss_black[row] == 0.5
+
+
+def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes() -> None:
+    both = """
+        . X . X O
+        X X X X O
+        O O O O O
+        O . O O O
+        O O O . O"""
+    game = game_from(both)
+    out = ask(PolicyRows(next_to_opponents, "beside"), game)
+    assert out.policy[0, PASS] == 1 and out.policy[0].sum() == 1
+    white = game_from(both, first_player=WHITE)
+    assert ask(PolicyRows(next_to_opponents, "beside"), white).policy[0, PASS] == 1
+
+
+def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
+    game = game_from(
+        """
+        . X . X O
+        X X X X O
+        O O O O O
+        O . O O O
+        O O O . O"""
+    )
+    out = ask(UniformRows(), game)
+    vertices = [parse_vertex(text, width=5, height=5) for text in ("A5", "C5")]
+    assert np.flatnonzero(out.policy[0]).tolist() == sorted(vertices)
+    assert out.policy[0, vertices[0]] == pytest.approx(0.5)
+
+
+def test_rules_of_each_row_count() -> None:
+    """Suicide of two stones is legal under Tromp-Taylor rules; the odds are for moves that are sensible there."""
+    diagram = """
+        . X O
+        . O O
+        O O ."""
+    games = [game_from(diagram, Rules.parse(name), BLACK) for name in ("chinese", "tromp-taylor", "chinese")]
+    seen = []
+
+    def record(planes: FloatArray) -> FloatArray:
+        seen.append(planes[:, planes_of("sensibleness")[0]].sum(axis=(1, 2)).tolist())
+        return np.zeros((len(planes), 9), dtype=np.float32)
+
+    ask(PolicyRows(record, "zeros"), *games)
+    (found,) = seen
+    assert found[0] == found[2] and found[1] >= found[0]
+
+
+def test_each_row_is_evaluated_by_its_own_player() -> None:
+    games = [random_game(seed, 4, 4, moves=seed) for seed in range(5)]
+    one = PolicyRows(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
+    two = PolicyRows(next_to_opponents, "two")
+    by_color = SwitchedRows([one, two], lambda positions, count: positions.to_play[:count] - BLACK)
+    assert by_color.name == "one and two"
+    found, ones, twos = ask(by_color, *games), ask(one, *games), ask(two, *games)
+    for row, game in enumerate(games):
+        wanted = ones if game.to_play == BLACK else twos
+        assert np.allclose(found.policy[row], wanted.policy[row])
+    assert not np.allclose(ones.policy[1], twos.policy[1])

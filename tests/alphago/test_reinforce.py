@@ -1,0 +1,285 @@
+"""REINFORCE: the gradient's sign for both colours, playable moves, opponents, and runs that resume exactly."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from board_helpers import point_to_action
+from training.needs_torch import torch
+
+from gtp_engine.alphago.planes import planes_of
+from gtp_engine.alphago.stages.examples import Examples
+from gtp_engine.alphago.stages.experience import Collector, read_episodes
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net
+from gtp_engine.alphago.stages.opponent_pool import OpponentPool
+from gtp_engine.alphago.stages.reinforce import (
+    Reinforcement,
+    learner_moves,
+    policy_gradient,
+    run_reinforcement,
+)
+from gtp_engine.alphago.stages.stage_run import StageRun
+from gtp_engine.alphago.stages.stage_settings import GameSettings, ReinforceSettings
+from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
+from gtp_engine.alphago.stages.trained_net import read_policy
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.run_log import read_log
+
+pytest.importorskip("matplotlib", reason="curves need matplotlib")
+
+SHAPE = NetShape(3, 3, layers=3, channels=8)
+SETTINGS = ReinforceSettings(
+    iterations=3,
+    games=8,
+    pool_every=2,
+    evaluate_every=3,
+    evaluation_games=4,
+    precision="float32",
+    threads=1,
+)
+GAME = GameSettings(komi=0.5, parallel_games=8)
+
+
+def start(shape: NetShape = SHAPE, seed: int = 1) -> PolicyNet:
+    net = new_net(PolicyNet, shape, seed=seed)
+    return net
+
+
+def game_of(*vertices: str) -> Game:
+    """Return a game with these moves and two passes behind them."""
+    game = Game(3, 3, komi=0.5)
+    for vertex in (*vertices, "pass", "pass"):
+        game.play(vertex)
+    assert game.is_over
+    return game
+
+
+def action_of(vertex: str) -> int:
+    return point_to_action(parse_vertex(vertex, width=3, height=3), width=3, height=3)
+
+
+def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tensor, torch.Tensor, Examples]:
+    """Return log p of the learner's moves before and after one step, and the moves."""
+    collector = Collector()
+    for game in games:
+        collector.complete(game, learner=learner)
+    (moves,) = learner_moves(collector)
+
+    def chances() -> torch.Tensor:
+        with torch.no_grad():
+            return run.net(moves.planes).log_softmax(dim=1).gather(1, moves.actions[:, None]).squeeze(1)
+
+    before = chances()
+    run.learn(collector)
+    return before, chances(), moves
+
+
+@pytest.mark.parametrize("learner", [BLACK, WHITE])
+def test_moves_of_won_games_become_more_probable_and_those_of_lost_ones_less(tmp_path: Path, learner: int) -> None:
+    """Black wins by a stone more, White by komi; either may be the learner."""
+    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
+    black_wins, white_wins = game_of("B2", "A1", "B1"), game_of("A1", "B2")
+    before, after, moves = learned(run, learner, black_wins, white_wins)
+    assert moves.outcomes.tolist() == ([1, 1, -1] if learner == BLACK else [-1, 1])
+    assert torch.equal((after - before).sign(), moves.outcomes.sign())
+
+
+def test_a_learner_that_wins_every_game_learns_nothing(tmp_path: Path) -> None:
+    """The baseline is the colour's mean reward; without it, every move would become more probable."""
+    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
+    before, after, moves = learned(run, BLACK, game_of("B2", "A1", "B1"), game_of("B2", "C1", "B1"))
+    assert moves.outcomes.tolist() == [0, 0, 0, 0] and torch.equal(before, after)
+
+
+def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
+    collector = Collector()
+    collector.complete(game_of("B2", "A1", "pass", "C1"), learner=BLACK)
+    collector.complete(game_of("A1", "B2"), learner=WHITE)
+    unfinished = Game(3, 3)
+    unfinished.play("A1")
+    collector.complete(unfinished, learner=BLACK)
+    (moves,) = learner_moves(collector)
+    own = moves.planes[:, 0].sum(dim=(1, 2)).tolist()
+    others = moves.planes[:, 1].sum(dim=(1, 2)).tolist()
+    assert sorted(zip(own, others, strict=True)) == [(0, 0), (0, 1)]
+    only_passes = Collector()
+    only_passes.complete(game_of(), learner=BLACK)
+    assert learner_moves(only_passes) == []
+
+
+def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
+    """Illegal moves have no gradient, and that of the other logits is advantage · (p − chosen)."""
+    planes = torch.zeros(1, 48, 3, 3)
+    planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
+    logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
+    batch = Examples(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
+    loss, entropy = policy_gradient(logits, batch)
+    odds = torch.softmax(torch.tensor([0.0, 1.0, 2.0, 0.0]), dim=0)
+    assert float(loss.detach()) == pytest.approx(-0.5 * float(odds[1].log()))
+    assert float(entropy.detach()) == pytest.approx(float(-(odds * odds.log()).sum()))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    wanted = 0.5 * (odds - torch.tensor([0.0, 1.0, 0.0, 0.0]))
+    assert gradient[0, :4].tolist() == pytest.approx(wanted.tolist(), abs=1e-6) and not gradient[0, 4:].any()
+
+
+def test_examples_are_what_the_network_saw() -> None:
+    """Positions are replayed in the orientation in which they were played: planes and moves are those of the game."""
+    seen: dict[bytes, np.ndarray] = {}
+    machine = choose_machine("cpu", "float32", threads=1)
+    net = start().eval()
+    player = torch_player(net, machine, "net")
+    inner = player._logits
+
+    def record(planes: np.ndarray) -> np.ndarray:
+        logits = inner(planes)
+        seen.update((row.tobytes(), answer) for row, answer in zip(planes, logits, strict=True))
+        return logits
+
+    player._logits = record  # type: ignore[misc]
+    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
+    collector = play_versus(player, player, (3, 3), settings, games=8, rng=rng)
+    batches = learner_moves(collector)
+    assert batches
+    for batch in batches:
+        for planes, action in zip(batch.planes.numpy(), batch.actions.tolist(), strict=True):
+            assert planes.tobytes() in seen
+            assert planes[planes_of("sensibleness")[0]].reshape(-1)[action] == 1
+
+
+def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
+    machine = choose_machine("cpu", "float32", threads=1)
+    sure, other = start(), start(seed=2)
+    for parameter in sure.parameters():
+        torch.nn.init.zeros_(parameter)
+    sure.point_bias.data[action_of("B2")] = 99.0
+    players = (torch_player(net.eval(), machine, "") for net in (sure, other))
+    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
+    collector = play_versus(*players, (3, 3), settings, games=7, rng=rng)
+    assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
+    centre = parse_vertex("B2", width=3, height=3)
+    for episode in collector.episodes:
+        first = int(np.flatnonzero(episode.game.colors == episode.learner)[0])
+        taken = centre in episode.game.points[:first]
+        assert taken or episode.game.points[first] in (centre, PASS)
+
+
+def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
+    """Black's centre wins on 3×3; after some games the network begins there."""
+    settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0)
+    run = Reinforcement(start(), settings, GameSettings(komi=0.5, parallel_games=32), tmp_path)
+    empty = Game(3, 3)
+    planes = torch.zeros(1, 48, 3, 3)
+    planes[:, [2, 3, *planes_of("sensibleness")]] = 1.0  # empty points, ones, sensible
+    planes[:, planes_of("liberties after move")[3], 1, 1] = 1.0
+    for x, y in ((0, 0), (0, 2), (2, 0), (2, 2)):
+        planes[:, planes_of("liberties after move")[1], y, x] = 1.0
+    for x, y in ((0, 1), (1, 0), (1, 2), (2, 1)):
+        planes[:, planes_of("liberties after move")[2], y, x] = 1.0
+    assert empty.to_play == BLACK
+
+    def centre() -> float:
+        with torch.no_grad():
+            return float(run.net(planes).softmax(dim=1)[0, action_of("B2")])
+
+    before = centre()
+    for _ in range(15):
+        run.iterate()
+    assert before < 0.3 and centre() > 2 * before
+
+
+def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    supervised = tmp_path / "supervised"
+    write_checkpoint(supervised, checkpoint_of(start()))
+    answers = iter([False, True])
+    with ProgressBar() as bar:
+        path = run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "a", bar))
+        stopped = StageRun(tmp_path / "b", bar, lambda: next(answers))
+        assert run_reinforcement(supervised, SETTINGS, GAME, stopped) is None
+        assert read_checkpoint(tmp_path / "b").steps == 1
+        assert run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "b", bar)) is not None
+    assert path is not None and path.exists()
+    names = sorted(entry.relative_to(tmp_path / "a").as_posix() for entry in (tmp_path / "a").rglob("*.*"))
+    assert names == [
+        "checkpoint.pt", "curves.png",
+        "experience/000000.npz", "experience/000001.npz", "experience/000002.npz",
+        "log.jsonl", "policy.onnx", "pool/000000.pt", "pool/000002.pt",
+    ]  # fmt: skip
+    weights = [read_policy(tmp_path / folder).state_dict() for folder in ("a", "b")]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    log = read_log(tmp_path / "a" / "log.jsonl")
+    assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
+    assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
+    assert "games against the first network won" in capfd.readouterr().err
+    with pytest.raises(ConfigError, match="the run there has games 8, not 16"):
+        Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
+
+
+def test_an_error_ends_a_run_after_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that could not be written joins the pool when the run resumes."""
+
+    def full(pool: OpponentPool, number: int, net: PolicyNet) -> None:
+        if number:
+            raise ModelError("no space left")
+        add(pool, number, net)
+
+    add = OpponentPool.add
+    with ProgressBar() as bar, monkeypatch.context() as patch:
+        patch.setattr(OpponentPool, "add", full)
+        with pytest.raises(ModelError, match="no space left"):
+            Reinforcement(start(), SETTINGS, GAME, tmp_path).run(StageRun(tmp_path, bar))
+    assert read_checkpoint(tmp_path).steps == 2
+    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0, 2]
+
+
+def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> None:
+    """They are of a run that was killed, and may be stronger than the network that begins."""
+    for number in (0, 2, 4):
+        OpponentPool(tmp_path / "pool").add(number, start(seed=2))
+    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0]
+    assert OpponentPool(tmp_path / "pool").numbers == [0]
+
+
+def test_without_matplotlib_a_run_has_no_curves_but_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with ProgressBar() as bar:
+        run = Reinforcement(start(), replace(SETTINGS, iterations=2, evaluate_every=1), GAME, tmp_path)
+        assert run.run(StageRun(tmp_path, bar))
+    assert has_checkpoint(tmp_path) and not (tmp_path / "curves.png").exists()
+    assert capfd.readouterr().err.count("no curves: matplotlib is missing") == 1
+
+
+def checkpoint_of(net: PolicyNet) -> Checkpoint:
+    return Checkpoint("policy", net.shape.to_json(), {}, net.state_dict(), {}, 0, 0, 0.0)
+
+
+def test_the_pool(tmp_path: Path) -> None:
+    pool, nets = OpponentPool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
+    rng = np.random.default_rng(1)
+    with pytest.raises(ModelError, match="no versions in"):
+        pool.draw(rng)
+    for number, net in zip((0, 20, 40), nets, strict=True):
+        pool.add(number, net)
+    assert {pool.draw(rng) for _ in range(50)} == {0, 20, 40}
+    pool.load(20, nets[0])
+    assert torch.equal(nets[0].trunk.layers[0].weight, nets[1].trunk.layers[0].weight)
+    again = OpponentPool(tmp_path / "pool")
+    again.drop(after=20)
+    assert again.numbers == [0, 20] and OpponentPool(tmp_path / "pool").numbers == [0, 20]
+    (tmp_path / "pool" / "000020.pt").write_bytes(b"junk")
+    with pytest.raises(ModelError, match="cannot read version"):
+        again.load(20, nets[0])
+
+
+def test_rules_that_do_not_score_by_area() -> None:
+    with pytest.raises(ConfigError, match=r"games\.rules = .japanese.: expected .*chinese"):
+        GameSettings(rules="japanese")

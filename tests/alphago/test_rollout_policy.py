@@ -1,0 +1,245 @@
+"""Training the linear rollout policy: the gradient, the recovery of known weights, runs that resume."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from alphago.games import record, wild_game, write_records
+from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
+
+from gtp_engine.alphago.stages.game_positions import GameStore
+from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
+from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, Scores, add_games
+from gtp_engine.alphago.stages.rollout_policy import (
+    RolloutTrainer,
+    common_diamonds,
+    new_replay_buffers,
+    run_rollout_policy,
+)
+from gtp_engine.alphago.stages.rollout_report import format_qualities, measure_policies
+from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_policy
+from gtp_engine.alphago.stages.stage_run import StageRun
+from gtp_engine.alphago.stages.stage_settings import RolloutSettings
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.evaluation.linear_policy import LinearPolicy
+from gtp_engine.go.board import new_board
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy
+from gtp_engine.progress import ProgressBar
+from gtp_engine.search.rng import new_states
+from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
+from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
+from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
+from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
+from gtp_engine.training.core.command_chain import ENGINE
+from gtp_engine.training.core.run_log import read_log
+
+pytest.importorskip("matplotlib", reason="curves need matplotlib")
+
+SETTINGS = RolloutSettings(epochs=3, games_per_step=8, least_count=20, test_share=0.2)
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@cache
+def planted_policy() -> LinearPolicy:
+    """Return a policy that prefers moves near the last one, saving stones, and capturing neighbours of it."""
+    near = np.array([2.0, 1.0, -1.0], dtype=np.float32)
+    return replace(uniform_policy(NONE), near=near, save_by_capture=2.0, save_by_escape=1.5)
+
+
+@cache
+def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
+    """Return games whose moves were drawn from that policy."""
+    linear, work = new_linear_work(new_tables(planted_policy()), size, size), new_rollout_work(size, size)
+    rng, games = new_states(1, 11)[0], []
+    for number in range(count):
+        game, last = Game(size, size, Rules.parse("chinese")), NULL_POINT
+        while len(game.moves) < 40:
+            board, first_player = new_board(size, size), np.zeros(game.board.color.size, dtype=np.int8)
+            board.storage[:], board.hash[:] = game.board.storage, game.board.hash
+            play_out(board, game.to_play, last, 0, work, rng, first_player, 1, linear)
+            last = int(first_player.argmax())
+            if last == NULL_POINT or game.illegal_reason(last, game.to_play) is not None:
+                break  # a pass, or superko
+            game.play(last)
+        games.append(recorded(game, name=f"{number}.sgf", winner=BLACK if number % 2 else WHITE))
+    return games
+
+
+def loss(space: WeightSpace, weights: np.ndarray, store: GameStore) -> float:
+    gradient = space.empty_gradient()
+    buffers = new_replay_buffers(store, space.diamonds)
+    add_games(store.moves, np.arange(len(store.games)), space.scores(weights), gradient, buffers)
+    return float(gradient.counts[LOSS])
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    """In the directions of the features that matter most, and in random ones."""
+    store, rng = GameStore([record(seed) for seed in range(6)]), np.random.default_rng(1)
+    space = WeightSpace(common_diamonds(store, 2))
+    assert len(space.diamonds) > 3
+    weights = rng.normal(scale=0.5, size=space.size)
+    gradient = space.empty_gradient()
+    add_games(store.moves, np.arange(6), space.scores(weights), gradient, new_replay_buffers(store, space.diamonds))
+    slope = space.gradient(gradient)
+    directions = [np.eye(1, space.size, place).ravel() for place in np.argsort(-np.abs(slope))[:20]]
+    directions += [np.sign(rng.normal(size=space.size)) for _ in range(3)]
+    for direction in directions:
+        step = 1e-5 * direction
+        difference = loss(space, weights + step, store) - loss(space, weights - step, store)
+        assert difference / 2e-5 == pytest.approx(slope @ direction, rel=1e-4, abs=1e-6)
+
+
+def test_scores_in_training_are_those_of_the_policy_that_is_written() -> None:
+    store, rng = GameStore([record(seed) for seed in range(6)]), np.random.default_rng(2)
+    space = WeightSpace(common_diamonds(store, 2))
+    weights = rng.normal(scale=0.5, size=space.size).astype(np.float32).astype(np.float64)
+    scores, policy = space.scores(weights), space.policy(weights)
+    codes = np.flatnonzero(space.kinds[0])
+    assert pattern_scores(policy, codes) == pytest.approx(scores.patterns[space.kinds[0, codes]], abs=1e-5)
+    assert local_scores(policy) == pytest.approx(scores.local, abs=1e-5)
+
+
+def test_a_known_policy_is_recovered() -> None:
+    """The policy trained on its games predicts more of its games as well as it does itself."""
+    games = planted_games()
+    train, test = GameStore(games[50:]), GameStore(games[:50])
+    trainer = RolloutTrainer(train, test, SETTINGS, NONE)
+    truth, planted = np.zeros(trainer.space.size), planted_policy()
+    handcrafted = trainer.space.parts(truth)[2]
+    handcrafted[:] = planted.save_by_capture, planted.save_by_escape, planted.nakade, *planted.near
+    before, positions = trainer.validate(), sum(len(game.points) for game in games[:50])
+    least = loss(trainer.space, truth, test) / positions
+    while trainer.fraction < 1:
+        trainer.step()
+    after, found = trainer.validate(), trainer.policy()
+    assert before["loss"] > least + 0.3
+    assert after["loss"] == pytest.approx(least, abs=0.1)
+    assert after["top-1"] > before["top-1"] + 0.1
+    assert after["probability"] > before["probability"] + 0.05
+    assert found.near[0] > found.near[1] + 0.3 > found.near[2] + 1
+    assert min(found.save_by_capture, found.save_by_escape) > 1
+
+
+@pytest.mark.parametrize("rules", ["chinese", "new-zealand"])
+def test_unusual_games_can_be_replayed(rules: str) -> None:
+    """Set-up stones, several moves of a colour, filled eyes, suicide: the incremental state stays right to the end."""
+    games = [recorded(wild_game(seed, rules), name=f"{seed}", winner=EMPTY) for seed in range(30)]
+    store = GameStore(games)
+    space = WeightSpace(NONE)
+    buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient()
+    fresh = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
+    for number, game in enumerate(games):
+        add_games(store.moves, np.array([number]), space.scores(np.zeros(space.size)), gradient, buffers)
+        assert np.array_equal(buffers.board.color, game.game(len(game.points)).board.color)
+        begin_linear(buffers.board, fresh)
+        assert np.array_equal(buffers.linear.weight, fresh.weight)
+    assert gradient.counts[POSITIONS] > 100
+    assert np.isfinite(gradient.counts).all()
+
+
+def test_both_colours_learn_the_same() -> None:
+    """A game and its twin with the colours exchanged have the same gradient."""
+    game = record(3)
+    twin = replace(game, colors=(3 - game.colors).astype(np.int8), first_player=WHITE)
+    space, slopes = WeightSpace(NONE), []
+    for each in (game, twin):
+        store, gradient = GameStore([each]), space.empty_gradient()
+        add_games(
+            store.moves, np.array([0]), space.scores(np.zeros(space.size)), gradient, new_replay_buffers(store, NONE)
+        )
+        slopes.append(space.gradient(gradient))
+    assert slopes[0] == pytest.approx(slopes[1])
+    assert np.abs(slopes[0]).max() > 0.5
+
+
+def test_an_interrupted_run_resumes_exactly(tmp_path: Path) -> None:
+    games, answers, cut = planted_games()[:60], iter([False] * 7 + [True]), tmp_path / "cut"
+    with ProgressBar() as bar:
+        whole = run_rollout_policy(games, SETTINGS, StageRun(tmp_path / "whole", bar, name="n", terms="CC0-1.0"))
+        assert run_rollout_policy(games, SETTINGS, StageRun(cut, bar, lambda: next(answers))) is None
+        assert not (cut / FILE_NAME).exists()
+        target = run_rollout_policy(games, SETTINGS, StageRun(cut, bar))
+    assert whole is not None and target is not None
+    one, other = read_linear_policy(whole), read_linear_policy(target)
+    assert (one.name, one.license) == ("n", "CC0-1.0")
+    assert "samples of moves of recorded games" in one.origin
+    assert np.array_equal(one.pattern_weights, other.pattern_weights)
+    assert np.array_equal(one.diamond_weights, other.diamond_weights)
+    logs = [
+        [(line["kind"], line["steps"], line["figures"]) for line in read_log(folder / "log.jsonl")]
+        for folder in (tmp_path / "whole", cut)
+    ]
+    assert logs[0] == logs[1]
+    assert [kind for kind, *_ in logs[0]].count("validation") == SETTINGS.epochs
+    assert (cut / "curves.png").stat().st_size > 1000
+
+
+def test_without_matplotlib_a_run_has_no_curves_but_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with ProgressBar() as bar:
+        target = run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
+    assert target is not None and target.exists() and not (tmp_path / "curves.png").exists()
+
+
+def test_a_policy_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """It ended in a traceback; the checkpoint is there, and the same command writes it later."""
+    (tmp_path / FILE_NAME).mkdir()
+    message = r"cannot write rollout policy '.*\.npz': Is a directory; make room there, or name another folder"
+    with ProgressBar() as bar, pytest.raises(ModelError, match=message):
+        run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
+    assert (tmp_path / CHECKPOINT).exists()
+
+
+def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
+    games = planted_games()[:60]
+    with ProgressBar() as bar:
+        run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar, lambda: True))
+        with pytest.raises(ConfigError, match="the run there has prior"):
+            run_rollout_policy(games, replace(SETTINGS, prior=3.0), StageRun(tmp_path, bar))
+        with pytest.raises(ConfigError, match="the run there has training games"):
+            run_rollout_policy(games[:50], SETTINGS, StageRun(tmp_path, bar))
+        (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:100])
+        with pytest.raises(ModelError, match=r"checkpoint\.pt' is damaged or none"):
+            run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar))
+    with pytest.raises(ConfigError, match=r"rollout\.epochs = 0: expected an integer of at least 1"):
+        RolloutSettings(epochs=0)
+    with ProgressBar() as bar, pytest.raises(RecordsError, match="expected some of both"):
+        run_rollout_policy(games[:1], SETTINGS, StageRun(tmp_path, bar))
+
+
+def test_policies_are_compared_by_moves_results_and_speed() -> None:
+    found = measure_policies(
+        GameStore(planted_games()[:40]), planted_policy(), positions=300, rollouts=2, seconds=0.01, seed=1
+    )
+    assert list(found) == ["uniform", "tactical", "linear"]
+    assert found["linear"].drawn > 1.5 * found["uniform"].drawn
+    assert all(0 < worth.error < 3 and worth.per_second > 0 for worth in found.values())
+    assert format_qualities(found).count("\n") == 4
+
+
+def test_the_command_trains_and_compares(tmp_path: Path) -> None:
+    records, out = write_records(tmp_path / "records", 40), tmp_path / "run"
+    command = [*ENGINE, "alphago", "rollout-policy", str(records), str(out), "--epochs=1", "--test-share=0.3"]
+    report = ["--positions=20", "--rollouts=1", "--speed-seconds=0.01", "--name=tiny"]
+    found = subprocess.run([*command, *report], capture_output=True, text=True, check=True, timeout=300)
+    assert found.stdout.count("| linear |") == 1
+    assert "test after" in found.stderr
+    assert read_linear_policy(tmp_path / "run" / FILE_NAME).name == "tiny"
+    found = subprocess.run([*command, "--prior=2"], capture_output=True, text=True, check=False, timeout=300)
+    assert found.returncode == 2
+    assert found.stderr.splitlines()[-1].startswith("Error: the run there has prior 1.0, not 2.0")
+
+
+def test_there_is_a_score_for_every_pattern_and_response() -> None:
+    space = WeightSpace(np.array([0, 2]))
+    scores = space.scores(np.arange(space.size, dtype=np.float64))
+    assert isinstance(scores, Scores)
+    assert scores.patterns.size == space.patterns.size
+    assert scores.local.size == 3 + 12 * 3

@@ -1,0 +1,153 @@
+"""The supervised policy: it learns, resumes exactly, and its examples have the right perspective."""
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from alphago.games import ORDERLY_MOVES, orderly_records, write_records
+from training.needs_torch import torch
+
+from gtp_engine.alphago.stages.examples import ExampleStream, examples_of
+from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
+from gtp_engine.alphago.stages.game_records import RecordsError
+from gtp_engine.alphago.stages.stage_run import StageRun
+from gtp_engine.alphago.stages.stage_settings import PolicyLearning, PolicySettings
+from gtp_engine.alphago.stages.supervised import accuracy, run_supervised
+from gtp_engine.alphago.stages.trained_net import read_policy
+from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.command_chain import ENGINE
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.stopping import never
+
+pytest.importorskip("matplotlib", reason="curves need matplotlib")
+
+LEARNING = PolicyLearning(
+    samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", validations=4, log_steps=5
+)
+GAMES = orderly_records(40)
+
+
+def run(out: Path, is_stopped: Callable[[], bool] = never, **changes: Any) -> Path | None:
+    """Train a small network on orderly games."""
+    settings = PolicySettings(layers=3, channels=12, test_share=0.2)
+    with ProgressBar() as bar:
+        return run_supervised(GAMES, settings, replace(LEARNING, **changes), StageRun(out, bar, is_stopped))
+
+
+def test_a_network_learns_to_predict_moves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = run(tmp_path)
+    assert path == tmp_path / "policy.onnx" and path.exists() and (tmp_path / "curves.png").exists()
+    log = read_log(tmp_path / "log.jsonl")
+    tests = [line["figures"]["test"] for line in log if line["kind"] == "validation"]
+    assert tests[-1]["loss"] < 0.8 * tests[0]["loss"] and tests[-1]["loss"] < 2.5
+    assert tests[-1]["top-1"] > 0.2 and tests[-1]["top-5"] > tests[-1]["top-1"]
+    assert "top-5" in capfd.readouterr().err
+
+
+def test_a_stopped_run_resumes_exactly(tmp_path: Path) -> None:
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    run(whole)
+    answers = iter([False] * 17 + [True])
+    assert run(parted, lambda: next(answers)) is None
+    assert read_checkpoint(parted).steps == 17
+    assert run(parted) is not None
+    weights = read_checkpoint(whole).weights
+    for name, values in read_checkpoint(parted).weights.items():
+        assert torch.equal(values, weights[name]), name
+    assert [line["steps"] for line in read_log(parted / "log.jsonl")] == sorted(
+        line["steps"] for line in read_log(parted / "log.jsonl")
+    )
+    with pytest.raises(ConfigError, match=r"the run there has batch 32, not 16: expected the settings"):
+        run(parted, batch=16)
+
+
+def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Of the same kind, such as one of reinforcement, or of another: both were a KeyError."""
+    for kind, error, message in (
+        ("policy", ConfigError, "the run there has stage None, not supervised policy"),
+        ("value", ModelError, "a checkpoint of a value network: expected one of policy; name another folder"),
+    ):
+        write_checkpoint(tmp_path, Checkpoint(kind, {}, {"iterations": 1}, {}, {}, 1, 1, 1.0))
+        with pytest.raises(error, match=message):
+            run(tmp_path)
+
+
+def test_accuracies_count_what_was_played() -> None:
+    store = GameStore(GAMES[:3])
+    refs = store.move_refs()
+    actions = torch.from_numpy(store.actions(refs).astype(np.int64))
+    place = iter(range(0, len(actions), 512))
+
+    def fifth(planes: torch.Tensor) -> torch.Tensor:
+        begin = next(place)
+        logits = torch.full((len(planes), 25), 0.0)
+        played = actions[begin : begin + len(planes)]
+        for rank in range(4):
+            logits[torch.arange(len(planes)), (played + 1 + rank) % 25] = 9.0 - rank
+        logits[torch.arange(len(planes)), played] = 4.0
+        return logits
+
+    found = accuracy(store, refs, fifth)
+    assert found["top-1"] == 0 and found["top-5"] == 1
+
+
+def test_examples_have_the_perspective_of_the_side_to_move() -> None:
+    """Own stones and opponent's stones; outcome 1 for the winner and −1 for the loser, of either colour."""
+    store = GameStore(GAMES[:2])
+    (examples,) = examples_of(store, store.move_refs(), size=64, for_value=True)
+    own, other = examples.planes[:, 0].sum((1, 2)), examples.planes[:, 1].sum((1, 2))
+    is_black = examples.planes[:, 48].amax((1, 2)) > 0
+    assert torch.equal(own, torch.where(is_black, other, other - 1)), "Black has moved as often, White once less"
+    assert is_black.tolist() == [True, False] * ORDERLY_MOVES
+    assert examples.outcomes[:ORDERLY_MOVES].tolist() == [1, -1] * 6, "Black has won the first game"
+    assert examples.outcomes[ORDERLY_MOVES:].tolist() == [-1, 1] * 6
+    assert torch.equal(examples.owners[0], -examples.owners[1]) and examples.owners.abs().sum() > 0
+    (of_policy,) = examples_of(store, store.move_refs(), size=64, for_value=False)
+    assert of_policy.planes.shape[1] == 48 and of_policy.owners.shape == (len(examples.owners), 0)
+
+
+def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
+    store = GameStore(GAMES[:4])
+    stream = ExampleStream(store, store.move_refs(), 12, seed=1, for_value=False)
+    batches = [next(stream) for _ in range(3)]
+    state = stream.state()
+    fourth, fifth = next(stream), next(stream)
+    stream.go_to(state)
+    for again, wanted in ((next(stream), fourth), (next(stream), fifth)):
+        assert all(torch.equal(a, b) for a, b in zip(again, wanted, strict=True))
+    moves = sorted(int(batch.planes[row, 0].sum() + batch.planes[row, 1].sum())
+                   for batch in [*batches, fourth] for row in range(12))  # fmt: skip
+    assert moves == sorted(list(range(12)) * 4)
+
+
+def test_positions_after_the_last_move_have_no_action() -> None:
+    store = GameStore(GAMES[:2])
+    refs = PositionRefs(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
+    (examples,) = examples_of(store, refs, size=2, for_value=True)
+    assert examples.actions.tolist() == [-1, -1] and examples.outcomes.tolist() == [1, -1]
+
+
+def test_a_loss_of_nan_or_infinity_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=r"the loss after \d+ steps is (nan|inf)"):
+        run(tmp_path, learning_rate=1e30, clip=1e30, optimizer="adamw")
+
+
+def test_a_split_without_test_games(tmp_path: Path) -> None:
+    with ProgressBar() as bar, pytest.raises(RecordsError, match=r"games to train on and 0 to test on"):
+        run_supervised(GAMES, PolicySettings(test_share=0), LEARNING, StageRun(tmp_path, bar))
+
+
+def test_the_command_trains_and_reports_errors(tmp_path: Path) -> None:
+    records, out = write_records(tmp_path / "records", 12), tmp_path / "run"
+    command = [*ENGINE, "alphago", "policy", str(records), str(out), "--test-share=0.3"]
+    sizes = ["--layers=2", "--channels=4", "--batch=8", "--validations=1", "--threads=1", "--license=CC0"]
+    found = subprocess.run([*command, *sizes, "--samples=24"], capture_output=True, text=True, check=True, timeout=300)
+    assert "top-5" in found.stderr and read_policy(out).shape.channels == 4
+    found = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=300)
+    assert found.returncode == 2 and "a run without end: expected a number of samples or minutes" in found.stderr

@@ -1,0 +1,311 @@
+"""The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
+
+import sys
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from alphago.games import orderly_records
+from alphago.test_reinforce import checkpoint_of, start
+from board_helpers import game_from
+from training.needs_torch import torch
+
+from gtp_engine.alphago.stages.examples import examples_of
+from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
+from gtp_engine.alphago.stages.game_records import RecordsError, recorded
+from gtp_engine.alphago.stages.net_export import export_net
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet
+from gtp_engine.alphago.stages.policy_rows import PolicyRows
+from gtp_engine.alphago.stages.rollout_weights import uniform_policy
+from gtp_engine.alphago.stages.stage_run import StageRun
+from gtp_engine.alphago.stages.stage_settings import GameSettings, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.value import ValueObjective, run_value, samples_of, split_episodes, values_of
+from gtp_engine.alphago.stages.value_comparison import (
+    averaged_network_estimator,
+    compare,
+    compare_run,
+    format_stages,
+    network_estimator,
+    policy_rollout_estimator,
+    rollout_estimator,
+    stages_panel,
+)
+from gtp_engine.alphago.stages.value_games import fill_folder, read_folder, value_games
+from gtp_engine.config.sections import NetworkConfig
+from gtp_engine.errors import ConfigError
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.nn.linear_policy_file import write_linear_policy
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.progress import ProgressBar
+from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
+from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.nets.layers import NormLayer
+
+pytest.importorskip("matplotlib", reason="curves need matplotlib")
+
+GAME = GameSettings(komi=0.5, parallel_games=8)
+
+
+def favourite(action: int, name: str) -> PolicyRows:
+    """Return a player that plays one point as soon as it may, and random moves otherwise."""
+
+    def logits(planes: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(planes), 16), dtype=np.float32)
+        found[:, action] = 50.0
+        return found
+
+    return PolicyRows(logits, name)
+
+
+def blank(net: PolicyNet | ValueNet) -> None:
+    """Set all weights to 0 and all norms to the identity."""
+    for parameter in net.parameters():
+        torch.nn.init.zeros_(parameter)
+    for norm in net.trunk.norms:
+        if isinstance(norm, NormLayer):
+            torch.nn.init.ones_(norm.scale)
+    net.eval()
+
+
+def test_phases_of_a_game() -> None:
+    """U − 1 moves of the first policy, a random move, then the second policy, by the positions that each evaluates."""
+    seen: dict[str, set[int]] = {"first": set(), "second": set()}
+
+    def player(name: str) -> PolicyRows:
+        def logits(planes: np.ndarray) -> np.ndarray:
+            seen[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
+            return np.zeros((len(planes), 16), dtype=np.float32)
+
+        return PolicyRows(logits, name)
+
+    games = value_games(player("first"), player("second"), (4, 4), GAME, np.random.default_rng(1))
+    episodes = list(islice(games, 60))
+    assert 0 in seen["first"] and 0 not in seen["second"]
+    assert len({episode.moment for episode in episodes}) > 8
+    for episode in episodes:
+        assert 1 <= episode.moment <= 16 and len(episode.game.points) > episode.moment
+        assert episode.game.points[episode.moment - 1] != PASS and episode.game.winner in (BLACK, WHITE)
+
+
+def test_the_move_before_the_sample_is_random() -> None:
+    """Both policies always play their favourite point; only the random move varies."""
+    player = favourite(5, "favourite")
+    games = value_games(player, player, (4, 4), GAME, np.random.default_rng(1))
+    first = [episode.game.points[0] for episode in islice(games, 200) if episode.moment == 1]
+    assert len(set(first)) > 3
+
+
+def test_samples_have_the_perspective_of_the_side_to_move() -> None:
+    player = favourite(5, "favourite")
+    episodes = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 30))
+    store, refs = samples_of(episodes)
+    assert {BLACK, WHITE} == set(refs.to_play.tolist())
+    for episode, count, color, outcome in zip(episodes, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
+        assert episode.game.game(int(count)).to_play == color
+        assert outcome == (1 if episode.game.winner == color else -1)
+
+
+def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
+    player = favourite(5, "favourite")
+
+    def fill(games: int, stop: bool = False, terms: GameSettings = GAME) -> int:
+        with ProgressBar() as bar:
+            found = fill_folder(
+                tmp_path,
+                games,
+                lambda rng: value_games(player, player, (4, 4), GAME, rng),
+                terms=terms,
+                seed=1,
+                bar=bar,
+                is_stopped=lambda: stop,
+            )
+        return len(found)
+
+    assert (fill(5), fill(9), fill(4), fill(20, stop=True)) == (5, 9, 4, 9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1-00000.npz", "2-00000.npz"]
+    names = [episode.game.name for episode in read_folder(tmp_path)]
+    assert len(set(names)) == 9 and names[5] == "2-00000-0"
+    for changes, wanted in (({"komi": 7.5}, "chinese rules and komi 7.5"), ({"rules": "nz"}, "nz rules and komi 0.5")):
+        message = f"have chinese rules and komi 0.5: expected {wanted}; give the settings that they were played with"
+        with pytest.raises(ConfigError, match=message):
+            fill(9, terms=replace(GAME, **changes))
+
+
+def test_rules_whose_games_cannot_be_learned_from_are_no_choice() -> None:
+    """Of a game with a button, which the value network found out after all of them had been played."""
+    with pytest.raises(ConfigError, match=r"games\.rules"):
+        GameSettings(rules="aga-button")
+
+
+def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path: Path) -> None:
+    """A network that counts own stones less the opponent's, and a policy that plays right of an own stone."""
+    shape = NetShape(5, 5, layers=2, channels=2, hidden=1)
+    value, policy = ValueNet(shape), PolicyNet(shape)
+    blank(value)
+    blank(policy)
+    with torch.no_grad():
+        value.trunk.layers[0].weight[0, 0, 2, 2] = value.trunk.layers[0].weight[1, 1, 2, 2] = 1.0
+        value.to_points.weight.view(-1).copy_(torch.tensor([1.0, -1.0]))
+        value.to_points.bias.fill_(1.0)
+        value.to_hidden.weight.fill_(1.0)
+        value.to_value.weight.fill_(0.5)
+        value.to_value.bias.fill_(-0.5 * 25)
+        policy.trunk.layers[0].weight[0, 0, 2, 1] = 9.0
+        policy.to_logits.weight[0, 0] = 1.0
+    for net in (value, policy):
+        export_net(net, tmp_path / f"{net.KIND}.onnx", name=net.KIND, origin="made by a test", terms="")
+    config = NetworkConfig(model=str(tmp_path), provider="cpu", precision="float32", symmetry="none")
+    evaluator = load_evaluator(config, log=lambda _: None, board=(5, 5))
+    positions, out = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
+    game = Game(5, 5)
+    black_ahead = [0, 1, 0, 1, 1, 2]  # stones
+    for ahead, vertex in zip(black_ahead, ("B2", "D4", "B4", "pass", "C5", None), strict=True):
+        write_game(positions, 0, game)
+        evaluator.evaluate(positions, 1, conditions_of(game), out, DEFAULT_OPTIONS)
+        assert out.win_black[0] - out.loss_black[0] == pytest.approx(np.tanh(0.5 * ahead), abs=1e-5)
+        own = [p for p in board_points(5, 5) if game.board.color[p] == game.to_play]
+        if own:
+            best = int(out.policy[0].argmax())
+            assert best - 1 in own, "the move beside an own stone, whichever colour plays"
+        if vertex is not None:
+            game.play(vertex)
+    evaluator.close()
+
+
+def test_the_value_network_receives_the_colour_to_move() -> None:
+    shape = NetShape(5, 5, layers=2, channels=1, hidden=1)
+    value = ValueNet(shape)
+    blank(value)
+    with torch.no_grad():
+        value.trunk.layers[0].weight[0, 48, 2, 2] = 1.0
+        value.to_points.weight.fill_(1.0)
+        value.to_hidden.weight.fill_(1 / 25)
+        value.to_value.weight.fill_(2.0)
+        value.to_value.bias.fill_(-1.0)
+    store = GameStore(orderly_records(1))
+    with torch.no_grad():
+        values = values_of(store, store.move_refs(), value)
+    assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
+
+
+def test_a_run_writes_its_files_and_its_error_falls(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seed in (("supervised", 1), ("reinforced", 2)):
+        write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
+    learning = ValueLearning(
+        samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", validations=4, log_steps=5
+    )
+    settings, out = ValueSettings(games=160, hidden=8, test_share=0.3), tmp_path / "value"
+    given = (tmp_path / "supervised", tmp_path / "reinforced", settings, replace(GAME, parallel_games=16), learning)
+    with ProgressBar() as bar:
+        assert run_value(*given, StageRun(out, bar, lambda: True)) is None
+        path = run_value(*given, StageRun(out, bar))
+    assert path is not None and path.name == "value.onnx" and path.exists()
+    log = read_log(out / "log.jsonl")
+    training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
+    tested = [line["figures"]["test"] for line in log if line["kind"] == "validation"]
+    assert training[-1] < 0.7 * training[0] and tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6
+    assert tested[-1]["owners' error"] < 0.9
+    assert read_checkpoint(out).kind == "value"
+    write_linear_policy(tmp_path / "weights.npz", uniform_policy(np.zeros(0, dtype=np.int64)))
+    weights = tmp_path / "weights.npz"
+    compared = partial(compare_run, given[0], out, settings, learning, rollouts=2, linear=weights)
+    table = compared(warn=pytest.fail).splitlines()
+    columns = "value network | all orientations | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
+    assert table[0] == f"| moves | positions | {columns} |"
+    assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
+    assert (out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    warnings: list[str] = []
+    assert compared(warn=warnings.append).splitlines() == table
+    assert len(warnings) == 1 and "no curves: matplotlib is missing" in warnings[0]
+
+
+def test_owners_have_their_weight_in_the_loss() -> None:
+    store = GameStore(orderly_records(4))
+    refs = store.move_refs()
+    examples = next(examples_of(store, refs, for_value=True))
+    outputs = torch.full((len(refs.games), 1 + 25), 0.5)
+    for weight in (0.0, 2.0):
+        objective = ValueObjective(store, refs, weight)
+        loss, error, of_owners, right = objective.figures(outputs, examples).tolist()
+        assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
+        wanted = ((0.5 - examples.owners) ** 2).mean().item()
+        assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
+        validation = objective.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
+        assert validation == pytest.approx(dict(zip(objective.names, (loss, error, of_owners, right), strict=True)))
+
+
+def test_a_split_of_no_games() -> None:
+    with pytest.raises(RecordsError, match="0 games to train on and 0 to test on"):
+        split_episodes([], 0.5)
+
+
+BOTH_LIVE = """
+    . X . X O
+    X X X X O
+    O O O O O
+    O . O O O
+    O O O . O"""
+"""Neither side has a move but into an own eye: every rollout ends as the board stands, which White wins."""
+
+
+def test_rollouts_are_averaged_for_the_side_to_play() -> None:
+    records = []
+    for diagram in (BOTH_LIVE, BOTH_LIVE.translate(str.maketrans("XO", "OX"))):
+        game = game_from(diagram)
+        winner = game.score().winner
+        game.play("pass")
+        records.append(recorded(game, name="x", winner=winner))
+    store = GameStore(records)
+    assert store.winners.tolist() == [WHITE, BLACK]
+    player = PolicyRows(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "player")
+    for color, wanted in ((BLACK, [-1, 1]), (WHITE, [1, -1])):
+        refs = PositionRefs(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
+        assert rollout_estimator("uniform", 3, seed=1)(store, refs).tolist() == wanted
+        assert policy_rollout_estimator(player, 3, seed=1)(store, refs).tolist() == wanted
+        assert store.outcomes(refs).tolist() == wanted
+
+
+def test_a_network_is_averaged_over_all_orientations() -> None:
+    """It returns 1 if an own stone lies in the lower left corner, and 0 otherwise."""
+    store = GameStore(orderly_records(3))
+    refs = PositionRefs(np.zeros(2, dtype=np.int64), np.array([1, 12]), np.array([BLACK, BLACK], dtype=np.int8))
+
+    def evaluate(planes: torch.Tensor) -> torch.Tensor:
+        return planes[:, :1, -1, 0].expand(-1, 26)
+
+    game = store.games[0].game(12)
+    own = sum(game.board.color[point] == BLACK for point in (board_points(5, 5)[i] for i in (0, 4, 20, 24)))
+    assert 0 < own < 4
+    assert averaged_network_estimator(evaluate)(store, refs)[1] == pytest.approx(own / 4)
+    assert network_estimator(evaluate)(store, refs)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
+
+
+def test_errors_are_reported_by_stage() -> None:
+    store = GameStore(orderly_records(6))
+    refs = store.move_refs()
+    outcomes = store.outcomes(refs)
+    estimators = {
+        "all-knowing": lambda store, refs: store.outcomes(refs),
+        "doubtful": lambda store, refs: np.zeros(len(refs.games), dtype=np.float32),
+        "knows openings": lambda store, refs: np.where(refs.counts < 6, outcomes, -outcomes),
+    }
+    first, second = compare(store, refs, estimators, stages=2)
+    assert (first.first, first.last, second.first, second.last) == (0, 5, 6, 11) and first.positions == 36
+    assert first.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 0}
+    assert second.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 4}
+    table = format_stages([first, second]).splitlines()
+    assert table[0] == "| moves | positions | all-knowing | doubtful | knows openings |"
+    assert table[2] == "| 0–5 | 36 | 0.000 | 1.000 | 0.000 |" and table[4] == "| all | 72 | 0.000 | 1.000 | 2.000 |"
+    assert stages_panel([first, second]).curves["knows openings"] == [(2.5, 0), (8.5, 4)]
