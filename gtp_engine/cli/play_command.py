@@ -68,7 +68,7 @@ def play_command(
     from gtp_engine.play import GameSettings
     from gtp_engine.play.time_text import parse_time
     from gtp_engine.sgf import read_sgf_file
-    from gtp_engine.terminal.saving import record_path
+    from gtp_engine.terminal.typed_command import record_path
 
     config = build_config(config_file, flags)
     board = flags["game__board_size"]
@@ -106,8 +106,7 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
     from gtp_engine.engine.starting_board import first_board
     from gtp_engine.play import SharedEngines
     from gtp_engine.streams import discard, write_log
-    from gtp_engine.terminal.displays import standard_display
-    from gtp_engine.terminal.start_log import StartLog
+    from gtp_engine.terminal.displays import StartLog, standard_display
     from gtp_engine.terminal.terminal_game import TerminalGame
 
     log = StartLog(write_log)

@@ -1,21 +1,54 @@
-"""A board in colours, as rich's text, or as plain text."""
+"""What the terminal shows at one moment, as values, and its board in colours (rich) or as plain text.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+`displays` draws the rest of a screen.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
 from rich.text import Text
 
+from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT
 from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
 from gtp_engine.go.diagram import format_diagram
 from gtp_engine.go.handicap import star_points
-from gtp_engine.terminal.screen import BoardView
 
 NEEDED_CHARACTERS: Final = "●×▪╋┼┌┬┐├┤└┴┘─"
 """What the output's encoding must have for a board in colours."""
+
+_GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A board to draw; `colors` is int32[n] by padded point."""
+
+    width: int
+    height: int
+    colors: IntArray
+    last_move: int = NULL_POINT
+    dead: frozenset[int] = frozenset()
+    """Stones that are drawn as dead."""
+    labels: Mapping[int, str] = field(default_factory=dict)
+    """A letter for empty points."""
+    owners: IntArray | None = None
+    """The expected owner of each point, int32[n], EMPTY for neither; None: not drawn."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A board, the facts beside it, a message below and what a typed line is expected to be, "" if none."""
+
+    board: BoardView
+    facts: tuple[str, ...]
+    message: str
+    prompt: str
+    takes_points: bool = True
+    """Whether the point under a cursor answers the prompt."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +71,6 @@ class BoardColors:
 MANY_COLORS: Final = BoardColors("#dcb35c", "#6b4a1b", "#0b3d91", "#d0524a", "#4f9d4f", "#101010", "#ffffff")
 SIXTEEN_COLORS: Final = BoardColors("yellow", "bright_black", "blue", "red", "green", "black", "bright_white")
 """For terminals with 16 colours, where the nearest to wood is a grey on which White's stones do not show."""
-
-_GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
 
 
 def colored_board(

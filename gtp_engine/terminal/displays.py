@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from gtp_engine.go.constants import MAX_SIZE, NULL_POINT
+from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.coords import format_vertex, point_to_xy, xy_to_point
 from gtp_engine.terminal import key_reader
 from gtp_engine.terminal.board_picture import (
@@ -19,11 +19,12 @@ from gtp_engine.terminal.board_picture import (
     NEEDED_CHARACTERS,
     SIXTEEN_COLORS,
     BoardColors,
+    BoardView,
+    Screen,
     colored_board,
     plain_board,
 )
 from gtp_engine.terminal.key_reader import KeyReader, open_keys
-from gtp_engine.terminal.screen import BoardView, Screen
 
 TICK: Final = 1.0
 """Seconds between two updates of the clocks while a person thinks."""
@@ -100,28 +101,25 @@ def board_colors(color_system: str | None) -> BoardColors:
     return MANY_COLORS if color_system in {"256", "truecolor"} else SIXTEEN_COLORS
 
 
-def picture_of(
-    screen: Screen,
-    cursor: int = NULL_POINT,
-    typed: str = "",
-    width: int = 80,
-    height: int | None = None,
-    colors: BoardColors = MANY_COLORS,
-) -> Group:
-    """Return a screen in colours, for a terminal of `width` columns and `height` rows (None: any number).
+def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed: str = "") -> Group:
+    """Return a screen in the colours of a terminal, and no larger than that: where a board has no room, a part of it.
 
-    A live screen cannot be larger than the terminal, so where the board has no room, a part of it is shown.
+    `typed` is what stands behind the prompt.
     """
+    width, height = console.size
     facts, message = Text("\n".join(screen.facts)), Text(screen.message)
     line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
     is_beside = 2 * screen.board.width + 9 + _FACTS_WIDTH <= width
+
+    def lines_beside(texts: Sequence[Text]) -> int:
+        return height - _LETTER_ROWS - sum(len(text.wrap(console, width)) for text in texts)
+
     below = [] if is_beside else [facts, message]
-    lines = MAX_SIZE
-    if height is not None:
-        lines = height - _LETTER_ROWS - _rows([*below, line], width)
-        if below and lines < min(_LEAST_LINES, screen.board.height):
-            below = [message]
-            lines = height - _LETTER_ROWS - _rows([*below, line], width)
+    lines = lines_beside([*below, line])
+    if below and lines < min(_LEAST_LINES, screen.board.height):
+        below = [message]
+        lines = lines_beside([*below, line])
+    colors = board_colors(console.color_system)
     board = colored_board(screen.board, cursor, (width - _NUMBER_COLUMNS) // 2, lines, colors)
     table = Table.grid(padding=(0, 3))
     if is_beside:
@@ -129,12 +127,6 @@ def picture_of(
     else:
         table.add_row(board)
     return Group(table, *below, line)
-
-
-def _rows(texts: Sequence[Text], width: int) -> int:
-    """Return how many rows texts take below each other."""
-    console = Console(width=width)
-    return sum(len(text.wrap(console, width)) for text in texts)
 
 
 class LiveDisplay:
@@ -148,9 +140,7 @@ class LiveDisplay:
 
     def show(self, screen: Screen) -> None:
         """Show a screen."""
-        console = self._live.console
-        colors = board_colors(console.color_system)
-        self._live.update(picture_of(screen, self._cursor, self._typed, *console.size, colors), refresh=True)
+        self._live.update(picture_of(screen, self._live.console, self._cursor, self._typed), refresh=True)
 
     def show_progress(self, screen: Screen) -> None:
         """Show a screen while the engine thinks."""
@@ -159,7 +149,7 @@ class LiveDisplay:
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Return the line that is typed, or the vertex under the cursor; see `Display`."""
         self._typed = ""
-        if not self._is_on(screen.board):
+        if not _is_on_board(screen.board, self._cursor):
             self._cursor = NULL_POINT
         while True:
             self.show(screen)
@@ -196,9 +186,6 @@ class LiveDisplay:
         x, y = point_to_xy(self._cursor, width=board.width)
         x, y = min(max(x + right, 0), board.width - 1), min(max(y + down, 0), board.height - 1)
         self._cursor = xy_to_point(x, y, width=board.width)
-
-    def _is_on(self, board: BoardView) -> bool:
-        return _is_on_board(board, self._cursor)
 
 
 def _is_on_board(board: BoardView, point: int) -> bool:
@@ -249,3 +236,20 @@ class PlainDisplay:
 def standard_display() -> AbstractContextManager[Display]:
     """Return the display of this process's terminal."""
     return open_display(sys.stdin, sys.stdout)
+
+
+class StartLog:
+    """Passes lines on to `write` until `end`; any thread may call it."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write: Final = write
+        self._has_ended = False
+
+    def __call__(self, line: str) -> None:
+        """Pass a line on, unless the game has begun."""
+        if not self._has_ended:
+            self._write(line)
+
+    def end(self) -> None:
+        """Drop all further lines."""
+        self._has_ended = True

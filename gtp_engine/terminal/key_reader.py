@@ -1,18 +1,20 @@
-"""Single keys of a terminal, without waiting for Enter; on Unix and Windows.
+"""Single keys of a terminal, without waiting for Enter; on Unix and Windows.  And its signals.
 
-A key is a printable character or one of the names below.
+A key is a printable character or one of the names below.  Ctrl-C ends a search instead of the program.  A game outlives
+its terminal, and SIGTERM, by which the system ends programs when it shuts down, to be saved first.
 """
 
 import contextlib
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from gtp_engine.terminal.interruption import handling
+from gtp_engine.search.cancellation import CancelToken
 
 UP: Final = "<up>"
 DOWN: Final = "<down>"
@@ -24,6 +26,9 @@ END: Final = "<end>"
 """The end of the input: Ctrl-D, or a terminal that has gone."""
 OTHER: Final = "<other>"
 """A key without a meaning here."""
+
+_HANGUP: Final = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
+"""The signal that a closed window sends; Windows has none."""
 
 _ESCAPE_WAIT: Final = 0.05
 """Seconds that the rest of an escape sequence may take: slow connections split it, a lone Esc has none."""
@@ -136,3 +141,67 @@ class _WindowsKeys:
         if first in ("\x00", "\xe0"):
             return _WINDOWS_ARROWS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
         return _CONTROLS.get(first, first if first.isprintable() else OTHER)
+
+
+class Terminated(SystemExit):
+    """SIGTERM: the program is to end; where nothing catches this, with the usual status."""
+
+    def __init__(self) -> None:
+        super().__init__(128 + signal.SIGTERM)
+
+
+@contextmanager
+def handling(numbers: list[signal.Signals], handler: Callable[[], None]) -> Iterator[None]:
+    """Call `handler` for signals while the context lasts, in the main thread; elsewhere nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: handler()) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+@contextmanager
+def cancelled_by_interrupt(cancel: CancelToken) -> Iterator[None]:
+    """Let Ctrl-C, and a terminal that is closed, cancel `cancel` while the context lasts.
+
+    SIGTERM does so too, and raises Terminated afterwards, also where the search fails: an exception in the middle of a
+    search would leave its tree half updated.
+    """
+    is_terminated = False
+
+    def terminate() -> None:
+        nonlocal is_terminated
+        is_terminated = True
+        cancel.cancel()
+
+    try:
+        with handling([signal.SIGINT, *_HANGUP], cancel.cancel), handling([signal.SIGTERM], terminate):
+            yield
+    finally:
+        if is_terminated:
+            raise Terminated
+
+
+@contextmanager
+def outliving_terminal() -> Iterator[None]:
+    """Let the game find out by reading that its terminal was closed, and be saved, instead of ending at once.
+
+    SIGTERM raises Terminated.
+    """
+    with handling(_HANGUP, lambda: None), handling([signal.SIGTERM], _terminate):
+        yield
+
+
+@contextmanager
+def ignoring_termination() -> Iterator[None]:
+    """Let no further SIGTERM interrupt what is done before the program ends."""
+    with handling([signal.SIGTERM], lambda: None):
+        yield
+
+
+def _terminate() -> None:
+    raise Terminated

@@ -10,6 +10,7 @@ from typing import Final
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.errors import CannotUndoError, GameStateError, InvalidSizeError, TengenError, counted, problem, shown
+from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
@@ -20,16 +21,23 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.values import VOID
+from gtp_engine.terminal.board_picture import BoardView, Screen
 from gtp_engine.terminal.displays import Display
-from gtp_engine.terminal.interruption import (
+from gtp_engine.terminal.key_reader import (
     Terminated,
     cancelled_by_interrupt,
     ignoring_termination,
     outliving_terminal,
 )
-from gtp_engine.terminal.saving import record_path, save, sgf_path, unused_path
-from gtp_engine.terminal.screen import BoardView, Ints, Screen
-from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
+from gtp_engine.terminal.typed_command import (
+    POINT,
+    help_text,
+    parse_typed,
+    record_path,
+    save,
+    sgf_path,
+    unused_path,
+)
 
 _HINTS: Final = 5
 """Moves that a hint names."""
@@ -52,7 +60,7 @@ class TerminalGame:
         self._message = "Type a move such as D4, or help."
         self._note = ""  # where the last game was saved, shown until the next command
         self._labels: dict[int, str] = {}
-        self._owners: Ints | None = None
+        self._owners: IntArray | None = None
         self._is_stopped = False
         self._is_saved = True
         self._is_over = False
@@ -227,12 +235,9 @@ class TerminalGame:
         if self._is_stopped and command.name in (POINT, "pass"):
             self._message = _STOPPED
             return
-        self._clear_marks(command)
-        self._commands[command.name](command.argument)
-
-    def _clear_marks(self, command: TypedCommand) -> None:
         if command.name:
             self._labels, self._owners = {}, None
+        self._commands[command.name](command.argument)
 
     def _nothing(self, _: str) -> None:
         if self._session.phase is Phase.SCORING:

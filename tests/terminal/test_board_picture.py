@@ -9,9 +9,8 @@ from rich.console import Console
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.terminal.board_picture import MANY_COLORS, colored_board, plain_board
+from gtp_engine.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
 from gtp_engine.terminal.displays import board_colors, picture_of
-from gtp_engine.terminal.screen import BoardView, Screen
 
 DIAGRAM = """
     . . . . . . .
@@ -102,7 +101,8 @@ def test_a_board_without_colors() -> None:
 def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool) -> None:
     screen = Screen(view(), ("Black: you", "White: Tengen"), "Tengen plays F4.", "your move>")
     output = io.StringIO()
-    Console(file=output, width=width).print(picture_of(screen, typed="d", width=width))
+    console = Console(file=output, width=width, height=100)
+    console.print(picture_of(screen, console, typed="d"))
     lines = [line.rstrip() for line in output.getvalue().splitlines()]
     assert lines[-1] == "your move> d▏"
     assert ("Black: you" in lines) != is_beside
@@ -118,7 +118,8 @@ def test_a_screen_is_not_higher_than_the_terminal(message: str, width: int, vert
     screen = Screen(board, ("Black: you",) * 7, message, "your move>")
     output = io.StringIO()
     cursor = parse_vertex(vertex, width=25, height=25)
-    Console(file=output, width=width, height=24).print(picture_of(screen, cursor, width=width, height=24))
+    console = Console(file=output, width=width, height=24)
+    console.print(picture_of(screen, console, cursor))
     lines = output.getvalue().splitlines()
     assert len(lines) <= 24
     assert any(line.startswith(f"{vertex[1:]:>2} ") for line in lines)
@@ -136,7 +137,8 @@ def test_a_long_line_and_a_narrow_terminal_leave_the_screen_whole(
     corner = parse_vertex(f"{'ABCDEFGHJKLMNOPQRSTUVWXYZ'[size - 1]}1" if at_end else "A1", width=size, height=size)
     screen = Screen(board, ("Black: you",) * 7, "Tengen plays F4.", "your move>")
     output = io.StringIO()
-    Console(file=output, width=width, height=24).print(picture_of(screen, corner, typed, width=width, height=24))
+    console = Console(file=output, width=width, height=24)
+    console.print(picture_of(screen, console, corner, typed))
     lines = output.getvalue().splitlines()
     assert len(lines) <= 24
     assert any(line.lstrip().startswith("1 ") and ("┘ 1" in line if at_end else "1 └" in line) for line in lines)

@@ -17,11 +17,11 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.play import GameClock, GameSession, GameSettings
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
+from gtp_engine.terminal.board_picture import Screen
 from gtp_engine.terminal.displays import Tick
-from gtp_engine.terminal.interruption import Terminated, cancelled_by_interrupt
-from gtp_engine.terminal.saving import save
-from gtp_engine.terminal.screen import Screen
+from gtp_engine.terminal.key_reader import Terminated, cancelled_by_interrupt
 from gtp_engine.terminal.terminal_game import TerminalGame
+from gtp_engine.terminal.typed_command import save
 
 
 class Script:
