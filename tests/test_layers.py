@@ -52,7 +52,7 @@ ONLY_IN = {
     "torch": ("training/", "alphago/stages/"),
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
-    "rich": ("progress.py", "review/terminal_report.py", "terminal/"),
+    "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
     "ray": ("ray_cluster.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py", "files.py"),

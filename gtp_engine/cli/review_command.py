@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,7 +17,7 @@ from gtp_engine.cli.record_file import RecordCommand, game_option
 from gtp_engine.cli.result_file import check_result, write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.review_files import FileReviewer, Outcome, Source
+    from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome
 
 _HELP: Final = """Review games: what each move lost, and what would have been better.
 
@@ -103,8 +103,7 @@ def review_command(
     from gtp_engine.engine.starting_board import first_board, playable_board
     from gtp_engine.engine.warm_up import warm_up
     from gtp_engine.go.rules import Rules
-    from gtp_engine.review.effort import Effort
-    from gtp_engine.review.game_analysis import GameAnalysis
+    from gtp_engine.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.review.review_files import FileReviewer, Terms
     from gtp_engine.review.worker_pool import open_pool
     from gtp_engine.streams import write_log
@@ -119,12 +118,13 @@ def review_command(
     with open_pool(config, games=len(sources), workers=workers, address=ray) as pool:
         reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
         outcomes = _review(reviewer, sources, at_once=1 if pool is None else pool.workers + 1)
+    reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if terminal:
-        _print_reports(outcomes)
+        _print_reports(reviews)
     if table is not None:
-        from gtp_engine.review.csv_report import csv_of
+        from gtp_engine.review.finished_reviews import csv_of
 
-        write_result(table, csv_of(outcomes).encode())
+        write_result(table, csv_of(reviews).encode())
     for outcome in outcomes:
         if outcome.failure is not None:
             click.echo(f"Could not review {outcome.source.name}: {outcome.failure}", err=True)
@@ -133,16 +133,16 @@ def review_command(
     sys.exit(any(outcome.failure is not None for outcome in outcomes))
 
 
-def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
+def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     """Return the records that the arguments name; raises SgfError if there is none."""
     from gtp_engine.errors import SgfError, problem
-    from gtp_engine.review.review_files import STDIN_NAME, Source, sources_of
+    from gtp_engine.review.review_files import STDIN_NAME, RecordSource, sources_of
 
     paths = [path for path in files if str(path) != "-"]
     sources = sources_of(paths, out)
     if len(paths) < len(files):
         data = sys.stdin.buffer.read()
-        sources.append(Source(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
+        sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
         raise SgfError(
             problem("no records to review", expected="files that end in .sgf", advice="name others one by one")
@@ -150,7 +150,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[Source]":
     return sources
 
 
-def _review(reviewer: "FileReviewer", sources: "Sequence[Source]", *, at_once: int) -> "list[Outcome]":
+def _review(reviewer: "FileReviewer", sources: "Sequence[RecordSource]", *, at_once: int) -> "list[ReviewOutcome]":
     """Review the records and return the outcomes in their order; an interruption ends the program."""
     from gtp_engine.progress import ProgressBar
     from gtp_engine.review.review_files import SharesDone, review_all
@@ -170,11 +170,10 @@ def _review(reviewer: "FileReviewer", sources: "Sequence[Source]", *, at_once: i
     return [outcomes[source.name] for source in sources]
 
 
-def _print_reports(outcomes: "Sequence[Outcome]") -> None:
-    from gtp_engine.review.terminal_report import terminal_report
+def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    from gtp_engine.review.finished_reviews import terminal_report
 
     width = shutil.get_terminal_size().columns
-    for outcome in outcomes:
-        if outcome.result is not None:
-            click.echo(outcome.source.name)
-            click.echo(terminal_report(outcome.result, width=width, color=sys.stdout.isatty()), nl=False)
+    for name, result in reviews:
+        click.echo(name)
+        click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)

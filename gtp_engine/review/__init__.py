@@ -4,23 +4,15 @@
 
     bytes --read_game--> GameLine --GameAnalysis.run--> Findings --new_review--> GameReview --> files
 
-game_line        the positions of a record's main line
-variations       those beside it
-effort           how much to search, and where a second time
-game_analysis    searches the positions in two passes, and keeps what is done
-group_search     searches a group of positions side by side, the unit of work
-worker_pool      the same in other processes, or on a Ray cluster
-findings         what a search found in a position, as plain values
-game_review      what each move lost, accuracy, mistakes; the JSON
-annotations      the annotated SGF
-katrain_analysis what KaTrain reads from it
-review_page      the HTML page (`page.html` is its template)
-terminal_report  the review for a terminal
-csv_report       a table of many games
-score_report     the score of a position with its dead stones
-life_and_death   problems in a region of the board
-settled_frame    the settled board around them
-review_files     many files: which to review, and where results go
+game_line         the positions of a record's main line, and those of its variations
+game_analysis     searches them in two passes, in groups side by side; how much, and what is kept
+worker_pool       the same in other processes, or on a Ray cluster
+game_review       what was found in each position, what each move lost, accuracy, mistakes; the JSON
+annotations       the annotated SGF
+finished_reviews  the HTML page (`page.html` is its template), the report for a terminal, the table of many games
+review_files      many files: which to review, and where results go
+score_report      the score of a position with its dead stones
+life_and_death    problems in a region of the board, in a settled board around them
 
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """
@@ -29,12 +21,10 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated
-from gtp_engine.review.effort import Effort
-from gtp_engine.review.findings import Candidate, Finding
-from gtp_engine.review.game_analysis import GameAnalysis, SavedWork
+from gtp_engine.review.finished_reviews import page_of
+from gtp_engine.review.game_analysis import Effort, GameAnalysis, SavedWork
 from gtp_engine.review.game_line import GameLine, read_game
-from gtp_engine.review.game_review import GameReview, PlayedMove, Side, new_review
-from gtp_engine.review.review_page import page_of
+from gtp_engine.review.game_review import Candidate, Finding, GameReview, PlayedMove, Side, new_review
 
 __all__ = [
     "review_game",

@@ -6,25 +6,34 @@ SBKV, SBKS    Black's winrate in percent and lead in points; Sabaki draws its gr
 LZ            the analysis as Lizzie and LizzieYzy store it: the winrate of the side that has just moved in percent,
               visits and the lead of the side to move, then candidates with the winrate of the side to move in
               hundredths of a percent
-KT, KTV       the analysis as KaTrain stores it (`katrain_analysis`)
+KT, KTV       the analysis as KaTrain stores it, so that it shows it at once
 BM DO IT TE   bad, doubtful, interesting and fine moves
 C             a sentence at turning points
 TENGEN        in the root: the program that made the review, by which its own output is recognised
 
 The original's properties stay: where a node has one of these already, nothing is added to it, except to a comment.
+
+KT has three values, each compressed and in base64: the ownership as 16-bit floats, the network's policy in the same way
+(empty: none), and JSON with the moves and the root, winrates and leads Black's.  `GameNode.load_analysis` of KaTrain
+1.20 reads them (https://github.com/sanderland/katrain, katrain/core/game_node.py).
 """
 
+import base64
+import gzip
+import json
 from typing import Final
+
+import numpy as np
 
 from gtp_engine import __version__
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.review.findings import Candidate, Finding
-from gtp_engine.review.game_review import BAD, GameReview, PlayedMove, ReviewedVariation
-from gtp_engine.review.katrain_analysis import VERSION as KATRAIN_VERSION
-from gtp_engine.review.katrain_analysis import katrain_values
+from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation
 from gtp_engine.sgf.tree_text import Node, TreeText, escaped
 from gtp_engine.sgf.values import format_point
+
+KATRAIN_VERSION: Final = "1.0"
+"""The value of KTV in the root: the version of this format."""
 
 MARK: Final = "TENGEN"
 """The property of the root by which own output is recognised."""
@@ -37,6 +46,30 @@ _LEAST_VISITS: Final = 8
 
 _VARIATIONS: Final = 2
 """Variations shown at a mistake."""
+
+
+def katrain_values(finding: Finding) -> list[str]:
+    """Return the values of KT."""
+    moves = {
+        candidate.vertex: {
+            "move": candidate.vertex,
+            "order": order,
+            "visits": candidate.visits,
+            "winrate": candidate.winrate,
+            "scoreLead": candidate.lead,
+            "prior": candidate.prior,
+            "pv": candidate.line,
+        }
+        for order, candidate in enumerate(finding.candidates)
+    }
+    root = {"visits": finding.visits, "winrate": finding.winrate, "scoreLead": finding.lead}
+    main = json.dumps({"moves": moves, "root": root, "completed": True}, separators=(",", ":"))
+    ownership = (np.array(finding.ownership) / 100).astype("<f2").tobytes()
+    return [_packed(data) for data in (ownership, b"", main.encode("ascii"))]
+
+
+def _packed(data: bytes) -> str:
+    return base64.standard_b64encode(gzip.compress(data, mtime=0)).decode("ascii")
 
 
 def is_own_output(data: bytes) -> bool:

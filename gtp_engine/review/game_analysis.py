@@ -1,30 +1,194 @@
 """Searches the positions of a game in two passes, group by group, and keeps what is done in a file.
 
-The result of a group depends on nothing that was searched before (`group_search`), so a review that was interrupted
-goes on with the first group that is missing and ends with the same numbers.
+`Effort` says how much is searched, and which positions are searched again.  A group is the unit of work, which any
+process can do: it is searched from empty trees and an empty cache (`search.puct.joint_search`), so its result depends
+on nothing that was searched before, nor on where that was.  A review that was interrupted goes on with the first group
+that is missing and ends with the same numbers.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
-from gtp_engine.review.effort import FIRST_PASS_TIME, SECOND_FACTOR, Effort, of_interest
-from gtp_engine.review.findings import Finding
-from gtp_engine.review.game_line import GameLine
-from gtp_engine.review.group_search import GROUP, Group, GroupSearch, Searcher
+from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
+from gtp_engine.review.game_review import Finding, finding_of
+from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.puct.joint_search import JointSearch
+
+DEFAULT_VISITS: Final = 80
+"""Visits of every position on 19×19 in the first pass: at half as many, moves of small prior are hardly tried at all;
+with more, twenty games of 250 moves take more than 40 minutes on two cores."""
+
+DEFAULT_POINTS: Final = 19 * 19
+LEAST_POINTS: Final = 9 * 9
+"""Points of the board that DEFAULT_VISITS is for, and of the board with the most visits; smaller ones get no more."""
+
+SECOND_SHARE: Final = 0.25
+"""Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that in long games both
+passes cost about the same."""
+
+SECOND_LEAST: Final = 24
+"""Least number of positions that are searched again: those before and after ten mistakes, and a few more."""
+
+SECOND_FACTOR: Final = 4
+
+FIRST_PASS_TIME: Final = 0.5
+"""Share of a total time that the first pass takes."""
+
+WINRATE_POINTS: Final = 10.0
+"""Points that a change of the winrate by 1 adds to the interest of a move: fewer than it is worth in an even game,
+because mistakes are listed by points."""
+
+OWN_SHARE: Final = 0.25
+"""Factor on the interest of a move that the search would have played: by definition it loses nothing."""
+
+GAIN_SHARE: Final = 0.5
+"""Factor on the interest of a move after which its side is better off: the search was wrong, the move is no mistake.
+Of the ten biggest mistakes of each of ten games at 20 visits, 82 of 100 were among the fifteen biggest at 200 visits
+with these three values, and at least 7 of each game; with 20, 1 and 1 it was 77, and at least 6."""
+
+CLOSE_VISITS: Final = 0.7
+"""Visits of the second candidate, as a share of the first's, from which on a decision is close."""
+
+CLOSE_INTEREST: Final = 1.0
+"""Interest of a close decision, points: less than that of a mistake."""
+
+GROUP: Final = 32
+"""Positions searched side by side: with 16 the network's batches are smaller, with 64 an interruption costs more."""
 
 SEED: Final = 1
 """Seed of the search unless the configuration has one."""
 
 OnProgress = Callable[[float, str], None]
 """Receives the share that is done, from 0 to 1, and a text."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a review may spend: `visits` for each position, or `seconds` for each, or `total` seconds for a game.
+
+    Without any of them visits depend on the board.  With visits or a total time there is a second pass, over the
+    positions where most was at stake.  Raises ConfigError for two limits at once and for values that are not positive.
+    """
+
+    visits: int | None = None
+    seconds: float | None = None
+    total: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if len(given) > 1:
+            raise ConfigError(problem(f"both {' and '.join(given)}", expected="one limit for the review"))
+        for name, value in given.items():
+            if not value > 0:
+                raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
+
+    def first_visits(self, points: int) -> int | None:
+        """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.
+
+        By default a position of any board takes about the same time.
+        """
+        if self.is_timed:
+            return None
+        return self.visits or round(DEFAULT_VISITS * DEFAULT_POINTS / min(max(points, LEAST_POINTS), DEFAULT_POINTS))
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time limits the review; its result then varies from run to run."""
+        return self.seconds is not None or self.total is not None
+
+    @property
+    def has_second_pass(self) -> bool:
+        """Whether positions of interest are searched again."""
+        return self.seconds is None
+
+
+def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> list[int]:
+    """Return the places to search again, ascending: those before and after what may be the largest mistakes.
+
+    A decision between two candidates counts a little; where the record changes the position, no move is responsible.
+    """
+    interest = [_closeness(finding) for finding in findings]
+    for number, place in enumerate(places):
+        if place.before is not None and not place.position.is_changed:
+            change = _change(findings[place.before], findings[number], place.vertex)
+            for each in (place.before, number):
+                interest[each] = max(interest[each], change)
+    order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
+    return sorted(order[: max(SECOND_LEAST, round(SECOND_SHARE * len(findings)))])
+
+
+def _change(before: Finding, after: Finding, vertex: str | None) -> float:
+    """Return the interest of the move `vertex`, in points, from the change of lead and winrate."""
+    sign = 1.0 if before.to_play == "B" else -1.0
+    lost = sign * (before.lead - after.lead)
+    change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
+    is_own = before.best is not None and before.best.vertex == vertex
+    return change * (GAIN_SHARE if lost < 0 else 1.0) * (OWN_SHARE if is_own else 1.0)
+
+
+def _closeness(finding: Finding) -> float:
+    """Return the interest of a position in which two candidates are close, in points; 0 for any other."""
+    if len(finding.candidates) < 2:
+        return 0.0
+    first, second = finding.candidates[:2]
+    return CLOSE_INTEREST if second.visits >= CLOSE_VISITS * first.visits else 0.0
+
+
+class PositionGroup(NamedTuple):
+    """Positions to search, and the limits: `visits` of each, `seconds` for all of them together.
+
+    `played` holds the point that was played in each position, None at the end of a line.
+    """
+
+    positions: tuple[GamePosition, ...]
+    played: tuple[int | None, ...]
+    visits: int | None = None
+    seconds: float | None = None
+
+
+class GroupSearcher(Protocol):
+    """Searches groups: here, in other processes, or on other machines."""
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Yield what was found in the positions of each group, in order; raises what the evaluator raises."""
+        ...
+
+
+class GroupSearch:
+    """A searcher with one evaluator, which stays open; groups have up to `size` positions."""
+
+    def __init__(self, config: Config, evaluator: Evaluator, size: int) -> None:
+        self._search: Final = JointSearch(config, evaluator, size)
+        self._ignores_history: Final = config.analysis.ignore_history
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Search each group when it is asked for; see `GroupSearcher`."""
+        return map(self.search_one, groups)
+
+    def search_one(self, group: PositionGroup) -> list[Finding]:
+        """Return what was found in the positions of a group."""
+        end = None if group.seconds is None else time.monotonic() + group.seconds
+
+        def is_late(_: Progress) -> bool:
+            return end is not None and time.monotonic() >= end
+
+        limits = Limits(visits=group.visits, watcher=is_late, ignores_history=self._ignores_history)
+        reports = self._search.run([(position.game, position.to_play) for position in group.positions], limits)
+        return [
+            finding_of(position, report, played)
+            for position, report, played in zip(group.positions, reports, group.played, strict=True)
+        ]
 
 
 def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
@@ -108,7 +272,7 @@ class GameAnalysis:
         effort: Effort,
         *,
         group: int | None = None,
-        searcher: Searcher | None = None,
+        searcher: GroupSearcher | None = None,
     ) -> None:
         evaluator = scoring_evaluator("a review", evaluator)
         config = seeded(config)
@@ -149,7 +313,9 @@ class GameAnalysis:
 class _Run:
     """The review of one game."""
 
-    def __init__(self, searcher: Searcher, line: GameLine, saved: SavedWork, progress: OnProgress, group: int) -> None:
+    def __init__(
+        self, searcher: GroupSearcher, line: GameLine, saved: SavedWork, progress: OnProgress, group: int
+    ) -> None:
         self._searcher: Final = searcher
         self._line: Final = line
         self._saved: Final = saved
@@ -191,9 +357,9 @@ class _Run:
         known = [finding for place in places if (finding := self._saved.get(is_first, place)) is not None]
         return known if len(known) == len(places) else None
 
-    def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> Group:
+    def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> PositionGroup:
         found = [self._line.places[place] for place in places]
-        return Group(
+        return PositionGroup(
             positions=tuple(place.position for place in found),
             played=tuple(place.played for place in found),
             visits=visits,

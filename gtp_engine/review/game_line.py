@@ -1,19 +1,29 @@
-"""The positions of a record's main line, with the rules, komi, handicap and set-up stones of the game."""
+"""The positions of a record's main line, with rules, komi, handicap and set-up stones, and those of its variations.
+
+A variation begins at the first node that is in no earlier line; lines come in the order of the text, the main line
+first.  All positions of a record have a place: first those of the main line, then those of the variations in order.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from gtp_engine.errors import SgfError
+import numpy as np
+
+from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.constants import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
+from gtp_engine.sgf.tree_text import TreeText
+
+MOST_VARIATIONS: Final = 1000
+"""Lines that are read beside the main line; a commented game has dozens, a dictionary of openings tens of thousands."""
 
 
 @dataclass(frozen=True)
-class Position:
+class GamePosition:
     """The position after `number` moves, and the colour to play there.
 
     `is_changed` is set where the record adds or removes stones after the last move.
@@ -25,14 +35,14 @@ class Position:
     is_changed: bool = False
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """A position of a record, and how its line goes on.
 
     `before` is the place of the position before and `vertex` the move played there, both None for the first position;
     `played` is the point played next, None at the end of a line.
     """
 
-    position: Position
+    position: GamePosition
     before: int | None
     vertex: str | None
     played: int | None
@@ -47,7 +57,7 @@ class Variation(NamedTuple):
 
     before: int
     moves: tuple[Move, ...]
-    positions: tuple[Position, ...]
+    positions: tuple[GamePosition, ...]
     nodes: tuple[int | None, ...]
 
 
@@ -60,7 +70,7 @@ class GameLine:
     """
 
     record: SgfRecord
-    positions: tuple[Position, ...]
+    positions: tuple[GamePosition, ...]
     variations: tuple[Variation, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -76,9 +86,9 @@ class GameLine:
         return game.width * game.height
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[RecordPlace, ...]:
         """All positions: those of the main line, then those of the variations in order."""
-        places = [Place(self.positions[0], None, None, self.moves[0].point if self.moves else None)]
+        places = [RecordPlace(self.positions[0], None, None, self.moves[0].point if self.moves else None)]
         _extend(places, 0, self.moves, self.positions[1:])
         for variation in self.variations:
             _extend(places, variation.before, variation.moves, variation.positions)
@@ -95,11 +105,11 @@ class GameLine:
         return self.positions[0].game.komi
 
 
-def _extend(places: list[Place], before: int, moves: Sequence[Move], positions: Sequence[Position]) -> None:
+def _extend(places: list[RecordPlace], before: int, moves: Sequence[Move], positions: Sequence[GamePosition]) -> None:
     """Add the positions after `moves`, which begin in place `before`."""
     following = [*(move.point for move in moves[1:]), None]
     for move, position, played in zip(moves, positions, following, strict=True):
-        places.append(Place(position, before, position.game.vertex(move.point), played))
+        places.append(RecordPlace(position, before, position.game.vertex(move.point), played))
         before = len(places) - 1
 
 
@@ -117,11 +127,11 @@ def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLi
     else:
         games = _replayed(record, rules, komi)
     changed = {setup.move_index for setup in record.later_setups if setup.stones or setup.emptied}
-    positions = tuple(Position(number, *game, is_changed=number in changed) for number, game in enumerate(games))
+    positions = tuple(GamePosition(number, *game, is_changed=number in changed) for number, game in enumerate(games))
     return GameLine(record, positions, notes=notes_on_changes(positions))
 
 
-def notes_on_changes(positions: Sequence[Position]) -> tuple[str, ...]:
+def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
     """Return a note about the moves after which a record changes the position, none if there are none."""
     numbers = ", ".join(str(position.number) for position in positions if position.is_changed)
     if not numbers:
@@ -144,3 +154,62 @@ def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple
         games.append((game.copy(), move.color))
         game.play(move, allow_superko=True)
     return [*games, (last, last.to_play)]
+
+
+class _Seen(NamedTuple):
+    """What is known of a node in an earlier line: the place of the position after it, and the moves up to there."""
+
+    place: int
+    moves: int
+
+
+def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | None) -> GameLine:
+    """Return the line with the variations of its record; `rules` and `komi` are for records that name none.
+
+    What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be kept as it is.
+    """
+    text = TreeText(data)
+    seen: dict[int, _Seen] = {}
+    variations: list[Variation] = []
+    notes = list(line.notes)
+    games = [position.game for position in line.positions]
+    for count, path in enumerate(text.paths()):
+        if count == 0:
+            _add_nodes(seen, text, path, _Seen(0, 0), first_place=1)
+            continue
+        if count > MOST_VARIATIONS:
+            notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
+            break
+        start = next(number for number, node in enumerate(path) if node not in seen)
+        branch = seen[path[start - 1]]
+        try:
+            whole = read_game(text.line(path), rules=rules, komi=komi)
+        except SgfError as error:
+            notes.append(f"the variation after move {branch.moves} was left out: {error}")
+            continue
+        same = np.array_equal(whole.positions[branch.moves].game.board.color, games[branch.place].board.color)
+        if not same:
+            notes.append(f"the variation after move {branch.moves} was left out: it sets up another position")
+            continue
+        positions = whole.positions[branch.moves + 1 :]
+        nodes = _add_nodes(seen, text, path[start:], branch, first_place=len(games))
+        if positions:
+            moves = whole.moves[branch.moves :]
+            numbers = tuple(nodes.get(position.number) for position in positions)
+            variations.append(Variation(branch.place, moves, positions, numbers))
+            games += [position.game for position in positions]
+            notes += notes_on_changes(positions)
+    return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
+
+
+def _add_nodes(
+    seen: dict[int, _Seen], text: TreeText, nodes: list[int], branch: _Seen, *, first_place: int
+) -> dict[int, int]:
+    """Add the nodes of a line after `branch`; return for each number of moves the last node after that many moves."""
+    moves, last = branch.moves, {}
+    for node in nodes:
+        moves += text.all_nodes[node].moves
+        new = moves - branch.moves
+        seen[node] = _Seen(first_place + new - 1 if new else branch.place, moves)
+        last[moves] = node
+    return last

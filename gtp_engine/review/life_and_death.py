@@ -1,23 +1,35 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
-Only moves in the region are searched, and passes after the first move, in a settled board (`settled_frame`) where the
-problem can be cut out.  The komi is moved to the middle between what the region is worth if Black moves first and if
-White does.  So the game is won by the side that succeeds in the region.
+Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
+can be cut out.  The komi is moved to the middle between what the region is worth if Black moves first and if White
+does.  So the game is won by the side that succeeds in the region.
+
+In a settled board everything beyond the problem is replaced by living stones of both sides.  On an open board a network
+expects fights and large areas outside the region, and a lead that is larger than any it was trained with; inside a
+frame the result of the region decides.  The idea is that of the frames of tsumego solvers (the one of KaTrain and
+LizGoban).
+
+    . . . .             the zone: the region, the defender's chains that touch it and what they touch, one line around
+    S S S S S . S S     S the side that surrounds the zone: a wall around it, and eyes
+    D . D D S S . S     D the other side, far away, so that both have about the same
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.config import Config
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
-from gtp_engine.review.findings import color_letter
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
-from gtp_engine.review.settled_frame import framed
+from gtp_engine.review.game_review import color_letter
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
@@ -42,9 +54,18 @@ LEAST_VISITS: Final = 50
 _LINE: Final = 12
 """Moves shown of each line."""
 
+SURROUNDED_SHARE: Final = 0.75
+"""Share of the zone counted for the surrounding side: the mean of all of it, if it succeeds, and half, if it fails."""
+
+SHARES: Final = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""How much of its fair part the other side gets, in the order tried: on small boards the wall needs room for eyes."""
+
+Grid = NDArray[np.bool_]
+"""Points of a board, by row and column."""
+
 
 @dataclass(frozen=True)
-class FirstMove:
+class SolutionMove:
     """A first move with the continuation, itself first; `winrate` is that of the side that moves first."""
 
     point: int
@@ -59,7 +80,7 @@ class Solution:
 
     game: Game
     color: int
-    moves: tuple[FirstMove, ...]
+    moves: tuple[SolutionMove, ...]
 
     @property
     def answer(self) -> str:
@@ -75,13 +96,13 @@ class Solution:
         root = format_sgf(self.game).rstrip().removesuffix(")")
         return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
 
-    def _verdict(self, move: FirstMove) -> str:
+    def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
         if move is self.moves[0]:
             return "best"
         return "as good" if move.winrate >= _least_good(self.moves) else "worse"
 
-    def _sgf_line(self, move: FirstMove) -> str:
+    def _sgf_line(self, move: SolutionMove) -> str:
         color, nodes = self.color, []
         for point in move.line:
             nodes.append(f";{color_letter(color)}[{format_point(point, width=self.game.width)}]")
@@ -91,7 +112,7 @@ class Solution:
         nodes[0] += f"{mark}C[{escaped(f'{self._described(move)}: {verdict}')}]"
         return f"({''.join(nodes)})"
 
-    def _described(self, move: FirstMove) -> str:
+    def _described(self, move: SolutionMove) -> str:
         line = " ".join(self._vertex(point) for point in move.line)
         return f"{line} ({move.winrate:.0%}{', ko' if move.has_ko else ''})"
 
@@ -173,7 +194,7 @@ class LifeAndDeath:
         return _half_points(board.komi + sum(leads) / len(leads))
 
 
-def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[FirstMove]:
+def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[SolutionMove]:
     """Return first moves by the searches of the positions after them: those as good as the best, then the others.
 
     Moves as good as the best keep the order of `points`; the others are sorted by winrate.
@@ -187,7 +208,7 @@ def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[S
     return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
 
 
-def _least_good(moves: Sequence[FirstMove]) -> float:
+def _least_good(moves: Sequence[SolutionMove]) -> float:
     """Return the least winrate of a move that is as good as the best of `moves`."""
     return max(move.winrate for move in moves) - AS_GOOD
 
@@ -228,7 +249,7 @@ def _winrate(report: SearchReport, color: int) -> float:
     return report.winrate if report.to_play == color else 1.0 - report.winrate
 
 
-def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequence[int]) -> FirstMove:
+def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequence[int]) -> SolutionMove:
     """Return a first move; its line is cut where it cannot be played, and after two passes in a row."""
     played, shown_line, has_ko = game.copy(), [point], False
     for number, each in enumerate(line[:_LINE]):
@@ -238,4 +259,132 @@ def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequen
         has_ko = has_ko or played.ko_point != NULL_POINT
         shown_line = [*shown_line, each] if number else shown_line
         color = opponent(color)
-    return FirstMove(point, round(winrate, 4), tuple(shown_line), has_ko)
+    return SolutionMove(point, round(winrate, 4), tuple(shown_line), has_ko)
+
+
+def framed(game: Game, region: frozenset[int]) -> Game | None:
+    """Return a position with the problem in `region` in a settled board, None if it cannot be cut out.
+
+    That is so if neither side surrounds stones of the other there, or if there is no room for two eyes of each side.
+    If either side could be the surrounding one, the smaller zone is taken.
+    """
+    colors = np.array(
+        [[game.color_at(xy_to_point(x, y, width=game.width)) for x in range(game.width)] for y in range(game.height)]
+    )
+    inside = np.zeros(colors.shape, dtype=np.bool_)
+    for point in region:
+        x, y = point_to_xy(point, width=game.width)
+        inside[y, x] = True
+    found = []
+    for surrounding in (BLACK, WHITE):
+        zone = _zone(game, colors, inside, surrounding)
+        if zone is not None and (board := _filled(game, colors, zone, surrounding)) is not None:
+            found.append((int(zone.sum()), surrounding, board))
+    return min(found, key=lambda each: each[:2])[2] if found else None
+
+
+def _zone(game: Game, colors: NDArray[np.int64], inside: Grid, surrounding: int) -> Grid | None:
+    """Return the points of a problem that `surrounding` encloses, None if it encloses nothing."""
+    defending = colors == opponent(surrounding)
+    zone = _grown(inside)
+    if not (defending & zone).any():
+        return None
+    while (new := _with_chains(game, zone, defending & zone)).sum() > zone.sum():
+        zone = new
+    return zone if (zone & (colors == surrounding)).any() else None
+
+
+def _with_chains(game: Game, zone: Grid, stones: Grid) -> Grid:
+    """Return the zone with the chains of these stones and one line around them."""
+    chains = np.zeros_like(zone)
+    for y, x in zip(*np.nonzero(stones), strict=True):
+        if not chains[y, x]:
+            for point in game.chain(xy_to_point(int(x), int(y), width=game.width)):
+                column, row = point_to_xy(point, width=game.width)
+                chains[row, column] = True
+    return zone | _grown(chains)
+
+
+def _grown(points: Grid) -> Grid:
+    """Return the points with one line around them."""
+    padded = np.pad(points, 1)
+    height, width = points.shape
+    grown = np.zeros_like(points)
+    for y in range(3):
+        for x in range(3):
+            grown |= padded[y : y + height, x : x + width]
+    return grown
+
+
+def _filled(game: Game, colors: NDArray[np.int64], zone: Grid, surrounding: int) -> Game | None:
+    """Return the position with everything outside the zone filled, None if one side would not live there."""
+    wall = _grown(zone) & ~zone
+    fair = (int((~zone).sum()) + SURROUNDED_SHARE * int(zone.sum())) / 2
+    for share in SHARES:
+        far = _farthest(~zone & ~wall, zone, round(share * fair))
+        near = ~zone & ~far
+        stones = np.where(zone, colors, np.where(far, opponent(surrounding), surrounding))
+        for area in (near, far):
+            stones[_eyes(area)] = EMPTY
+        board = _board_of(game, stones)
+        if board is not None and _lives(board, ~zone & (stones != EMPTY)):
+            return board
+    return None
+
+
+def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
+    """Return a game that begins with these stones, None if one of them has no liberty."""
+    board = Game(game.width, game.height, game.rules, game.komi)
+    try:
+        board.set_up(_moves(stones), game.to_play)
+    except IllegalMoveError:
+        return None
+    return board
+
+
+def _farthest(beyond: Grid, zone: Grid, count: int) -> Grid:
+    """Return up to `count` connected points of `beyond`, grown from the one farthest from the zone."""
+    distance = np.zeros(zone.shape, dtype=np.int64)
+    reached = zone
+    while not reached.all():
+        distance[~reached] += 1
+        reached = _grown(reached)
+    chosen = np.zeros_like(zone)
+    if not beyond.any():
+        return chosen
+    chosen[np.unravel_index(np.argmax(np.where(beyond, distance, -1)), zone.shape)] = True
+    while chosen.sum() < count:
+        edge = _grown(chosen) & beyond & ~chosen
+        if not edge.any():
+            break
+        candidates = sorted(zip(*np.nonzero(edge), strict=True), key=lambda place: (-distance[place], place))
+        for place in candidates[: count - int(chosen.sum())]:
+            chosen[place] = True
+    return chosen
+
+
+def _eyes(area: Grid) -> Grid:
+    """Return single points of an area, apart from each other and from its border, to be eyes."""
+    eyes = np.zeros_like(area)
+    padded = np.pad(area, 1, constant_values=True)
+    taken = np.pad(eyes, 1)
+    for y, x in zip(*np.nonzero(area), strict=True):
+        neighbors = (padded[y, x + 1], padded[y + 2, x + 1], padded[y + 1, x], padded[y + 1, x + 2])
+        if all(neighbors) and not taken[y : y + 3, x : x + 3].any():
+            taken[y + 1, x + 1] = eyes[y, x] = True
+    return eyes
+
+
+def _moves(stones: NDArray[np.int64]) -> Iterable[Move]:
+    width = stones.shape[1]
+    for y, x in zip(*np.nonzero(stones), strict=True):
+        yield Move(int(stones[y, x]), xy_to_point(int(x), int(y), width=width))
+
+
+def _lives(game: Game, stones: Grid) -> bool:
+    """Return whether these stones are of both colours and all pass-alive."""
+    alive = np.zeros_like(game.board.color)
+    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
+    points = [xy_to_point(int(x), int(y), width=game.width) for y, x in zip(*np.nonzero(stones), strict=True)]
+    colors = [game.color_at(point) for point in points]
+    return len(set(colors)) == 2 and all(alive[point] == color for point, color in zip(points, colors, strict=True))

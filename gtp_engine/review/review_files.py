@@ -20,12 +20,10 @@ from gtp_engine.errors import TengenError, WorkerError
 from gtp_engine.files import replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
-from gtp_engine.review.findings import Finding
+from gtp_engine.review.finished_reviews import page_of
 from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
-from gtp_engine.review.game_line import read_game
-from gtp_engine.review.game_review import GameReview, new_review
-from gtp_engine.review.review_page import page_of
-from gtp_engine.review.variations import read_variations
+from gtp_engine.review.game_line import read_game, read_variations
+from gtp_engine.review.game_review import Finding, GameReview, new_review
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.tree_text import TreeText, game_in
 
@@ -38,7 +36,7 @@ _WITH_TERRITORY: Final = "-territory"
 
 
 @dataclass(frozen=True)
-class Source:
+class RecordSource:
     """A record to review: its name for messages, its bytes, and the common beginning of the results' paths."""
 
     name: str
@@ -47,13 +45,13 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReviewOutcome:
     """What became of a source: the content of its JSON file, or why it could not be reviewed.
 
     With neither, the source is a review itself and was skipped.
     """
 
-    source: Source
+    source: RecordSource
     result: dict[str, Any] | None = None
     failure: str | None = None
 
@@ -72,13 +70,13 @@ class Terms:
     variations: bool = False
 
 
-def sources_of(paths: Sequence[Path], out: Path | None) -> list[Source]:
+def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
     """Return the records of files and folders (with all folders in them), without reviews made earlier.
 
     Results go beside the record, or below `out`, where those of a folder keep their place in it; of records with one
     name the second becomes NAME-2.
     """
-    found: dict[Path, Source] = {}
+    found: dict[Path, RecordSource] = {}
     targets: set[Path] = set()
     for path in paths:
         root = path if path.is_dir() else path.parent
@@ -86,7 +84,7 @@ def sources_of(paths: Sequence[Path], out: Path | None) -> list[Source]:
             if file not in found:
                 target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
                 targets.add(target)
-                found[file] = Source(str(file), partial(read_sgf_file, str(file)), target)
+                found[file] = RecordSource(str(file), partial(read_sgf_file, str(file)), target)
     return list(found.values())
 
 
@@ -106,7 +104,7 @@ def _records_in(folder: Path) -> Iterator[Path]:
 class SharesDone:
     """How much of each source is done; `show` receives the number of sources done, fractions included, and a text."""
 
-    def __init__(self, sources: Sequence[Source], show: OnProgress) -> None:
+    def __init__(self, sources: Sequence[RecordSource], show: OnProgress) -> None:
         self._names: Final = [Path(source.name).name for source in sources]
         self._show: Final = show
         self._shares: Final = [0.0] * len(sources)
@@ -137,7 +135,7 @@ class FileReviewer:
         self._analysis: Final = analysis
         self._terms: Final = terms
 
-    def review(self, source: Source, progress: OnProgress) -> Outcome:
+    def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         """Review a record, write its files and return the outcome; raises WorkerError."""
         try:
             return self._review(source, progress)
@@ -145,15 +143,15 @@ class FileReviewer:
             raise
         except (TengenError, OSError) as error:
             reason = str(error) if isinstance(error, TengenError) else error.strerror or str(error)
-            return Outcome(source, failure=reason)
+            return ReviewOutcome(source, failure=reason)
 
-    def _review(self, source: Source, progress: OnProgress) -> Outcome:
+    def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         whole = source.read()
         data = game_in(whole, self._terms.game)
         if data != whole:  # of several games
             source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self._terms.game}"))
         if is_own_output(data):
-            return Outcome(source)
+            return ReviewOutcome(source)
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
         TreeText(data)  # raises SgfError now rather than after the search
         if self._terms.variations:
@@ -163,7 +161,7 @@ class FileReviewer:
         finished = _finished(source.target, key)
         has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
         if finished is not None and has_all and finished["key"] == whole_key:
-            return Outcome(source, finished)
+            return ReviewOutcome(source, finished)
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
         findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
@@ -171,18 +169,18 @@ class FileReviewer:
         result = {**review.to_json(), "key": whole_key}
         write_files(source.target, data, review, result, territory=self._terms.territory)
         saved.remove()
-        return Outcome(source, result)
+        return ReviewOutcome(source, result)
 
 
 def review_all(
-    reviewer: FileReviewer, sources: Sequence[Source], shares: SharesDone, *, at_once: int = 1
-) -> Generator[Outcome]:
+    reviewer: FileReviewer, sources: Sequence[RecordSource], shares: SharesDone, *, at_once: int = 1
+) -> Generator[ReviewOutcome]:
     """Yield the outcome of each source as it is done, with `at_once` of them under way, each in a thread.
 
     If the iteration ends early, the other reviews end after their current group.  Raises WorkerError.
     """
 
-    def review(number: int) -> Outcome:
+    def review(number: int) -> ReviewOutcome:
         progress = shares.receiver(number)
         outcome = reviewer.review(sources[number], progress)
         progress(1.0, "done")

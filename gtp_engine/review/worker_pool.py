@@ -23,15 +23,14 @@ from gtp_engine.nn.linear_policy_file import FILE_NAME as LINEAR_FILE
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks
 from gtp_engine.ray_cluster import connected
-from gtp_engine.review.findings import Finding
-from gtp_engine.review.game_analysis import seeded
-from gtp_engine.review.group_search import GROUP, Group, GroupSearch
+from gtp_engine.review.game_analysis import GROUP, GroupSearch, PositionGroup, seeded
+from gtp_engine.review.game_review import Finding
 from gtp_engine.worker_process import end_workers, start_worker
 
 EvaluatorMaker = Callable[[], Evaluator]
 """Returns a worker's evaluator; can be pickled."""
 
-Answer = list[Finding] | str
+GroupAnswer = list[Finding] | str
 """What was found, or the text of an error."""
 
 THREADS: Final = 2
@@ -50,15 +49,14 @@ class LocalNetwork:
 
 
 class SentNetwork:
-    """Carries the network's files to a machine that lacks them, and loads them there.
+    """Carries the network's files to a machine that lacks them, and loads them there, on THREADS cores.
 
     They exist on that machine as long as this object.
     """
 
-    def __init__(self, config: Config, *, threads: int) -> None:
+    def __init__(self, config: Config) -> None:
         path = model_path(config.network.model)
         self._config: Final = config
-        self._threads: Final = threads
         self._name: Final = "" if path.is_dir() else path.name
         files = {file for network in find_networks(path).values() for file in network.paths.values()}
         linear = path / LINEAR_FILE
@@ -72,10 +70,10 @@ class SentNetwork:
         for name, data in self._files.items():
             (folder / name).write_bytes(data)
         config = self._config.with_values({"network.model": str(folder / self._name)})
-        return LocalNetwork(config, threads=self._threads)()
+        return LocalNetwork(config, threads=THREADS)()
 
 
-class Worker:
+class ReviewWorker:
     """Searches groups of up to `size` positions, with a network that is loaded for the first one."""
 
     def __init__(self, make: EvaluatorMaker, config: Config, size: int) -> None:
@@ -84,7 +82,7 @@ class Worker:
         self._size: Final = size
         self._search: GroupSearch | None = None
 
-    def search(self, group: Group) -> Answer:
+    def search(self, group: PositionGroup) -> GroupAnswer:
         """Return what was found in a group, or the text of an error."""
         try:
             if self._search is None:
@@ -98,15 +96,15 @@ class Worker:
 class WorkerPool:
     """A searcher that distributes groups to workers; each function in `ask` has one worker search a group."""
 
-    def __init__(self, ask: Sequence[Callable[[Group], Answer]]) -> None:
+    def __init__(self, ask: Sequence[Callable[[PositionGroup], GroupAnswer]]) -> None:
         self.workers: Final = len(ask)
-        self._idle: Final[SimpleQueue[Callable[[Group], Answer]]] = SimpleQueue()
+        self._idle: Final[SimpleQueue[Callable[[PositionGroup], GroupAnswer]]] = SimpleQueue()
         self._threads: Final = ThreadPoolExecutor(len(ask))
         for each in ask:
             self._idle.put(each)
 
-    def search(self, groups: Iterable[Group]) -> Iterator[list[Finding]]:
-        """Have all groups searched at once; see `Searcher`.  Raises WorkerError if a worker fails."""
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Have all groups searched at once; see `GroupSearcher`.  Raises WorkerError if a worker fails."""
         answers = [self._threads.submit(self._search_one, group) for group in groups]
         try:
             for answer in answers:
@@ -119,7 +117,7 @@ class WorkerPool:
         """Drop the groups that are still waiting; to be called after the workers have ended."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _search_one(self, group: Group) -> list[Finding]:
+    def _search_one(self, group: PositionGroup) -> list[Finding]:
         ask = self._idle.get()
         try:
             found = ask(group)
@@ -141,9 +139,7 @@ def open_pool(
     """
     cores, config = available_cores(), seeded(config)
     if address is not None:
-        threads = config.network.network_threads or THREADS
-        make = SentNetwork(config, threads=threads)
-        with pool_of_cluster(make, config, GROUP, workers=workers, threads=threads, address=address) as pool:
+        with pool_of_cluster(SentNetwork(config), config, GROUP, workers=workers, address=address) as pool:
             yield pool
         return
     count = workers or max(1, min(games, cores // THREADS))
@@ -169,22 +165,23 @@ def pool_of_processes(make: EvaluatorMaker, config: Config, size: int, *, worker
 
 @contextmanager
 def pool_of_cluster(
-    make: EvaluatorMaker, config: Config, size: int, *, workers: int | None, threads: int, address: str
+    make: EvaluatorMaker, config: Config, size: int, *, workers: int | None, address: str
 ) -> Iterator[WorkerPool]:
-    """Yield a pool of actors on the Ray cluster at `address`, each with `threads` cores; they end with the context.
+    """Yield a pool of actors on the Ray cluster at `address`, each with its threads' cores; they end with the context.
 
     `workers` None means as many as the cluster has cores for.  Raises WorkerError where Ray is missing or cannot be
     reached.
     """
+    threads = config.network.network_threads or THREADS
     with connected(address) as ray:
         count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
-        actor, sent = ray.remote(num_cpus=threads)(Worker), ray.put(make)
+        actor, sent = ray.remote(num_cpus=threads)(ReviewWorker), ray.put(make)
         actors = [actor.remote(sent, config, size) for _ in range(count)]
 
-        def call_of(actor: object) -> Callable[[Group], Answer]:
-            def ask(group: Group) -> Answer:
+        def call_of(actor: object) -> Callable[[PositionGroup], GroupAnswer]:
+            def ask(group: PositionGroup) -> GroupAnswer:
                 try:
-                    found: Answer = ray.get(actor.search.remote(group))  # type: ignore[attr-defined]
+                    found: GroupAnswer = ray.get(actor.search.remote(group))  # type: ignore[attr-defined]
                 except ray.exceptions.RayError as error:
                     return f"a worker of the cluster failed: {str(error).strip().splitlines()[-1]}"
                 return found
@@ -206,18 +203,18 @@ class _ProcessCall:
     def __init__(self, pipe: Connection) -> None:
         self._pipe: Final = pipe
 
-    def __call__(self, group: Group) -> Answer:
+    def __call__(self, group: PositionGroup) -> GroupAnswer:
         try:
             self._pipe.send(group)
-            found: Answer = self._pipe.recv()
+            found: GroupAnswer = self._pipe.recv()
         except (EOFError, OSError):
             return problem("a worker ended unexpectedly", advice="try fewer --workers")
         return found
 
 
 def _work(make: EvaluatorMaker, config: Config, size: int, pipe: Connection) -> None:
-    """Answer groups until the pipe is closed: the body of a process."""
-    worker = Worker(make, config, size)
+    """GroupAnswer groups until the pipe is closed: the body of a process."""
+    worker = ReviewWorker(make, config, size)
     while True:
         try:
             group = pipe.recv()

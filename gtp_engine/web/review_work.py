@@ -20,7 +20,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
 from gtp_engine.review import Effort, Finding, GameAnalysis, GameLine, GameReview, SavedWork, new_review, read_game
-from gtp_engine.review.findings import color_letter
+from gtp_engine.review.game_review import color_letter
 from gtp_engine.review.review_files import files_of
 
 GROUP: Final = 8

@@ -8,15 +8,15 @@ from review.review_support import RECORD, analysis_of, review_of, silent, stoppi
 
 from gtp_engine import Config, Rules
 from gtp_engine.errors import ConfigError, SgfError
-from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, effort, game_analysis, read_game
-from gtp_engine.review.effort import SECOND_FACTOR, of_interest
-from gtp_engine.review.game_line import Place, Position
+from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
+from gtp_engine.review.game_analysis import SECOND_FACTOR, of_interest
+from gtp_engine.review.game_line import GamePosition, RecordPlace
 
 
 @pytest.fixture(autouse=True)
 def few_are_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a quarter of the positions be searched again in short games as well."""
-    monkeypatch.setattr(effort, "SECOND_LEAST", 1)
+    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
 
 
 def test_every_position_is_searched_and_some_again() -> None:
@@ -39,8 +39,10 @@ def interesting(leads: list[float], own: int | None = None, changed: int | None 
         for number, lead in enumerate(leads)
     ]
     game = read_game(RECORD, rules=Rules()).positions[0].game
-    positions = [Position(number, game, 1, is_changed=number == changed) for number in range(8)]
-    places = [Place(position, position.number - 1 if position.number else None, "D4", 0) for position in positions]
+    positions = [GamePosition(number, game, 1, is_changed=number == changed) for number in range(8)]
+    places = [
+        RecordPlace(position, position.number - 1 if position.number else None, "D4", 0) for position in positions
+    ]
     return of_interest(findings, places)
 
 
@@ -66,7 +68,7 @@ def test_a_change_of_the_position_is_of_no_interest() -> None:
 
 
 def test_in_short_games_most_positions_are_of_interest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "SECOND_LEAST", 6)
+    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 6)
     assert interesting([0.0, 0.5, 1.5, -20.0, -20.0, -20.0, -20.0, -20.0]) == [0, 1, 2, 3, 4, 5]
 
 

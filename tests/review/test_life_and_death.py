@@ -18,8 +18,15 @@ from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_color, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.review.life_and_death import AS_GOOD, FirstMove, LifeAndDeath, Solution, _compared, parse_region
-from gtp_engine.review.settled_frame import framed
+from gtp_engine.review.life_and_death import (
+    AS_GOOD,
+    LifeAndDeath,
+    Solution,
+    SolutionMove,
+    _compared,
+    framed,
+    parse_region,
+)
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
 MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
@@ -123,7 +130,7 @@ def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvalu
 
 def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
     game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
-    moves = tuple(FirstMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.75)))
+    moves = tuple(SolutionMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.75)))
     solution = Solution(game, 1, moves)
     assert solution.to_text() == "A1 (80%): best\nB1 (75%): as good"
     assert "BM" not in solution.to_sgf()

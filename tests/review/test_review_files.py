@@ -13,7 +13,7 @@ from review.review_support import RECORD
 
 from gtp_engine.cli import cli
 from gtp_engine.review import page_of
-from gtp_engine.review.terminal_report import terminal_report
+from gtp_engine.review.finished_reviews import terminal_report
 
 
 @pytest.fixture(autouse=True)

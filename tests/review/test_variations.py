@@ -9,8 +9,8 @@ from sgfmill import sgf
 
 from gtp_engine import Rules
 from gtp_engine.review import Candidate, Finding, GameLine, GameReview, SavedWork, annotated, new_review, read_game
-from gtp_engine.review.review_files import FileReviewer, Source, Terms
-from gtp_engine.review.variations import read_variations
+from gtp_engine.review.game_line import read_variations
+from gtp_engine.review.review_files import FileReviewer, RecordSource, Terms
 
 RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
 MAIN = 4  # positions of the main line: places 0 to 3
@@ -110,7 +110,7 @@ def test_a_change_of_the_position_in_a_variation_is_charged_to_no_move() -> None
 
 
 def test_finished_variations_are_read_from_the_json(tmp_path: Path) -> None:
-    source = Source("game.sgf", lambda: RECORD, tmp_path / "game")
+    source = RecordSource("game.sgf", lambda: RECORD, tmp_path / "game")
     plain = FileReviewer(analysis_of(), Terms(Rules())).review(source, silent).result
     assert plain is not None and plain["variations"] == []
     reviewer = FileReviewer(analysis_of(), Terms(Rules(), variations=True))

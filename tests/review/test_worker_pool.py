@@ -17,12 +17,11 @@ from review.review_support import RECORD, silent
 from gtp_engine import Config, Rules
 from gtp_engine.errors import WorkerError
 from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, read_game
-from gtp_engine.review.game_analysis import seeded
-from gtp_engine.review.group_search import Group, Searcher
-from gtp_engine.review.review_files import FileReviewer, Outcome, SharesDone, Terms, review_all, sources_of
+from gtp_engine.review.game_analysis import GroupSearcher, PositionGroup, seeded
+from gtp_engine.review.review_files import FileReviewer, ReviewOutcome, SharesDone, Terms, review_all, sources_of
 from gtp_engine.review.worker_pool import (
-    Answer,
-    Worker,
+    GroupAnswer,
+    ReviewWorker,
     WorkerPool,
     _ProcessCall,
     open_pool,
@@ -38,22 +37,22 @@ def found(number: int) -> list[Finding]:
     return [Finding(number, "B", 1, 0.5, 0.0, "", (), ())]
 
 
-def group(number: int) -> Group:
-    return Group((), (), visits=number)
+def group(number: int) -> PositionGroup:
+    return PositionGroup((), (), visits=number)
 
 
-def analysis_with(searcher: Searcher | None) -> GameAnalysis:
+def analysis_with(searcher: GroupSearcher | None) -> GameAnalysis:
     return GameAnalysis(Config(), AreaEvaluator(), Effort(visits=8), group=GROUP, searcher=searcher)
 
 
-def findings_with(searcher: Searcher | None) -> list[Finding]:
+def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
     return analysis_with(searcher).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
 
 
 def test_groups_are_searched_at_once_and_answered_in_order() -> None:
     second_is_done = threading.Event()
 
-    def ask(asked: Group) -> Answer:
+    def ask(asked: PositionGroup) -> GroupAnswer:
         if asked.visits == 0:
             assert second_is_done.wait(60)
         else:
@@ -92,12 +91,13 @@ def test_one_process_for_one_game() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_of_two_nodes_finds_what_this_process_finds() -> None:
     with two_nodes() as address:
-        with pool_of_cluster(AreaEvaluator, CONFIG, GROUP, workers=None, threads=1, address=address) as pool:
+        config = CONFIG.with_values({"network.network_threads": 1})
+        with pool_of_cluster(AreaEvaluator, config, GROUP, workers=None, address=address) as pool:
             assert pool.workers == 2
             assert findings_with(pool) == findings_with(None)
         broken = partial(read_game, b"nothing", rules=Rules())
         with (
-            pool_of_cluster(broken, CONFIG, GROUP, workers=1, threads=1, address=address) as pool,  # type: ignore[arg-type]
+            pool_of_cluster(broken, config, GROUP, workers=1, address=address) as pool,  # type: ignore[arg-type]
             pytest.raises(WorkerError, match=r"^not a readable SGF record"),
         ):
             findings_with(pool)
@@ -106,12 +106,12 @@ def test_a_cluster_of_two_nodes_finds_what_this_process_finds() -> None:
 @pytest.fixture
 def threads() -> Iterator[WorkerPool]:
     """Return a pool whose workers are in threads of this process."""
-    pool = WorkerPool([Worker(AreaEvaluator, CONFIG, GROUP).search for _ in range(2)])
+    pool = WorkerPool([ReviewWorker(AreaEvaluator, CONFIG, GROUP).search for _ in range(2)])
     yield pool
     pool.close()
 
 
-def reviewed(folder: Path, pool: WorkerPool | None, show: Callable[[float, str], None] = silent) -> list[Outcome]:
+def reviewed(folder: Path, pool: WorkerPool | None, show: Callable[[float, str], None] = silent) -> list[ReviewOutcome]:
     reviewer = FileReviewer(analysis_with(pool), Terms(Rules()))
     sources = sources_of([folder], folder / ("one" if pool is None else "many"))
     return list(review_all(reviewer, sources, SharesDone(sources, show), at_once=1 if pool is None else 3))

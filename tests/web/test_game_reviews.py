@@ -15,7 +15,7 @@ from web.test_play_socket import NEW, ask, hear, in_base_64
 
 from gtp_engine import Config, Rules
 from gtp_engine.analysis.engine_backend import EngineBackend
-from gtp_engine.review import Effort, effort, review_game
+from gtp_engine.review import Effort, game_analysis, review_game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_reviews, review_work, saved_reviews
 from gtp_engine.web.precedence import Precedence
@@ -55,9 +55,9 @@ class ReviewSource(RolloutSource):
 @pytest.fixture(autouse=True)
 def small_reviews(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let reviews search little, and tell of it often."""
-    monkeypatch.setattr(effort, "DEFAULT_VISITS", 8)
-    monkeypatch.setattr(effort, "LEAST_POINTS", effort.DEFAULT_POINTS)  # on small boards too
-    monkeypatch.setattr(effort, "SECOND_LEAST", 1)
+    monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 8)
+    monkeypatch.setattr(game_analysis, "LEAST_POINTS", game_analysis.DEFAULT_POINTS)  # on small boards too
+    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
     monkeypatch.setattr(review_work, "GROUP", 3)
 
 

@@ -17,7 +17,7 @@ from web.serving import close
 
 from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
-from gtp_engine.review import effort
+from gtp_engine.review import game_analysis
 from gtp_engine.sgf import format_sgf
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
@@ -275,9 +275,9 @@ def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     Then handicap stones are placed, and a game is reviewed.
     """
-    monkeypatch.setattr(effort, "DEFAULT_VISITS", 4)
-    monkeypatch.setattr(effort, "LEAST_POINTS", effort.DEFAULT_POINTS)  # on small boards too
-    monkeypatch.setattr(effort, "SECOND_LEAST", 1)
+    monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 4)
+    monkeypatch.setattr(game_analysis, "LEAST_POINTS", game_analysis.DEFAULT_POINTS)  # on small boards too
+    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
 
     async def test(chromium: Browser) -> None:
         async with server(tmp_path / "games") as port:

@@ -1,0 +1,132 @@
+"""What is shown of a finished review, all of it made from the content of its JSON: a page, a report, a table.
+
+The page is one HTML file that needs nothing else, made of a template and the review's JSON.  Its policy
+(Content-Security-Policy) lets it load nothing and run only the script of the template, named by its hash, so that
+nothing in a hostile record can become code.  The report is for a terminal: the lead as a graph of blocks, both players
+in numbers, and the biggest mistakes.  The table has a row for each of many games.
+"""
+
+import base64
+import csv
+import hashlib
+import html
+import io
+import json
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any, Final
+
+from gtp_engine.review.game_review import BLUNDERS, PHASES
+
+_HEIGHT: Final = 9
+"""Rows of the graph, the middle one for an even game."""
+
+_NARROWEST: Final = 20
+"""Columns of the graph at least, however narrow the terminal."""
+
+
+def page_of(result: dict[str, Any], *, title: str) -> str:
+    """Return the page of a review; its numbers are those of the JSON `result`, which it contains."""
+    template = files("gtp_engine.review").joinpath("page.html").read_text("utf-8")
+    names = [result["players"][color]["name"] for color in ("B", "W")]
+    if all(names):
+        title = " – ".join(names)
+    # Inside a script element, "</" would end it and "<!--" would start a comment, also within a string.
+    data = json.dumps(result, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    values = {"@TITLE@": html.escape(title), "@DATA@": data, "@POLICY@": _policy(template)}
+    return re.sub("|".join(values), lambda mark: values[mark[0]], template)
+
+
+def _policy(template: str) -> str:
+    """Return the policy of the page, which names its style and its script by their hashes."""
+    style, script = (_hash(template, f"<{name}>", f"</{name}>") for name in ("style", "script"))
+    return f"default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"
+
+
+def _hash(template: str, begin: str, end: str) -> str:
+    """Return the hash of the element between two tags."""
+    content = template.split(begin)[1].split(end)[0]
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
+
+
+def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
+    """Return the content of a review's JSON as text of at most `width` columns."""
+    from rich.console import Console
+    from rich.table import Table
+
+    text = io.StringIO()
+    console = Console(
+        file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False, markup=False, emoji=False
+    )
+    console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
+    players = Table("", "accuracy", "95 %", "points lost per move", "best moves", "lost 2, 5, 10 or more")
+    for name, side in (("Black", result["players"]["B"]), ("White", result["players"]["W"])):
+        if side["accuracy"] is not None:
+            low, high = side["accuracy_interval"]
+            blunders = ", ".join(str(count) for count in side["blunders"].values())
+            numbers = (side["accuracy"], f"{low}–{high}", side["mean_points_lost"], side["best_moves"], blunders)
+            players.add_row(f"{name} {side['name'] or ''}".strip(), *(str(number) for number in numbers))
+    console.print(players)
+    mistakes = Table("move", "played", "points lost", "better", "continuation")
+    for number in result["mistakes"]:
+        move, candidates = result["moves"][number - 1], result["positions"][number - 1]["candidates"]
+        line = " ".join(candidates[0]["line"])
+        mistakes.add_row(str(number), f"{move['color']} {move['vertex']}", str(move["points_lost"]), move["best"], line)
+    if result["mistakes"]:
+        console.print(mistakes)
+    return text.getvalue()
+
+
+def _graph(leads: list[float], width: int) -> str:
+    """Return the leads as a graph: above the axis Black leads, below White."""
+    columns = min(len(leads), max(_NARROWEST, width - 10))
+    means = [_mean(leads[len(leads) * i // columns : len(leads) * (i + 1) // columns]) for i in range(columns)]
+    most = max(1.0, *(abs(mean) for mean in means))
+    half = _HEIGHT // 2
+    lines = []
+    for level in range(half, -half - 1, -1):
+        label = f"{level / half * most:+7.1f} "
+        if level == 0:
+            lines.append(f"{0:7.1f} " + "".join("─" for _ in means))
+            continue
+        threshold = (abs(level) - 0.5) / half * most
+        sign = 1.0 if level > 0 else -1.0
+        lines.append(label + "".join("█" if sign * mean >= threshold else " " for mean in means))
+    return "\n".join(["Lead in points, above the line Black's, below White's", *lines])
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def csv_of(results: Iterable[tuple[str, dict[str, Any]]]) -> str:
+    """Return the table of reviews, each the name of its file and its JSON; what a game or a player lacks is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["file", "result", "moves", *_columns("black"), *_columns("white")])
+    for name, result in results:
+        game, players = result["game"], result["players"]
+        row = [name, game["result"], len(result["moves"])]
+        writer.writerow([_shown(value) for value in (*row, *_values(players["B"]), *_values(players["W"]))])
+    return text.getvalue()
+
+
+def _columns(color: str) -> list[str]:
+    names = ["", "rank", "accuracy", "accuracy low", "accuracy high", "points lost per move", "best moves"]
+    names += [f"lost {least} or more" for least in BLUNDERS]
+    names += [f"points lost per move in the {phase}" for phase in PHASES]
+    return [f"{color} {name}".strip() for name in names]
+
+
+def _values(side: dict[str, Any]) -> list[Any]:
+    low, high = side["accuracy_interval"] or (None, None)
+    values = [side["name"], side["rank"], side["accuracy"], low, high, side["mean_points_lost"], side["best_moves"]]
+    return [*values, *side["blunders"].values(), *side["by_phase"].values()]
+
+
+def _shown(value: Any) -> Any:
+    """Return a value for a cell; text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
+        return "'" + value
+    return value
