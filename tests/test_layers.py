@@ -48,7 +48,7 @@ TRAINING_LAYERS = (("distillation",), ("core",), ("nets",))
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
-    "onnx": ("networks/", "training/nets/read_onnx.py"),
+    "onnx": ("networks/", "training/nets/architecture.py"),
     "torch": ("training/", "alphago/stages/"),
     "matplotlib": ("match/plot.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),

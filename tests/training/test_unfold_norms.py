@@ -13,10 +13,9 @@ from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.start import facts_of, first_module
 from gtp_engine.training.distillation.task import new_loop
+from gtp_engine.training.nets.architecture import read_onnx
 from gtp_engine.training.nets.layers import NormLayer
-from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.read_onnx import read_onnx
-from gtp_engine.training.nets.unfold_norms import unfold_norms
+from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
 
 
 def from_file(folder: Path, module: NetworkModule) -> NetworkModule:

@@ -20,8 +20,7 @@ from gtp_engine.training.distillation.shards import (
 )
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
-from gtp_engine.training.nets.new import PLAIN, new_network
-from gtp_engine.training.nets.new import Outputs as NewOutputs
+from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
 from gtp_engine.training.nets.shape import Shape
 
 TINY = Shape(
@@ -30,7 +29,7 @@ TINY = Shape(
 """An ordinary block and one that pools."""
 
 
-def tiny_module(seed: int = 1, outputs: NewOutputs = PLAIN, **changes: Any) -> NetworkModule:
+def tiny_module(seed: int = 1, outputs: OutputSet = PLAIN, **changes: Any) -> NetworkModule:
     """Return a tiny network whose every number matters: norms and biases are random too."""
     module = NetworkModule(new_network(Shape(**vars(TINY) | changes), name="tiny", seed=seed, outputs=outputs))
     generator = torch.Generator().manual_seed(seed)

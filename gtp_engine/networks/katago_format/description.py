@@ -6,7 +6,7 @@ The layers' names in the file are not kept; the parser uses them in its error me
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import numpy.typing as npt
 from gtp_engine.nn.metadata import Scales
 
 Floats: TypeAlias = npt.NDArray[np.float32]
+
+MIDDLE_WIDTH: Final = 14.0
+"""KataGo's reference for board widths, in points: pooling uses the difference of √(points) from it."""
 
 
 class Activation(Enum):

@@ -4,15 +4,11 @@ All of them are computed from `Shape` of the input.  A session that fixes the si
 """
 
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
-from gtp_engine.networks.katago_format.description import Floats
+from gtp_engine.networks.katago_format.description import MIDDLE_WIDTH, Floats
 from gtp_engine.networks.onnx_export.graph import Graph, Tensor
-
-_MIDDLE_WIDTH: Final = 14.0
-"""KataGo's reference for board widths, in points: pooling uses the difference of √(points) from it."""
 
 
 class BoardSize:
@@ -40,7 +36,7 @@ class BoardSize:
         """(√(H·W) − 14) · 0.1: the factor of the mean in the second of three pooled values."""
         graph = self._graph
         width = graph.add("Sqrt", graph.to_float(graph.add("Mul", *self._sides)))
-        return graph.add("Mul", graph.add("Sub", width, graph.floats(_MIDDLE_WIDTH)), graph.floats(0.1))
+        return graph.add("Mul", graph.add("Sub", width, graph.floats(MIDDLE_WIDTH)), graph.floats(0.1))
 
     @cached_property
     def _square(self) -> Tensor:

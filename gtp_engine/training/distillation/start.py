@@ -12,10 +12,9 @@ from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
 from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, UNKNOWN, first_shards, read_shard
 from gtp_engine.training.distillation.train_config import TrainConfig
-from gtp_engine.training.nets.architecture import empty_network
+from gtp_engine.training.nets.architecture import empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Outputs, new_network
-from gtp_engine.training.nets.read_onnx import read_onnx
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet, new_network
 from gtp_engine.training.nets.shape import Shape
 
 KIND: Final = "distillation"
@@ -81,7 +80,7 @@ def has_folded_norms(config: TrainConfig) -> bool:
     return is_file and config.learning.fixed_norms < 1
 
 
-def untrained_module(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN) -> NetworkModule:
+def untrained_module(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> NetworkModule:
     """Return a network with random weights; the same seed gives the same ones."""
     return NetworkModule(new_network(shape, name=name, seed=seed, outputs=outputs))
 

@@ -29,8 +29,7 @@ from gtp_engine.training.distillation.start import (
 from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
 from gtp_engine.training.nets.architecture import architecture_of
-from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.unfold_norms import unfold_norms
+from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {

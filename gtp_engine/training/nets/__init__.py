@@ -1,13 +1,9 @@
 """Networks as torch modules, built from the descriptions in `networks.katago_format` and written back into them.
 
-    network_module  a whole network: `NetworkModule`, its `Outputs`
-    blocks          residual blocks
-    transformer     attention and feed-forward blocks
-    layers          convolutions, norms, matrices, pooling
+    layers          layers and blocks, each made from its description
+    network_module  a whole network: `NetworkModule`, its `Outputs`; norms of a file with statistics again
     shape  new      the size of a new network, and its description with random weights
-    architecture    a description without weights, as JSON
-    read_onnx       the description in an ONNX file that was exported here
-    unfold_norms    norms with statistics again, for training on from a file
+    architecture    a description without weights, as JSON, and the one in an exported ONNX file
 
 A module and the graph that `networks.onnx_export` builds from its description compute the same, on any board.
 """

@@ -2,27 +2,44 @@
 
 It is stored in exported files and checkpoints, so that a module can be built before it takes their weights.  Every
 dataclass of `networks.katago_format.description` becomes an object with its name as "kind", every array {"sizes": […]}.
+
+    architecture_of, network_of   a description as JSON, and with other arrays again
+    read_onnx                     the description in an ONNX file that was exported here, its weights read back exactly
+
+The graph of an architecture is always built in the same way.  So `read_onnx` builds a second graph from the same
+architecture with a distinct number, a mark, for every weight: the position of a mark in that graph is the position of
+the weight in the file.  Norms after a convolution were folded into it; they are read back as a scale of 1 and a bias,
+so that the network computes the same and would be exported as the same file.
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.networks.katago_format import description
 from gtp_engine.networks.katago_format.description import Activation, Network
+from gtp_engine.networks.onnx_export import build_model, info_of_network
 
 PROPERTY: Final = "tengen.architecture"
 """Metadata property of exported ONNX files."""
 
+_FIRST_MARK: Final = 1000
+"""Larger than any other number in a graph (`networks.onnx_export.graph.BoardSize`)."""
+
+_LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
+"""Parts of a network that begin with their norm, which is therefore not folded into a convolution."""
+
 Json: TypeAlias = Any
-Path: TypeAlias = tuple[str, ...]
+FieldPath: TypeAlias = tuple[str, ...]
 """Names of fields, from the network down."""
-Fill: TypeAlias = Callable[[Path, tuple[int, ...]], NDArray[Any]]
+Fill: TypeAlias = Callable[[FieldPath, tuple[int, ...]], NDArray[Any]]
 """Returns the array of the given sizes that belongs at a path."""
 
 _KINDS: Final[dict[str, type[Any]]] = {
@@ -64,7 +81,7 @@ def _encode(value: Any) -> Json:
     return [_encode(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _decode(value: Json, path: Path, fill: Fill) -> Any:
+def _decode(value: Json, path: FieldPath, fill: Fill) -> Any:
     if isinstance(value, list):
         return tuple(_decode(each, (*path, str(index)), fill) for index, each in enumerate(value))
     if not isinstance(value, dict):
@@ -73,3 +90,107 @@ def _decode(value: Json, path: Path, fill: Fill) -> Any:
         return Activation(value["activation"]) if "activation" in value else fill(path, tuple(value["sizes"]))
     parts = {name: _decode(part, (*path, name), fill) for name, part in value.items() if name != "kind"}
     return _KINDS[value["kind"]](**parts)
+
+
+def read_onnx(path: Path) -> Network:
+    """Return the network in a file; raises ModelError if it was not exported here, or is damaged."""
+    model = _load(path)
+    properties = {entry.key: entry.value for entry in model.metadata_props}
+    if PROPERTY not in properties:
+        raise ModelError(
+            problem(
+                f"{shown(path.name)} has no recorded architecture",
+                expected="a network that `gtp-engine train export` wrote",
+                advice="for an imported network, give the .bin.gz file",
+            )
+        )
+    network = _with_weights_of(properties[PROPERTY], model, path.name)
+    again = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
+    if _constants(again) != _constants(model):
+        raise _foreign(path.name)
+    return network
+
+
+def _load(path: Path) -> Any:
+    import onnx
+
+    try:
+        return onnx.load(path)
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+    except Exception as error:  # protobuf's own kinds, which differ between its versions
+        raise ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file")) from error
+
+
+def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
+    """Return the network with the weights of `model` at the positions of the marks."""
+    marks = _Marks()
+    marked = network_of(architecture, marks.fill)
+    graph = build_model(marked, info_of_network(marked, origin="", terms="", sha256="")).graph
+    weights = np.full(marks.count, np.nan)
+    for place, numbers in _float_inputs(graph).items():
+        found = _float_inputs(model.graph).get(place)
+        if found is None or found.shape != numbers.shape:
+            raise _foreign(name)
+        is_mark = numbers >= _FIRST_MARK
+        weights[numbers[is_mark].astype(np.int64) - _FIRST_MARK] = found[is_mark]
+    if np.isnan(weights).any():
+        raise _foreign(name)
+    return network_of(architecture, marks.reader(weights))
+
+
+def _foreign(name: str) -> ModelError:
+    return ModelError(
+        problem(f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported")
+    )
+
+
+class _Marks:
+    """Numbers every weight; scales that are folded into other weights are 1 and get no number."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fill(self, path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the next marks, in double precision, which represents all of them exactly."""
+        if _is_folded(path):
+            return np.ones(sizes)
+        begin = _FIRST_MARK + self.count
+        self.count += math.prod(sizes)
+        return np.arange(begin, _FIRST_MARK + self.count, dtype=np.float64).reshape(sizes)
+
+    def reader(self, weights: NDArray[np.float64]) -> Any:
+        """Return a function that fills a network with `weights`, in the order of the marks."""
+        position = 0
+
+        def fill(path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float32]:
+            nonlocal position
+            if _is_folded(path):
+                return np.ones(sizes, np.float32)
+            begin = position
+            position += math.prod(sizes)
+            return weights[begin:position].reshape(sizes).astype(np.float32)
+
+        return fill
+
+
+def _is_folded(path: FieldPath) -> bool:
+    """Return whether the array at `path` is the scale of a norm that follows a convolution."""
+    return path[-2:] == ("norm", "scale") and path[-3] not in _LEADING_NORMS
+
+
+def _float_inputs(graph: Any) -> dict[tuple[int, int], NDArray[np.floating[Any]]]:
+    """Return the floating-point constants of a graph by number of node and of input."""
+    import onnx.numpy_helper
+
+    arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
+    return {
+        (node, number): arrays[name]
+        for node, operation in enumerate(graph.node)
+        for number, name in enumerate(operation.input)
+        if name in arrays and arrays[name].dtype.kind == "f"
+    }
+
+
+def _constants(model: Any) -> list[bytes]:
+    return [entry.SerializeToString() for entry in model.graph.initializer]

@@ -1,13 +1,20 @@
-"""The layers of KataGo's networks as torch modules: each is built from its description and can return it.
+"""The layers and blocks of KataGo's networks as torch modules, each built from its description.
 
-Twins of the dataclasses in `networks.katago_format.description`, with the same shapes; `describe` returns such a
-dataclass with float32 copies of the weights as they are now.
+    Layers      what all of them are: the arrays of a description as parameters, its parts as modules
+    MODULES     which module computes which description
 
-Shape letters: B batch, C channels, I and O input and output channels, H and W the board's rows and columns.
+`networks.katago_format.description` lists the fields of each part, which are attributes of the same names here, and
+says what it computes, which is `forward` here.
+
+Shape letters: B batch, C channels, I and O input and output channels, H and W the board's rows and columns, S = H·W
+points, N heads, D channels of a head, P rotation pairs of a head.
 """
 
 import math
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -15,12 +22,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gtp_engine.networks.katago_format.description import (
+    MIDDLE_WIDTH,
     Activation,
+    AttentionBlock,
     BatchNorm,
+    Block,
+    BottleneckBlock,
     Conv,
+    FeedForwardBlock,
     Floats,
+    GlobalPoolingBlock,
     MatMul,
     NormActConv,
+    OrdinaryBlock,
     PoolBranch,
     RmsNorm,
 )
@@ -32,13 +46,43 @@ contributes although a batch has only one."""
 _EPSILON: Final = 1e-5
 """Added to variances; small beside those of He-initialised layers, which are about 1."""
 
-_MIDDLE_WIDTH: Final = 14.0
-"""KataGo's centre of board widths, in points (`networks.onnx_export.board_shape`)."""
+_OTHER_NAMES: Final[Mapping[str, str]] = MappingProxyType({"weights": "weight"})
+"""Fields that have another name here, which is the one in checkpoints."""
+
+Description = TypeVar("Description")
 
 
-def parameter(array: Floats) -> nn.Parameter:
-    """Return a trainable copy of `array`."""
-    return nn.Parameter(torch.from_numpy(np.array(array, dtype=np.float32)))
+class Layers(nn.Module, Generic[Description]):
+    """A part of a network; a subclass says how it is computed, and declares the attributes that it uses for that."""
+
+    def __init__(self, description: Description) -> None:
+        super().__init__()
+        self._kind = type(description)
+        for name in self._fields():
+            setattr(self, _OTHER_NAMES.get(name, name), _live(getattr(description, name)))
+
+    def describe(self) -> Description:
+        """Return the description with float32 copies of the weights as they are now."""
+        return self._kind(**{name: _described(getattr(self, _OTHER_NAMES.get(name, name))) for name in self._fields()})
+
+    def _fields(self) -> list[str]:
+        return [field.name for field in fields(self._kind)]  # type: ignore[arg-type]  # a dataclass
+
+
+def _live(value: Any) -> Any:
+    """Return an array of a description as a trainable copy, a part of it as its module, anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return nn.Parameter(torch.from_numpy(np.array(value, dtype=np.float32)))
+    if isinstance(value, tuple) and all(map(is_dataclass, value)):
+        return BlockStack(value)
+    return MODULES[type(value)](value) if type(value) in MODULES else value
+
+
+def _described(value: Any) -> Any:
+    """Return what `_live` was given, with the weights of now."""
+    if isinstance(value, nn.Parameter):
+        return floats(value)
+    return value.describe() if isinstance(value, Layers | BlockStack) else value
 
 
 def floats(tensor: Tensor) -> Floats:
@@ -59,56 +103,46 @@ def activate(x: Tensor, activation: Activation) -> Tensor:
             return x
 
 
-class ConvLayer(nn.Module):
+# Layers
+
+
+class ConvLayer(Layers[Conv]):
     """A convolution that keeps the board's size, without bias."""
 
-    def __init__(self, conv: Conv) -> None:
-        super().__init__()
-        self.weight = parameter(conv.weights)
-        self._dilation = conv.dilation
-        sizes = conv.weights.shape[2:]
-        self._margins = [(size - 1) // 2 * step for size, step in zip(sizes, conv.dilation, strict=True)]
+    weight: nn.Parameter
+    dilation: tuple[int, int]
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the convolution of `x` [B, I, H, W]: [B, O, H, W]."""
-        return F.conv2d(x, self.weight, padding=self._margins, dilation=self._dilation)
-
-    def describe(self) -> Conv:
-        """Return the layer as plain data."""
-        return Conv(floats(self.weight), self._dilation)
+        margins = [(size - 1) // 2 * step for size, step in zip(self.weight.shape[2:], self.dilation, strict=True)]
+        return F.conv2d(x, self.weight, padding=margins, dilation=self.dilation)
 
 
-class MatrixLayer(nn.Module):
+class MatrixLayer(Layers[MatMul]):
     """A product with a matrix."""
 
-    def __init__(self, matrix: MatMul) -> None:
-        super().__init__()
-        self.weight = parameter(matrix.weights)
+    weight: nn.Parameter
 
     def forward(self, x: Tensor) -> Tensor:
         """Return `x` [..., I] times the matrix: [..., O]."""
         return x @ self.weight
 
-    def describe(self) -> MatMul:
-        """Return the layer as plain data."""
-        return MatMul(floats(self.weight))
 
-
-class NormLayer(nn.Module):
+class NormLayer(Layers[BatchNorm]):
     """A batch norm, which begins with the statistics that reduce it to `x * scale + bias`.
 
     If `counts` is set, training uses mean and variance of the batch and updates their running averages; otherwise, and
     in evaluation, the running averages are used.
     """
 
+    scale: nn.Parameter
+    bias: nn.Parameter
     mean: Tensor
     variance: Tensor
 
     def __init__(self, norm: BatchNorm) -> None:
-        super().__init__()
+        super().__init__(norm)
         self.counts = False
-        self.scale = parameter(norm.scale)
-        self.bias = parameter(norm.bias)
         self.register_buffer("mean", torch.zeros(len(norm.scale)))
         self.register_buffer("variance", torch.full((len(norm.scale),), 1.0 - _EPSILON))
 
@@ -127,70 +161,52 @@ class NormLayer(nn.Module):
         self.variance.copy_(variance)
 
     def describe(self) -> BatchNorm:
-        """Return the layer as plain data, its statistics merged into scale and bias."""
+        """Return the norm as plain data, its statistics merged into scale and bias."""
         deviation = np.sqrt(floats(self.variance).astype(np.float64) + _EPSILON)
         scale = floats(self.scale) / deviation
         bias = floats(self.bias) - floats(self.mean) * scale
         return BatchNorm(scale.astype(np.float32), bias.astype(np.float32))
 
 
-class RmsNormLayer(nn.Module):
+class RmsNormLayer(Layers[RmsNorm]):
     """A division by the root of the mean square, over channels or over channels and board."""
 
-    def __init__(self, norm: RmsNorm) -> None:
-        super().__init__()
-        self._epsilon, self._spatial = norm.epsilon, norm.spatial
-        self.scale = parameter(norm.scale)
-        self.bias = None if norm.bias is None else parameter(norm.bias)
+    epsilon: float
+    spatial: bool
+    scale: nn.Parameter
+    bias: nn.Parameter | None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the norm of `x` [B, S, C], S points."""
+        """Return the norm of `x` [B, S, C]."""
         wide = x.float()
-        mean = wide.square().mean(dim=(1, 2) if self._spatial else -1, keepdim=True)
-        normed = wide * torch.rsqrt(mean + self._epsilon) * self.scale
+        mean = wide.square().mean(dim=(1, 2) if self.spatial else -1, keepdim=True)
+        normed = wide * torch.rsqrt(mean + self.epsilon) * self.scale
         return (normed if self.bias is None else normed + self.bias).to(x.dtype)
 
-    def describe(self) -> RmsNorm:
-        """Return the layer as plain data."""
-        bias = None if self.bias is None else floats(self.bias)
-        return RmsNorm(self._epsilon, self._spatial, floats(self.scale), bias)
 
-
-class NormActConvLayer(nn.Module):
+class NormActConvLayer(Layers[NormActConv]):
     """Norm, activation, convolution; a caller may add something to the norm's input."""
 
-    def __init__(self, layer: NormActConv) -> None:
-        super().__init__()
-        self.norm = NormLayer(layer.norm)
-        self.activation = layer.activation
-        self.conv = ConvLayer(layer.conv)
+    norm: NormLayer
+    activation: Activation
+    conv: ConvLayer
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's output for `x` [B, I, H, W]: [B, O, H, W]."""
         y: Tensor = self.conv(activate(self.norm(x), self.activation))
         return y
 
-    def describe(self) -> NormActConv:
-        """Return the layer as plain data."""
-        return NormActConv(self.norm.describe(), self.activation, self.conv.describe())
 
-
-class PoolBranchLayer(nn.Module):
+class PoolBranchLayer(Layers[PoolBranch]):
     """Convolution, norm and activation, whose result the caller pools."""
 
-    def __init__(self, branch: PoolBranch) -> None:
-        super().__init__()
-        self.conv = ConvLayer(branch.conv)
-        self.norm = NormLayer(branch.norm)
-        self.activation = branch.activation
+    conv: ConvLayer
+    norm: NormLayer
+    activation: Activation
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the features to pool, [B, O, H, W]."""
         return activate(self.norm(self.conv(x)), self.activation)
-
-    def describe(self) -> PoolBranch:
-        """Return the layer as plain data."""
-        return PoolBranch(self.conv.describe(), self.norm.describe(), self.activation)
 
 
 def everywhere(bias: Tensor, like: Tensor) -> Tensor:
@@ -211,6 +227,155 @@ def pool_for_value(x: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor) -> float:
-    """Return (√(H·W) − 14) · 0.1, as `networks.onnx_export.board_shape` has it."""
+    """Return (√(H·W) − 14) · 0.1, as `networks.onnx_export.graph.BoardSize` has it."""
     height, width = x.shape[2:]
-    return (math.sqrt(height * width) - _MIDDLE_WIDTH) * 0.1
+    return (math.sqrt(height * width) - MIDDLE_WIDTH) * 0.1
+
+
+def to_points(x: Tensor) -> Tensor:
+    """Return `x` [B, C, H, W] as [B, S, C], row by row."""
+    return x.flatten(2).transpose(1, 2)
+
+
+def to_board(points: Tensor, like: Tensor) -> Tensor:
+    """Return `points` [B, S, C] on the board of `like` [B, C, H, W]."""
+    return points.transpose(1, 2).reshape(like.shape)
+
+
+# Blocks, which map [B, C, H, W] to the same shape
+
+
+class OrdinaryLayers(Layers[OrdinaryBlock]):
+    """`x + second(first(x))`."""
+
+    first: NormActConvLayer
+    second: NormActConvLayer
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output for `x`."""
+        change: Tensor = self.second(self.first(x))
+        return x + change
+
+
+class GlobalPoolingLayers(Layers[GlobalPoolingBlock]):
+    """An ordinary block whose first convolution gets a bias computed by `pool` from the whole board."""
+
+    first: NormActConvLayer
+    pool: PoolBranchLayer
+    pool_to_bias: MatrixLayer
+    second: NormActConvLayer
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output for `x`."""
+        active = activate(self.first.norm(x), self.first.activation)
+        hidden = self.first.conv(active)
+        bias = self.pool_to_bias(pool_for_trunk(self.pool(active)))
+        change: Tensor = self.second(hidden + everywhere(bias, hidden))
+        return x + change
+
+
+class BottleneckLayers(Layers[BottleneckBlock]):
+    """`x + widen(blocks(narrow(x)))`."""
+
+    narrow: NormActConvLayer
+    blocks: "BlockStack"
+    widen: NormActConvLayer
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output for `x`."""
+        change: Tensor = self.widen(self.blocks(self.narrow(x)))
+        return x + change
+
+
+class FeedForwardLayers(Layers[FeedForwardBlock]):
+    """`x + (silu(n @ up) * (n @ gate)) @ down` with n = norm(x)."""
+
+    norm: RmsNormLayer
+    up: MatrixLayer
+    gate: MatrixLayer
+    down: MatrixLayer
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output for `x`."""
+        normed = self.norm(to_points(x))
+        return x + to_board(self.down(F.silu(self.up(normed)) * self.gate(normed)), x)
+
+
+class AttentionLayers(Layers[AttentionBlock]):
+    """`x + attention(norm(x)) @ out`, as `AttentionBlock` describes it."""
+
+    norm: RmsNormLayer
+    query: MatrixLayer
+    key: MatrixLayer
+    value: MatrixLayer
+    out: MatrixLayer
+    heads: int
+    kv_heads: int
+    frequencies: nn.Parameter | None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output for `x`."""
+        normed = self.norm(to_points(x))
+        queries = self._rotated(_by_head(self.query(normed), self.heads), x)
+        keys = self._rotated(_by_head(self.key(normed), self.kv_heads), x)
+        values = _by_head(self.value(normed), self.kv_heads)
+        share = self.heads // self.kv_heads
+        if share > 1:
+            keys, values = (each.repeat_interleave(share, dim=1) for each in (keys, values))
+        found = F.scaled_dot_product_attention(queries, keys, values)
+        return x + to_board(self.out(found.transpose(1, 2).flatten(2)), x)
+
+    def _rotated(self, columns: Tensor, board: Tensor) -> Tensor:
+        """Return `columns` [B, N, S, D] with channels 2p and 2p + 1 rotated by the angle of their point."""
+        if self.frequencies is None:
+            return columns
+        height, width = board.shape[2:]
+        heads, points = columns.shape[1:3]
+        y = torch.arange(height, device=board.device, dtype=torch.float32).repeat_interleave(width)
+        x = torch.arange(width, device=board.device, dtype=torch.float32).repeat(height)
+        frequencies = self.frequencies.repeat_interleave(heads // len(self.frequencies), dim=0)  # [N, P, 2]
+        angles = x[:, None] * frequencies[:, None, :, 0] + y[:, None] * frequencies[:, None, :, 1]  # [N, S, P]
+        cosine, sine = angles.cos(), angles.sin()
+        first, second = columns.float().view(*columns.shape[:3], -1, 2).unbind(-1)
+        turned = torch.stack([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
+        return turned.reshape(len(columns), heads, points, -1).to(columns.dtype)
+
+
+def _by_head(columns: Tensor, heads: int) -> Tensor:
+    """Return `columns` [B, S, N·D] as [B, N, S, D]."""
+    return columns.view(*columns.shape[:2], heads, -1).transpose(1, 2)
+
+
+class BlockStack(nn.Module):
+    """Blocks in sequence."""
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(_live(block) for block in blocks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the output of the last block."""
+        for layers in self.layers:
+            x = layers(x)
+        return x
+
+    def describe(self) -> tuple[Block, ...]:
+        """Return the blocks as plain data."""
+        return tuple(map(_described, self.layers))
+
+
+MODULES: Final[Mapping[type, type[Layers[Any]]]] = MappingProxyType(
+    {
+        Conv: ConvLayer,
+        MatMul: MatrixLayer,
+        BatchNorm: NormLayer,
+        RmsNorm: RmsNormLayer,
+        NormActConv: NormActConvLayer,
+        PoolBranch: PoolBranchLayer,
+        OrdinaryBlock: OrdinaryLayers,
+        GlobalPoolingBlock: GlobalPoolingLayers,
+        BottleneckBlock: BottleneckLayers,
+        AttentionBlock: AttentionLayers,
+        FeedForwardBlock: FeedForwardLayers,
+    }
+)

@@ -1,34 +1,43 @@
 """A whole network as a torch module: trunk, policy head, value head.
 
+    NetworkModule   runs, trains and describes a network
+    unfold_norms    gives the norms of a network from a file statistics, and its filters one size
+
 The module's outputs are the raw ones of `nn.metadata`, for the side to move: the same as those of a
 network file of the same description.
+
+A file has the statistics of its norms folded into filters and scales.  In that form no learning rate fits all of it:
+Muon's steps are equally large for all filters, and in tengen-b10c128 those before a norm have root mean squares of
+0.014 to 0.11, the others of 0.38, as all of them had in training.  So training that goes on from a file unfolds them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.networks.katago_format.description import Network, PolicyHead, RmsNorm, Trunk, ValueHead
+from gtp_engine.networks.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
 from gtp_engine.networks.onnx_export.heads import policy_count
-from gtp_engine.training.nets.blocks import BlockStack
 from gtp_engine.training.nets.layers import (
+    BlockStack,
     ConvLayer,
+    GlobalPoolingLayers,
+    Layers,
     MatrixLayer,
     NormLayer,
+    OrdinaryLayers,
     PoolBranchLayer,
     RmsNormLayer,
     activate,
     everywhere,
-    floats,
-    parameter,
     pool_for_trunk,
     pool_for_value,
+    to_board,
+    to_points,
 )
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
-from gtp_engine.training.nets.transformer import to_board, to_points
 
 
 class Outputs(NamedTuple):
@@ -112,64 +121,53 @@ class NetworkModule(nn.Module):
             norm.counts = counts
 
 
-class TrunkLayers(nn.Module):
+class TrunkLayers(Layers[Trunk]):
     """`activation(norm(blocks(conv(spatial) + globals @ from_globals)))`."""
 
-    def __init__(self, trunk: Trunk) -> None:
-        super().__init__()
-        self.conv = ConvLayer(trunk.conv)
-        self.from_globals = MatrixLayer(trunk.from_globals)
-        self.blocks = BlockStack(trunk.blocks)
-        self.norm = RmsNormLayer(trunk.norm) if isinstance(trunk.norm, RmsNorm) else NormLayer(trunk.norm)
-        self._activation = trunk.activation
+    conv: ConvLayer
+    from_globals: MatrixLayer
+    blocks: BlockStack
+    norm: NormLayer | RmsNormLayer
+    activation: Activation
 
     def forward(self, spatial: Tensor, globals_: Tensor) -> Tensor:
         """Return what the heads get, [B, C, H, W]."""
         x = self.conv(spatial)
         x = self.blocks(x + everywhere(self.from_globals(globals_), x))
         if isinstance(self.norm, RmsNormLayer):
-            return to_board(activate(self.norm(to_points(x)), self._activation), x)
-        return activate(self.norm(x), self._activation)
-
-    def describe(self) -> Trunk:
-        """Return the trunk as plain data."""
-        return Trunk(
-            self.conv.describe(),
-            self.from_globals.describe(),
-            self.blocks.describe(),
-            self.norm.describe(),
-            self._activation,
-        )
+            return to_board(activate(self.norm(to_points(x)), self.activation), x)
+        return activate(self.norm(x), self.activation)
 
 
-class PolicyLayers(nn.Module):
+class PolicyLayers(Layers[PolicyHead]):
     """The policy head; what a graph drops (`heads.policy_count`) is calculated and dropped."""
 
+    conv: ConvLayer
+    pool: PoolBranchLayer
+    pool_to_bias: MatrixLayer
+    norm: NormLayer
+    activation: Activation
+    to_logits: ConvLayer
+    pool_to_pass: MatrixLayer
+    pass_bias: nn.Parameter | None
+    pass_activation: Activation
+    pass_to_logits: MatrixLayer | None
+
     def __init__(self, head: PolicyHead) -> None:
-        super().__init__()
+        super().__init__(head)
         self.kept = policy_count(head)
-        self.conv = ConvLayer(head.conv)
-        self.pool = PoolBranchLayer(head.pool)
-        self.pool_to_bias = MatrixLayer(head.pool_to_bias)
-        self.norm = NormLayer(head.norm)
-        self._activation = head.activation
-        self.to_logits = ConvLayer(head.to_logits)
-        self.pool_to_pass = MatrixLayer(head.pool_to_pass)
-        self.pass_bias = None if head.pass_bias is None else parameter(head.pass_bias)
-        self._pass_activation = head.pass_activation
-        self.pass_to_logits = None if head.pass_to_logits is None else MatrixLayer(head.pass_to_logits)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits of every point and of passing, [B, P, H·W + 1]."""
         pooled = pool_for_trunk(self.pool(features))
         hidden = self.conv(features)
-        hidden = activate(self.norm(hidden + everywhere(self.pool_to_bias(pooled), hidden)), self._activation)
+        hidden = activate(self.norm(hidden + everywhere(self.pool_to_bias(pooled), hidden)), self.activation)
         points = self.to_logits(hidden).flatten(2)
         passing = self.pool_to_pass(pooled)
         if self.pass_to_logits is not None:
             if self.pass_bias is not None:
                 passing = passing + self.pass_bias
-            passing = self.pass_to_logits(activate(passing, self._pass_activation))
+            passing = self.pass_to_logits(activate(passing, self.pass_activation))
         return torch.cat([points.float(), passing.float()[:, :, None]], dim=2)[:, : self.kept]
 
     def keep_first(self) -> None:
@@ -179,58 +177,102 @@ class PolicyLayers(nn.Module):
         self.to_logits.weight = nn.Parameter(self.to_logits.weight.detach()[:1].clone())
         to_pass.weight = nn.Parameter(to_pass.weight.detach()[:, :1].clone())
 
-    def describe(self) -> PolicyHead:
-        """Return the head as plain data."""
-        return PolicyHead(
-            self.conv.describe(),
-            self.pool.describe(),
-            self.pool_to_bias.describe(),
-            self.norm.describe(),
-            self._activation,
-            self.to_logits.describe(),
-            self.pool_to_pass.describe(),
-            None if self.pass_bias is None else floats(self.pass_bias),
-            self._pass_activation,
-            None if self.pass_to_logits is None else self.pass_to_logits.describe(),
-        )
 
-
-class ValueLayers(nn.Module):
+class ValueLayers(Layers[ValueHead]):
     """The value head."""
 
-    def __init__(self, head: ValueHead) -> None:
-        super().__init__()
-        self.pool = PoolBranchLayer(head.pool)
-        self.pool_to_hidden = MatrixLayer(head.pool_to_hidden)
-        self.hidden_bias = parameter(head.hidden_bias)
-        self._activation = head.hidden_activation
-        self.to_value, self.value_bias = MatrixLayer(head.to_value), parameter(head.value_bias)
-        self.to_misc, self.misc_bias = MatrixLayer(head.to_misc), parameter(head.misc_bias)
-        self.to_ownership = ConvLayer(head.to_ownership)
+    pool: PoolBranchLayer
+    pool_to_hidden: MatrixLayer
+    hidden_bias: nn.Parameter
+    hidden_activation: Activation
+    to_value: MatrixLayer
+    value_bias: nn.Parameter
+    to_misc: MatrixLayer
+    misc_bias: nn.Parameter
+    to_ownership: ConvLayer
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return value [B, 3], the other numbers [B, M] and ownership [B, H·W]."""
         seen = self.pool(features)
         ownership = self.to_ownership(seen).flatten(1)
-        hidden = activate(self.pool_to_hidden(pool_for_value(seen)) + self.hidden_bias, self._activation)
+        hidden = activate(self.pool_to_hidden(pool_for_value(seen)) + self.hidden_bias, self.hidden_activation)
         value, misc = self.to_value(hidden) + self.value_bias, self.to_misc(hidden) + self.misc_bias
         return value, misc, ownership
 
     def keep_misc(self, count: int) -> None:
         """Drop all of the other numbers but the first `count`."""
         self.to_misc.weight = nn.Parameter(self.to_misc.weight.detach()[:, :count].clone())
-        self.misc_bias = nn.Parameter(self.misc_bias.detach()[:count].clone())
+        self.register_parameter("misc_bias", nn.Parameter(self.misc_bias.detach()[:count].clone()))
 
-    def describe(self) -> ValueHead:
-        """Return the head as plain data."""
-        return ValueHead(
-            self.pool.describe(),
-            self.pool_to_hidden.describe(),
-            floats(self.hidden_bias),
-            self._activation,
-            self.to_value.describe(),
-            floats(self.value_bias),
-            self.to_misc.describe(),
-            floats(self.misc_bias),
-            self.to_ownership.describe(),
-        )
+
+class _Folded(NamedTuple):
+    """A norm, the filters whose outputs it normalizes, and the matrix that adds a bias to these, if one does."""
+
+    norm: NormLayer
+    filters: Tensor  # [O, I, H, W]
+    bias_matrix: Tensor | None = None  # [I, O]
+
+
+def unfold_norms(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> None:
+    """Have the norms of `module`, read from a file, count statistics; its outputs change by rounding errors only.
+
+    Each of `runs` runs the module for some positions: the norms get mean and variance of their inputs in them.
+    """
+    with torch.no_grad():
+        _scale_filters(module)
+        for norm, (mean, variance) in _measure(module, runs).items():
+            norm.set_statistics(mean, variance)
+    module.count_statistics(True)
+
+
+def _scale_filters(module: NetworkModule) -> None:
+    """Scale the filters before norms to the size of the others, and the norms by the inverse."""
+    folded = list(_folded(module))
+    before_norms = {each.filters.data_ptr() for each in folded}
+    others = [layer.weight for layer in module.modules() if isinstance(layer, ConvLayer)]
+    others = [weight for weight in others if weight.data_ptr() not in before_norms]
+    size = torch.cat([weight.flatten() for weight in others]).square().mean().sqrt()
+    for norm, filters, bias_matrix in folded:
+        own = filters.square().mean(dim=(1, 2, 3)).sqrt()
+        factors = torch.where(own > 0, size / own, torch.ones_like(own))
+        filters.mul_(factors[:, None, None, None])
+        if bias_matrix is not None:
+            bias_matrix.mul_(factors)
+        norm.scale.div_(factors)
+
+
+def _folded(module: NetworkModule) -> Iterator[_Folded]:
+    """Yield the norms that were folded into filters."""
+    for layer in module.modules():
+        match layer:
+            case OrdinaryLayers():
+                yield _Folded(layer.second.norm, layer.first.conv.weight)
+            case GlobalPoolingLayers():
+                yield _Folded(layer.second.norm, layer.first.conv.weight, layer.pool_to_bias.weight)
+            case PoolBranchLayer():
+                yield _Folded(layer.norm, layer.conv.weight)
+            case PolicyLayers():
+                yield _Folded(layer.norm, layer.conv.weight, layer.pool_to_bias.weight)
+
+
+def _measure(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> dict[NormLayer, tuple[Tensor, Tensor]]:
+    """Return the means and variances of the norms' inputs by channel, averaged over `runs`, with equal weights."""
+    found: dict[NormLayer, list[tuple[Tensor, Tensor]]] = {norm: [] for norm in module.norms()}
+
+    def look(norm: nn.Module, inputs: tuple[Tensor]) -> None:
+        assert isinstance(norm, NormLayer)
+        places = inputs[0].float().movedim(1, 0).flatten(1)
+        found[norm].append((places.mean(dim=1), places.var(dim=1)))
+
+    hooks = [norm.register_forward_pre_hook(look) for norm in found]
+    was_training = module.training
+    module.eval()
+    for run in runs:
+        run()
+    module.train(was_training)
+    for hook in hooks:
+        hook.remove()
+    return {
+        norm: (torch.stack([mean for mean, _ in each]).mean(dim=0), torch.stack([var for _, var in each]).mean(dim=0))
+        for norm, each in found.items()
+    }

@@ -34,7 +34,7 @@ from gtp_engine.training.nets.shape import Shape
 
 
 @dataclass(frozen=True)
-class Outputs:
+class OutputSet:
     """What a model version has beside value and ownership."""
 
     version: int
@@ -44,9 +44,9 @@ class Outputs:
     """Score mean, score deviation, lead; time left, short-term errors of value and score."""
 
 
-PLAIN: Final = Outputs(version=8, policies=1, misc=3)
+PLAIN: Final = OutputSet(version=8, policies=1, misc=3)
 """KataGo's own files have the time left as a fourth value, which nothing was ever trained for."""
-WITH_ERRORS: Final = Outputs(version=14, policies=2, misc=6)
+WITH_ERRORS: Final = OutputSet(version=14, policies=2, misc=6)
 
 _VALUES_POOLED: Final = 3
 """Values that pooling computes from a channel."""
@@ -57,7 +57,7 @@ _OUTPUT_GAIN: Final = 0.1
 """The same for outputs: training begins with a nearly uniform policy and an even game."""
 
 
-def new_network(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN) -> Network:
+def new_network(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> Network:
     """Return a network with random weights, for KataGo's inputs of version 7."""
     return _Maker(shape, outputs, np.random.default_rng(seed)).network(name)
 
@@ -65,7 +65,7 @@ def new_network(shape: Shape, *, name: str, seed: int, outputs: Outputs = PLAIN)
 class _Maker:
     """Draws weights; the same seed gives the same network."""
 
-    def __init__(self, shape: Shape, outputs: Outputs, rng: np.random.Generator) -> None:
+    def __init__(self, shape: Shape, outputs: OutputSet, rng: np.random.Generator) -> None:
         self._shape = shape
         self._outputs = outputs
         self._rng = rng

@@ -29,10 +29,9 @@ from gtp_engine.training.distillation.losses import predictions_of
 from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
 from gtp_engine.training.distillation.start import facts_of, first_module, module_of_file
 from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
-from gtp_engine.training.nets.architecture import PROPERTY
+from gtp_engine.training.nets.architecture import PROPERTY, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Outputs
-from gtp_engine.training.nets.read_onnx import read_onnx
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet
 
 
 def exported(tmp_path: Path, module: NetworkModule | None = None) -> Path:
@@ -64,7 +63,7 @@ def test_imported_networks_pass_the_check(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("outputs", [PLAIN, WITH_ERRORS])
-def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, outputs: Outputs) -> None:
+def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, outputs: OutputSet) -> None:
     """Positions of both colours go through the evaluator, the labels and the metrics, and come out without a change."""
     module = tiny_module(outputs=outputs)
     network = NetworkConfig(model=str(exported(tmp_path, module)), provider="cpu", precision="float32", symmetry="none")
