@@ -8,7 +8,6 @@
     worker          searches the positions and sends the responses
     results         a search report as a response
     backend         what takes time to load: networks and searches
-    engine_backend  the same, with the networks and searches of this engine
 
 Source: KataGo's `docs/Analysis_Engine.md` and, where that leaves something open, the behaviour of KataGo 1.17.
 """

@@ -35,7 +35,6 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 import io
 import os
 import sys
-from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -46,7 +45,7 @@ from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.cli.analysis_command import analysis_command
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.connect_command import connect_command
-from gtp_engine.cli.evaluator_setup import calibrated_evaluator_of, evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.generate_command import generate_command
 from gtp_engine.cli.levels_command import calibrate_levels_command
 from gtp_engine.cli.match_command import match_command
@@ -136,13 +135,7 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
-        engine = Engine(
-            config,
-            log=write_log,
-            evaluator=evaluator_of(config),
-            human=human_evaluator_of(config),
-            load_calibrated=partial(calibrated_evaluator_of, config),
-        )
+        engine = Engine(config, write_log, *networks_of(config))
         engine.load_kernels()
         return engine
 

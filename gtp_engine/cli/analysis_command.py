@@ -9,7 +9,7 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.config import Config
 
 KATAGO_FLAGS: Final[Mapping[str, str]] = {
@@ -79,11 +79,11 @@ def analysis_command(
         config = config.with_values({"network.human_model": None})
 
     def load() -> Any:
-        from gtp_engine.analysis.engine_backend import EngineBackend
+        from gtp_engine.engine.shared_engines import SharedEngines
 
-        backend = EngineBackend(config, evaluator_of(config), write_log, human_evaluator_of(config))
+        engines = SharedEngines(config, write_log, *networks_of(config)).load_for_analyses()
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text
-        return backend
+        return engines
 
     version = config.gtp.version or __version__
     sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))

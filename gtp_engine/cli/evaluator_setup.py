@@ -1,6 +1,8 @@
 """The evaluators that a command's configuration selects."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gtp_engine.config import Config
@@ -11,8 +13,17 @@ def evaluator_of(config: Config) -> Any:
     return _load(config) if config.wants_network else None
 
 
-def human_evaluator_of(config: Config) -> Any:
-    """Return the evaluator of the human-like network, None if the configuration names none; raises ModelError.
+def networks_of(config: Config) -> tuple[Any, Any, Callable[[], Any]]:
+    """Return what `Engine` and `SharedEngines` take after configuration and log; raises ModelError.
+
+    These are the evaluator, that of the human-like network, each None if there is none, and a function that loads the
+    network that ships, for levels where another network has none.
+    """
+    return evaluator_of(config), _human_evaluator_of(config), partial(_calibrated_evaluator_of, config)
+
+
+def _human_evaluator_of(config: Config) -> Any:
+    """Return the evaluator of the human-like network, None if the configuration names none.
 
     It has no 8-bit copy (`can_be_quantized`), so a precision of int8 applies to the other network only.
     """
@@ -23,8 +34,8 @@ def human_evaluator_of(config: Config) -> Any:
     return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)))
 
 
-def calibrated_evaluator_of(config: Config) -> Any:
-    """Return the evaluator of the network that ships, for levels where another network has none; raises ModelError."""
+def _calibrated_evaluator_of(config: Config) -> Any:
+    """Return the evaluator of the network that ships."""
     from gtp_engine.nn.shipped import shipped_folder
 
     network = replace(config.network, model=str(shipped_folder()), human_model=None, precision="auto")
@@ -32,7 +43,7 @@ def calibrated_evaluator_of(config: Config) -> Any:
 
 
 def _load(config: Config) -> Any:
-    from gtp_engine.engine.starting_board import USUAL_BOARD
+    from gtp_engine.engine.resources import USUAL_BOARD
     from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need
     from gtp_engine.streams import write_log
 

@@ -3,13 +3,12 @@
 import random
 import sys
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import calibrated_evaluator_of, evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import networks_of
 
 _RANDOM_COLOR: Final = "random"
 
@@ -103,18 +102,15 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
     """Play on this terminal and return the exit status; `record` is continued with the person's `color` if given."""
     from dataclasses import replace
 
-    from gtp_engine.engine.starting_board import first_board
     from gtp_engine.play import SharedEngines
     from gtp_engine.streams import discard, write_log
     from gtp_engine.terminal.displays import StartLog, standard_display
     from gtp_engine.terminal.terminal_game import TerminalGame
 
     log = StartLog(write_log)
-    evaluator = evaluator_of(config)
-    width, height = (settings.width, None) if settings.width else first_board(config, evaluator)
-    settings = replace(settings, width=width, height=height)
-    load_calibrated = partial(calibrated_evaluator_of, config)
-    with SharedEngines(config, log, evaluator, human_evaluator_of(config), load_calibrated) as engines:
+    with SharedEngines(config, log, *networks_of(config)) as engines:
+        width, height = (settings.width, None) if settings.width else engines.first_board()
+        settings = replace(settings, width=width, height=height)
         engines.load_kernels()
         engine = engines.new_engine()
         log.end()

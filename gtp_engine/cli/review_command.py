@@ -100,8 +100,7 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
-    from gtp_engine.engine.starting_board import first_board, playable_board
-    from gtp_engine.engine.warm_up import warm_up
+    from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.review.review_files import FileReviewer, Terms
@@ -113,7 +112,8 @@ def review_command(
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
-    warm_up(config, evaluator, playable_board(evaluator, *first_board(config, evaluator)), write_log)
+    resources = Resources(evaluator)
+    resources.warm_up(config, resources.playable_board(*resources.first_board(config)), write_log)
     terms = Terms(Rules.parse(config.game.rules), config.game.komi, game, territory, variations)
     with open_pool(config, games=len(sources), workers=workers, address=ray) as pool:
         reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)

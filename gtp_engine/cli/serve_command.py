@@ -1,13 +1,12 @@
 """The command `gtp-engine serve`."""
 
 import sys
-from functools import partial
 from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.evaluator_setup import calibrated_evaluator_of, evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.settings_options import settings_of, settings_options
 from gtp_engine.web.installed import check_aiohttp
 from gtp_engine.web.server_settings import ServerSettings
@@ -35,9 +34,8 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
     from gtp_engine.web.web_process import run
 
     def load() -> Any:
-        from gtp_engine.analysis.engine_backend import EngineBackend
+        from gtp_engine.engine.shared_engines import SharedEngines
 
-        evaluator, human = evaluator_of(config), human_evaluator_of(config)
-        return EngineBackend(config, evaluator, write_log, human, partial(calibrated_evaluator_of, config))
+        return SharedEngines(config, write_log, *networks_of(config)).load_for_analyses()
 
     sys.exit(run(config, settings, load))

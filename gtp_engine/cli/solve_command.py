@@ -43,7 +43,7 @@ def solve_command(
     first move with its line, and how other first moves are answered.
     """
     config = build_config(config_file, flags)
-    from gtp_engine.engine.warm_up import warm_up
+    from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
@@ -56,7 +56,7 @@ def solve_command(
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
-    warm_up(config, evaluator, (position.width, position.height), write_log)
+    Resources(evaluator).warm_up(config, (position.width, position.height), write_log)
     solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
     click.echo(solution.to_text())
     if target is not None:

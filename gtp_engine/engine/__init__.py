@@ -22,14 +22,12 @@ Around it:
     delay             waits before a move as a person does
     request           optional requests of a caller: reports while the search runs, moves to leave out
     thresholds        how many visits and samples a conclusion needs, with a network and without
-    search_factory    creates the searches that the configuration names
-    shared_networks   the networks of several engines in one process
+    resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
+    shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     background        the thread for pondering, analysis and cancellable searches
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     raw_evaluation    the network's evaluation of a position, without a search
-    starting_board    the board size at the start
-    human_settings    whether the settings of human-like play go with the networks
-    warm_up           compiles all kernels before the first command, or loads them (`compiling`)
+    compiling         compiles all kernels before the first command, or loads them
     kernel_loader     does so in the background; `first_moves` limits the searches meanwhile
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.

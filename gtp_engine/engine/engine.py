@@ -22,15 +22,13 @@ from gtp_engine.engine.background import PONDER_LIMIT, Background
 from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
 from gtp_engine.engine.final_score import Scorer
-from gtp_engine.engine.human_settings import human_settings_at_start, with_profile_of_level
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_chooser import MoveChooser, MoveTask
 from gtp_engine.engine.request import Request
+from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.starting_board import first_board, playable_board
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.engine.warm_up import search_kind, start_loading, warm_up
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -74,19 +72,16 @@ class Engine:
         load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         self._log: Final[Log] = log or (lambda line: None)
-        self.config, warning = human_settings_at_start(config or Config(), evaluator, human)
-        if warning is not None:
-            self._log(warning)
+        self.config = Resources(evaluator, human).config_at_start(config or Config(), self._log)
         self._seed = _seed_of(self.config)
         self._background: Final = Background(self._log)
-        self._kernels: KernelLoader | None = None
-        self._owns_kernels = False
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
         self.human: Final = human
         """The human-like network; None without one."""
         check_level(self.config, evaluator)
         self._searches: Final = Searches(self.config, evaluator, human)
+        self._resources: Final = self._searches.resources
         self._level: Final = LevelPlay(self._searches, self._seed, load_calibrated)
         self._chooser: Final = MoveChooser(self._searches, self._level, self._seed, self._log)
         self._resigned = EMPTY
@@ -94,7 +89,7 @@ class Engine:
         self.set_seed(self._seed)
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
-        self.game = Game(*first_board(self.config, evaluator), rules, self.config.game.komi)
+        self.game = Game(*self._resources.first_board(self.config), rules, self.config.game.komi)
         self._clocks = self._new_clocks(TimeSettings.none())
         if self._level.is_on:
             self._level.prepare(self.game.width, self.game.height)
@@ -118,7 +113,7 @@ class Engine:
         Raises InvalidSizeError, and ModelError if a network does not play it.
         """
         game = Game(width, height)
-        self._searches.prepare(game.width, game.height)
+        self._resources.prepare(game.width, game.height)
         if self._level.is_on:
             self._level.prepare(game.width, game.height)
 
@@ -326,7 +321,7 @@ class Engine:
 
         Kernels that are being loaded from the cache, which takes a second, are awaited now, as no clock is running.
         """
-        is_loading = self._kernels is not None and not self._kernels.is_compiling
+        is_loading = self._resources.kernels is not None and not self._resources.is_compiling
         if is_loading and settings.kind is not TimeKind.NONE:
             self.wait_for_kernels()
         self._clocks = self._new_clocks(settings)
@@ -396,7 +391,7 @@ class Engine:
             section = key.partition(".")[0]
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
-        config = with_profile_of_level(self.config, self.config.with_values(values), self.evaluator)
+        config = self._resources.with_profile_of_level(self.config, self.config.with_values(values))
         check_level(config, self.evaluator)
         self._background.end()
         if config.play.level != MAX_LEVEL:
@@ -407,8 +402,8 @@ class Engine:
         for clock in self._clocks.values():
             clock.drift = config.time.drift
         self.config = config
-        if self._kernels is not None and self._kernels.searches != search_kind(config, self.evaluator):
-            self._close_kernels()
+        kernels = self._resources.kernels
+        if kernels is not None and kernels.searches != self._resources.kind(config):
             self.load_kernels()
         if "search.seed" in values:
             self.set_seed(_seed_of(config))
@@ -439,8 +434,8 @@ class Engine:
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
         board = self._prepared_board()
-        warm_up(self.config, self._searches.evaluator, board, progress or (lambda line: None), self._searches.human)
-        self._searches.prepare(*board)
+        self._resources.warm_up(self.config, board, progress or (lambda line: None))
+        self._resources.prepare(*board)
 
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
@@ -450,29 +445,26 @@ class Engine:
         Once the kernels are loaded, garbage collections leave out all objects that live then (`gc.freeze`).
         """
         board = self._prepared_board()
-        self._kernels = start_loading(self.config, self._searches.evaluator, board, self._log, self._searches.human)
-        self._owns_kernels = True
-        self._searches.prepare(*board)
+        self._resources.load_kernels(self.config, board, self._log)
+        self._resources.prepare(*board)
 
     def share_kernels(self, kernels: KernelLoader | None) -> None:
         """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
-        self._kernels = kernels
-        self._owns_kernels = False
+        self._resources.share_kernels(kernels)
 
     @property
     def is_compiling(self) -> bool:
         """Whether kernels are still being compiled, so that searches are small and slow."""
-        return self._kernels is not None and self._kernels.is_compiling
+        return self._resources.is_compiling
 
     def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
         """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`."""
-        if self._kernels is not None:
-            self._kernels.wait(cancel or CancelToken())
+        if self._resources.kernels is not None:
+            self._resources.kernels.wait(cancel or CancelToken())
 
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
-        self._close_kernels()
         for searches in self._all_searches:
             searches.close()
 
@@ -482,11 +474,6 @@ class Engine:
     def _all_searches(self) -> list[Searches]:
         """The searches with the engine's own networks, and those with a network that was loaded for levels."""
         return [self._searches, *self._level.own_searches]
-
-    def _close_kernels(self) -> None:
-        """End a compiler of our own that is still running."""
-        if self._kernels is not None and self._owns_kernels:
-            self._kernels.close()
 
     def _start(self, game: Game) -> None:
         """Replace the game; resets clocks and everything that belongs to the last game.
@@ -517,14 +504,12 @@ class Engine:
 
     def _prepare(self, game: Game, color: int, request: Request, start: float) -> MoveTask:
         """Return the task of choosing a move in `game`, with the time of `color`; it began at `start`."""
-        return self._chooser.prepare(
-            game, color, request, clock=self._clocks[color], start=start, kernels=self._kernels
-        )
+        return self._chooser.prepare(game, color, request, clock=self._clocks[color], start=start)
 
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""
         current = (self.game.width, self.game.height)
-        board = playable_board(self.evaluator, *current)
+        board = self._resources.playable_board(*current)
         if board != current:  # no reason to fail: controllers often set another board before the first move
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board

@@ -15,9 +15,9 @@ import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.human_settings import profile_of_level
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
+from gtp_engine.engine.resources import profile_of_level
 from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
@@ -96,7 +96,7 @@ class LevelPlay:
         Raises ModelError if that fails.  The main network is prepared by its owner.
         """
         if self._leaves_levels:
-            self._searches.prepare(width, height)
+            self._searches.resources.prepare(width, height)
 
     def configure(self, config: Config) -> None:
         """Use another configuration for `own_searches`."""

@@ -18,12 +18,10 @@ from gtp_engine.engine.decision import decide
 from gtp_engine.engine.delay import Delays, wait
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.first_moves import first_budget, first_request
-from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.request import Request
 from gtp_engine.engine.resignation import Resignation
 from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.warm_up import search_kind
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.time_manager import TimeBudget, budget
@@ -64,10 +62,9 @@ class MoveChooser:
         """Restart the random numbers of the delays at `seed`."""
         self._delays = Delays(seed)
 
-    def prepare(
-        self, game: Game, color: int, request: Request, *, clock: Clock, start: float, kernels: KernelLoader | None
-    ) -> MoveTask:
-        """Return the task of choosing the move, which began at `start`; `kernels` are those that are being loaded."""
+    def prepare(self, game: Game, color: int, request: Request, *, clock: Clock, start: float) -> MoveTask:
+        """Return the task of choosing the move, which began at `start`."""
+        kernels = self._searches.resources.kernels
         request = replace(request, advantage_black=self.advantage_black(game))
         time_for_move = budget(
             clock, moves_played=len(game.moves), area=game.width * game.height, config=self._searches.config
@@ -75,7 +72,7 @@ class MoveChooser:
         if kernels is not None and kernels.is_compiling:
             ready = f"{kernels.loaded} of {kernels.total} kernels are ready"
             self._log(f"Still compiling ({ready}): this move is chosen by a small search.")
-            kind = search_kind(self._searches.config, self._searches.evaluator)
+            kind = self._searches.resources.kind(self._searches.config)
             return MoveTask(game, color, first_request(request, kind), first_budget(time_for_move), start)
         if kernels is not None:
             kernels.wait(CancelToken())

@@ -1,7 +1,7 @@
 """The two searches of an engine: which algorithm they use, and the limits for each purpose.
 
 The game search keeps its tree from move to move.  The separate search starts afresh for every position; it confirms the
-end of a game and estimates dead stones (`search_factory.impartial_config`).  Both share one evaluator, if there is one,
+end of a game and estimates dead stones (`Resources.impartial_config`).  Both share one evaluator, if there is one,
 so only one of them runs at a time.  All methods are for one thread at a time; any other thread ends a search by its
 cancel token.
 """
@@ -13,7 +13,7 @@ from typing import Final
 from gtp_engine.config import Config
 from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.request import Request
-from gtp_engine.engine.search_factory import new_searches, uses_network
+from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
@@ -36,11 +36,23 @@ class Searches:
 
     def __init__(self, config: Config, evaluator: Evaluator | None, human: Evaluator | None = None) -> None:
         self.config = config
-        self.evaluator: Final = None if evaluator is None else ExclusiveEvaluator(evaluator)
-        self.human: Final = None if human is None else ExclusiveEvaluator(human)
-        """The human-like network."""
+        self.resources: Final = Resources(
+            None if evaluator is None else ExclusiveEvaluator(evaluator),
+            None if human is None else ExclusiveEvaluator(human),
+        )
+        """The networks, which may be used while a search runs, and their kernels."""
         self._seed: int | None = None
-        self._game_search, self._separate_search = new_searches(self.config, self.evaluator, self.human)
+        self._game_search, self._separate_search = self.resources.new_searches(config)
+
+    @property
+    def evaluator(self) -> Evaluator | None:
+        """The main network."""
+        return self.resources.evaluator
+
+    @property
+    def human(self) -> Evaluator | None:
+        """The human-like network."""
+        return self.resources.human
 
     @property
     def thresholds(self) -> Thresholds:
@@ -53,17 +65,12 @@ class Searches:
     @property
     def uses_network(self) -> bool:
         """Whether searches evaluate positions by the network."""
-        return uses_network(self.config, self.evaluator)
+        return self.resources.uses_network(self.config)
 
     @property
     def knows_advantage(self) -> bool:
         """Whether searches take a playout doubling advantage into account."""
         return self.evaluator is not None and self.uses_network and self.evaluator.info.knows_advantage
-
-    def prepare(self, width: int, height: int) -> None:
-        """Prepare the network for boards of this size, which may take seconds; raises ModelError if it cannot."""
-        for evaluator in self._evaluators:
-            evaluator.prepare(width, height)
 
     def search_move(
         self,
@@ -148,8 +155,7 @@ class Searches:
         """Forget trees and cached evaluations."""
         self._game_search.clear()
         self._separate_search.clear()
-        for evaluator in self._evaluators:
-            evaluator.clear_cache()
+        self.resources.clear_cache()
 
     def set_seed(self, seed: int) -> None:
         """Start the random numbers of both searches at `seed` and forget their trees."""
@@ -168,7 +174,7 @@ class Searches:
         if keeps_trees:
             return
         try:
-            searches = new_searches(self.config, self.evaluator, self.human)
+            searches = self.resources.new_searches(config)
         except ConfigError:
             self.config = old
             raise
@@ -182,12 +188,7 @@ class Searches:
         """End the searches and free the networks."""
         self._game_search.close()
         self._separate_search.close()
-        for evaluator in self._evaluators:
-            evaluator.close()
-
-    @property
-    def _evaluators(self) -> list[ExclusiveEvaluator]:
-        return [evaluator for evaluator in (self.evaluator, self.human) if evaluator is not None]
+        self.resources.close()
 
 
 def _tree_options(config: Config) -> Config:

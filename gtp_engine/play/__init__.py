@@ -1,6 +1,5 @@
 """A game between a person and the engine, without any user interface.
 
-    shared_engines  several engines in one process that share networks and compiled kernels
     game_settings   what a game is set up with: colours, board, rules, handicap, clock
     game_clock      the clocks of both players, one of which runs
     time_text       time settings as people write them
@@ -19,13 +18,13 @@ are for one thread at a time, and block while they search; a cancel token ends a
 `game_state.state_of` may be called by other threads meanwhile, so that a page shows the board while the engine thinks.
 """
 
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.game_session import GameSession, Phase
 from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings
 from gtp_engine.play.game_state import GameState, state_of
 from gtp_engine.play.hint import Hint, hints_of
 from gtp_engine.play.session_extras import SessionExtras
-from gtp_engine.play.shared_engines import SharedEngines
 from gtp_engine.play.time_text import format_time, format_time_left, parse_time
 
 __all__ = [

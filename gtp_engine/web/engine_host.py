@@ -28,7 +28,7 @@ class ServerEndError(TengenError):
 
 
 class EngineSource(Backend, Protocol):
-    """A backend that also opens engines and lends its network; `analysis.engine_backend.EngineBackend` for users."""
+    """A backend that also opens engines and lends its network; `SharedEngines` for users."""
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return a new engine that plays with the same networks, which stay open when it is closed."""

@@ -10,15 +10,13 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from fake_evaluators import UniformEvaluator
+from fake_evaluators import FakeEvaluator
 
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, compiling, kernel_loader, warm_up
-from gtp_engine.engine import engine as engine_module
+from gtp_engine.engine import Engine, compiling, kernel_loader, resources
 from gtp_engine.engine.kernel_loader import KernelLoader
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
@@ -191,12 +189,12 @@ def test_waiting_for_kernels_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -
 def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
 
-    def start_loading(config: Config, evaluator: Evaluator | None, *_: object) -> KernelLoader:
-        loaded.append(warm_up.search_kind(config, evaluator))
-        return KernelLoader(loaded[-1], print)
+    class Loader(KernelLoader):
+        def start(self) -> None:
+            loaded.append(self.searches)
 
-    monkeypatch.setattr(engine_module, "start_loading", start_loading)
-    engine = Engine(evaluator=UniformEvaluator())
+    monkeypatch.setattr(resources, "KernelLoader", Loader)
+    engine = Engine(evaluator=FakeEvaluator(model_version=15))
     engine.configure({"search.search": "rave"})
     assert loaded == []  # without `load_kernels`, kernels are compiled when they are called
     engine.configure({"search.search": "puct"})

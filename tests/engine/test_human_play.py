@@ -11,7 +11,7 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.analysis.query import parse_query
 from gtp_engine.analysis.results import response
-from gtp_engine.cli.evaluator_setup import evaluator_of, human_evaluator_of
+from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine, Request
@@ -141,8 +141,7 @@ def test_int8_is_meant_for_the_network_that_plays(
     monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda network, **_: loaded.append(network), raising=False)
     values = {"network.model": "net.onnx", "network.human_model": "human.onnx", "network.precision": precision}
     config = Config().with_values(values)
-    evaluator_of(config)
-    human_evaluator_of(config)
+    networks_of(config)
     assert [(network.model, network.precision) for network in loaded] == [
         ("net.onnx", precision),
         ("human.onnx", of_human),

@@ -5,10 +5,9 @@ import contextlib
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
-from gtp_engine.engine.search_factory import new_searcher, new_searches, uses_network
-from gtp_engine.engine.warm_up import warm_up
+from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -28,8 +27,9 @@ from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 )
 def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Evaluator | None, kind: type) -> None:
     config = Config().with_values({"search.search": algorithm})
-    assert uses_network(config, evaluator) == (kind is PuctSearch)
-    with contextlib.closing(new_searcher(config, evaluator)) as searcher:
+    resources = Resources(evaluator)
+    assert resources.uses_network(config) == (kind is PuctSearch)
+    with contextlib.closing(resources.new_searcher(config)) as searcher:
         assert type(searcher) is kind
 
 
@@ -47,7 +47,7 @@ def test_rollouts_answer_questions_where_the_network_assumes_a_komi(
     evaluator = FakeEvaluator(knows_komi=knows_komi, has_rollout_policy=True)
     policy = {"auto": "network", "uct": "uniform"}[algorithm]
     config = Config().with_values({"search.search": algorithm, "search.rollout_policy": policy})
-    searches = new_searches(config, evaluator)
+    searches = Resources(evaluator).new_searches(config)
     assert tuple(map(type, searches)) == kinds
     for search in searches:
         search.close()
@@ -63,13 +63,13 @@ def test_rollouts_answer_questions_where_the_network_assumes_a_komi(
 def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: str) -> None:
     config = Config().with_values(values)
     with pytest.raises(ConfigError, match=message):
-        new_searcher(config, None)
+        Resources(None).new_searcher(config)
     with pytest.raises(ConfigError, match=message):
-        EngineBackend(config, None, print)
+        SharedEngines(config).load_for_analyses()
 
 
 def test_kernels_are_warmed_up_with_the_human_like_network() -> None:
     """Searches warm up networks that are not KataGo's; without `human` its settings would be refused."""
     config = Config().with_values({"human.human_profile": "rank_5k", "human.human_move_share": "0.5"})
     human = FakeEvaluator(needs_profile=True)
-    warm_up(config, FakeEvaluator(), (5, 5), print, human)
+    Resources(FakeEvaluator(), human).warm_up(config, (5, 5), print)

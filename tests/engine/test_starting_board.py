@@ -9,7 +9,7 @@ from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.starting_board import first_board, playable_board, usual_board
+from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.gtp.server import GtpServer
 
@@ -42,25 +42,26 @@ def test_games_start_on_the_board_that_all_networks_play(
 ) -> None:
     config = config_of(network_for(tmp_path, policy=policy, value=value))
     evaluator = evaluator_for(config)
-    assert first_board(config, evaluator) == usual_board(evaluator) == board
-    assert playable_board(evaluator, *board) == board
+    resources = Resources(evaluator)
+    assert resources.first_board(config) == resources.usual_board() == board
+    assert resources.playable_board(*board) == board
     engine = Engine(config, evaluator=evaluator)
     assert (engine.game.width, engine.game.height) == board
     engine.close()
 
 
 def test_without_a_network_that_minds_games_start_on_19x19(tmp_path: Path) -> None:
-    assert first_board(Config(), None) == first_board(Config(), FakeEvaluator()) == (19, 19)
+    assert Resources(None).first_board(Config()) == Resources(FakeEvaluator()).first_board(Config()) == (19, 19)
     evaluator = evaluator_for(config_of(v7_network(tmp_path / "any.onnx")))
-    assert first_board(Config(), evaluator) == (19, 19)
+    assert Resources(evaluator).first_board(Config()) == (19, 19)
     evaluator.close()
 
 
 def test_what_is_configured_comes_first(tmp_path: Path) -> None:
     config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), game__board_size="13")
     evaluator = evaluator_for(config)
-    assert first_board(config, evaluator) == (13, 13)
-    assert playable_board(evaluator, 13, 13) == (9, 9)
+    assert Resources(evaluator).first_board(config) == (13, 13)
+    assert Resources(evaluator).playable_board(13, 13) == (9, 9)
     evaluator.close()
 
 

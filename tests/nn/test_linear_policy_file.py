@@ -9,7 +9,7 @@ import pytest
 from nn import tiny_networks
 
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.engine.search_factory import new_searcher
+from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.nn import load_evaluator
@@ -52,7 +52,7 @@ def test_a_folder_of_networks_may_hold_one(tmp_path: Path) -> None:
     assert evaluator.info.linear_policy.name == "tiny"
     for kind in ("puct", "rave", "uct"):
         values = {"search.search": kind, "search.rollout_policy": "linear", "puct.rollout_share": "0.5"}
-        new_searcher(Config().with_values(values), evaluator).close()
+        Resources(evaluator).new_searcher(Config().with_values(values)).close()
     evaluator.close()
 
 

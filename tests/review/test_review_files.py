@@ -21,7 +21,7 @@ def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     """Have the command use an evaluator of a few lines."""
     found = AreaEvaluator()
     monkeypatch.setattr(sys.modules["gtp_engine.cli.review_command"], "evaluator_of", lambda config: found)
-    monkeypatch.setattr("gtp_engine.engine.warm_up.warm_up", lambda *_: None)
+    monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: None)
     return found
 
 

@@ -13,8 +13,8 @@ from analysis.fake_search import FakeBackend
 from busy_machine import bound
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.web import engine_host
 from gtp_engine.web.access import Access
 from gtp_engine.web.application import new_application
@@ -49,7 +49,7 @@ class RolloutSource(FakeSource):
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
 
     def load(self) -> Any:
-        return EngineBackend(self.config, None, lambda line: None)
+        return SharedEngines(self.config).load_for_analyses()
 
 
 @contextlib.asynccontextmanager

@@ -14,7 +14,7 @@ from web.serving import RolloutSource, run, serving, until
 from web.test_play_socket import NEW, ask, hear, in_base_64
 
 from gtp_engine import Config, Rules
-from gtp_engine.analysis.engine_backend import EngineBackend
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.review import Effort, game_analysis, review_game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_reviews, review_work, saved_reviews
@@ -49,7 +49,7 @@ class ReviewSource(RolloutSource):
         self.evaluator = GatedEvaluator()
 
     def load(self) -> Any:
-        return EngineBackend(self.config, self.evaluator, lambda line: None)
+        return SharedEngines(self.config, evaluator=self.evaluator).load_for_analyses()
 
 
 @pytest.fixture(autouse=True)

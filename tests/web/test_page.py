@@ -15,8 +15,8 @@ from superko_games import triple_ko
 from web.browser import PROGRAM, Browser, Page, browser
 from web.serving import close
 
-from gtp_engine.analysis.engine_backend import EngineBackend
 from gtp_engine.config import Config
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.review import game_analysis
 from gtp_engine.sgf import format_sgf
 from gtp_engine.web.access import Access
@@ -36,7 +36,7 @@ async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncI
     log: list[str] = []
 
     def load() -> Any:
-        return EngineBackend(config, AreaEvaluator(), lambda line: None)
+        return SharedEngines(config, evaluator=AreaEvaluator()).load_for_analyses()
 
     host = EngineHost(config, load, log.append)
     host.start()

@@ -1,0 +1,243 @@
+"""Resources: what a search needs that takes time to load, networks and compiled kernels, and the searches made of it.
+
+An engine has resources of its own; those of `SharedEngines` are lent to several.  A search is by PUCT with a network
+unless the configuration says otherwise, by rollouts without one.  Here is also what the networks decide beside it: the
+board that games start on, and whether the settings of human-like play go with them.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Final
+
+from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config.option import Value
+from gtp_engine.config.sections import MAX_LEVEL
+from gtp_engine.engine.compiling import compile_kernels
+from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.game import Game
+from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
+from gtp_engine.search.limits import Limits, Searcher
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+
+USUAL_BOARD: Final = (19, 19)
+"""Default width and height."""
+
+_WARM_UP_VISITS: Final = 16
+"""Visits of the search that compiles what is not listed: the root, a batch or two, and rollouts from their leaves."""
+
+_PLAIN_EXPLORATION: Final[dict[str, Value]] = {
+    "puct.noise": 0.0,
+    "human.human_root_weightless": 0.0,
+    "human.human_root_weightful": 0.0,
+    "human.human_own_weightless": 0.0,
+    "human.human_own_weightful": 0.0,
+    "human.human_opponent_weightless": 0.0,
+    "human.human_opponent_weightful": 0.0,
+}
+"""How a search explores that answers questions, however varied or human-like the games are meant to be."""
+
+_SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
+_LOAD_NETWORK: Final = "name one with --human-model FILE"
+
+
+class Resources:
+    """Networks, and the kernels that are being loaded for their searches; `close` frees both.
+
+    `evaluator` is the main network, None without one; `human` is a human-like network beside it.
+    """
+
+    def __init__(self, evaluator: Evaluator | None, human: Evaluator | None = None) -> None:
+        self.evaluator: Final = evaluator
+        self.human: Final = human
+        self.kernels: KernelLoader | None = None
+        """What loads the kernels; None if they are loaded, or are compiled when they are called."""
+        self._owns_kernels = False
+
+    # --- networks ---
+
+    @property
+    def evaluators(self) -> list[Evaluator]:
+        """The networks, the main one first."""
+        return [evaluator for evaluator in (self.evaluator, self.human) if evaluator is not None]
+
+    def uses_network(self, config: Config) -> bool:
+        """Return whether searches with this configuration evaluate positions by the network."""
+        return self.evaluator is not None and config.search.search in ("auto", "puct")
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get the networks ready for boards of this size, which may take seconds; raises ModelError if one cannot."""
+        for evaluator in self.evaluators:
+            evaluator.prepare(width, height)
+
+    def clear_cache(self) -> None:
+        """Forget cached evaluations."""
+        for evaluator in self.evaluators:
+            evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Free the networks, and end a compiler of their own that is still running."""
+        self.close_kernels()
+        for evaluator in self.evaluators:
+            evaluator.close()
+
+    # --- searches ---
+
+    def new_searcher(self, config: Config) -> Searcher:
+        """Return a new search.
+
+        Raises ConfigError if the configuration requires a network and there is none, and for settings of human-like
+        play that do not go with the networks.
+        """
+        self.check_human_settings(config)
+        if self.evaluator is None and config.search.search == "puct":
+            advice = "name one with --model FILE, or leave out --search"
+            raise ConfigError(problem("search.search = puct without a network", advice=advice))
+        if self.evaluator is None or not self.uses_network(config):
+            return RolloutSearch(config.search, None if self.evaluator is None else self.evaluator.info.linear_policy)
+        from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
+
+        return PuctSearch(config, self.evaluator, self.human)
+
+    def new_searches(self, config: Config) -> tuple[Searcher, Searcher]:
+        """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
+        return self.new_searcher(config), self.new_searcher(self.impartial_config(config))
+
+    def impartial_config(self, config: Config) -> Config:
+        """Return the configuration for questions about a position: which stones are dead, whether a group lives.
+
+        Neither noise nor people's moves guide the search, and no side has a playout doubling advantage.  To read out a
+        group, komi is set so that its life decides the game: where the network assumes another komi, rollouts answer.
+        """
+        values = {"puct.playout_doubling_advantage": 0.0, **_PLAIN_EXPLORATION}
+        if self.evaluator is None or self.evaluator.info.knows_komi or not self.uses_network(config):
+            return config.with_values(values)
+        return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})
+
+    # --- kernels ---
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether kernels are still being compiled, so that searches are small and slow."""
+        return self.kernels is not None and self.kernels.is_compiling
+
+    def kind(self, config: Config) -> str:
+        """Return which kind of search a configuration names: NETWORK or ROLLOUTS."""
+        return NETWORK if self.uses_network(config) else ROLLOUTS
+
+    def lists_all_kernels(self, config: Config) -> bool:
+        """Return whether `compiling.kernel_calls` lists every kernel that this configuration uses.
+
+        The encoders of networks other than KataGo's, rollouts in a search with a network, and learned rollout policies
+        use more kernels, which are compiled when a search first calls them.
+        """
+        if self.evaluator is None or not self.uses_network(config):
+            return config.search.rollout_policy in ("auto", "uniform", "tactical")
+        return bool(self.evaluator.info.model_version) and config.puct.rollout_share == 0.0
+
+    def warm_up(self, config: Config, board: tuple[int, int], log: Callable[[str], None]) -> None:
+        """Compile or load every kernel for the search that the configuration names; `log` receives a few lines.
+
+        Where kernels are not listed, that takes searches on a board of width and height `board`.  The maps of GoGui's
+        analyze menu (ladders, eyes) are compiled on first use.
+        """
+        compile_kernels(self.kind(config), log)
+        if not self.lists_all_kernels(config):
+            for searcher in self.new_searches(config):
+                searcher.run(Game(*board), Limits(visits=_WARM_UP_VISITS))
+                searcher.close()
+
+    def load_kernels(self, config: Config, board: tuple[int, int], log: Callable[[str], None]) -> None:
+        """Begin to load every kernel in the background.  Where kernels are not listed, do the same as `warm_up`."""
+        self.close_kernels()
+        self.kernels = None
+        if not self.lists_all_kernels(config):
+            self.warm_up(config, board, log)
+            return
+        self.kernels, self._owns_kernels = KernelLoader(self.kind(config), log), True
+        self.kernels.start()
+
+    def share_kernels(self, kernels: KernelLoader | None) -> None:
+        """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
+        self.kernels, self._owns_kernels = kernels, False
+
+    def close_kernels(self) -> None:
+        """End a compiler of their own that is still running."""
+        if self.kernels is not None and self._owns_kernels:
+            self.kernels.close()
+
+    # --- the first board ---
+
+    def first_board(self, config: Config) -> tuple[int, int]:
+        """Return the width and height that a game starts with: as configured, else the network's usual ones."""
+        size = config.game.board_size
+        return self.usual_board() if size is None else (size, size)
+
+    def usual_board(self) -> tuple[int, int]:
+        """Return the usual width and height of the networks."""
+        board = USUAL_BOARD if self.evaluator is None else self.evaluator.info.boards.usual
+        return board if self.plays(*board) else USUAL_BOARD
+
+    def playable_board(self, width: int, height: int) -> tuple[int, int]:
+        """Return `width` and `height` if the networks play such a board, else their usual ones."""
+        return (width, height) if self.plays(width, height) else self.usual_board()
+
+    def plays(self, width: int, height: int) -> bool:
+        """Return whether all networks of the main evaluator play a board of this size, according to their files."""
+        return self.evaluator is None or self.evaluator.info.boards.include(width, height)
+
+    # --- human-like play ---
+
+    def check_human_settings(self, config: Config) -> None:
+        """Raise ConfigError for a network without the profile it needs, or a setting without its network."""
+        if self.human is None:
+            for entry in fields(HumanConfig):
+                if entry.name != "human_profile" and getattr(config.human, entry.name) != entry.default:
+                    given = f"option human.{entry.name} without a human-like network"
+                    raise ConfigError(problem(given, advice=_LOAD_NETWORK))
+        if self.evaluator is not None and self.evaluator.info.needs_profile and not config.human.human_profile:
+            name = shown(self.evaluator.info.name)
+            raise ConfigError(problem(f"network {name} imitates people", expected="a profile", advice=_SET_PROFILE))
+        if self._is_profile_unused(config):
+            given = f"humanSLProfile {config.human.human_profile} without a network that uses it"
+            raise ConfigError(problem(given, advice=_LOAD_NETWORK))
+
+    def config_at_start(self, config: Config, log: Callable[[str], None]) -> Config:
+        """Return the configuration with settings of human-like play that go with the networks; `log` gets warnings.
+
+        A profile that no network uses is left out.  Where a level is set, the main network may need a profile, which is
+        then that of the level.  Raises ConfigError for other mistakes.
+        """
+        level = config.play.level
+        if _needs_profile(self.evaluator) and not config.human.human_profile and level != MAX_LEVEL:
+            config = config.with_values({"human.human_profile": profile_of_level(level)})
+        if self._is_profile_unused(config):
+            log(f"No network uses the profile {config.human.human_profile}, which is ignored: {_LOAD_NETWORK}.")
+            config = replace(config, human=replace(config.human, human_profile=""))
+        elif _needs_profile(self.human) and not config.human.human_profile and level == MAX_LEVEL:
+            log(f"The human-like network is not used without a profile: {_SET_PROFILE}.")
+        self.check_human_settings(config)
+        return config
+
+    def with_profile_of_level(self, old: Config, new: Config) -> Config:
+        """Return a changed configuration in which the main network's profile follows the level, if it did before."""
+        level = new.play.level
+        if not _needs_profile(self.evaluator) or level in (old.play.level, MAX_LEVEL):
+            return new
+        if new.human.human_profile not in ("", profile_of_level(old.play.level)):
+            return new
+        return new.with_values({"human.human_profile": profile_of_level(level)})
+
+    def _is_profile_unused(self, config: Config) -> bool:
+        """Return whether a profile is set that no network uses."""
+        return bool(config.human.human_profile) and not any(map(_needs_profile, self.evaluators))
+
+
+def profile_of_level(level: str) -> str:
+    """Return the profile of the players of a rank."""
+    return f"rank_{level}"
+
+
+def _needs_profile(evaluator: Evaluator | None) -> bool:
+    return evaluator is not None and evaluator.info.needs_profile

@@ -1,0 +1,123 @@
+"""Engines for several games at once in one process, and searches for analyses: each network is in memory once.
+
+Their searches share the networks' batches (`evaluation.shared`), and kernels are compiled once.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gtp_engine.config import Config
+from gtp_engine.config.option import Value
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.resources import Resources
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
+from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
+from gtp_engine.search.limits import Searcher
+
+
+class SharedEngines:
+    """Makes engines that share networks (as for `Engine`) and compiled kernels.
+
+    `close`, or the end of a `with` block, closes these; it comes after every engine has been closed.  `log` receives
+    lines for the user.  Any thread may ask for an engine.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        log: Callable[[str], None] | None = None,
+        evaluator: Evaluator | None = None,
+        human: Evaluator | None = None,
+        load_calibrated: Callable[[], Evaluator] | None = None,
+    ) -> None:
+        self.config: Final = config or Config()
+        self._log: Final = log or (lambda line: None)
+        self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
+        self._human: Final = None if human is None else SharedEvaluator(human)
+        self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
+        self._resources: Final = Resources(self._evaluator, self._human)
+        self._lock: Final = threading.Lock()
+
+    def first_board(self) -> tuple[int, int]:
+        """Return the width and height that a game starts with."""
+        return self._resources.first_board(self.config)
+
+    def load_kernels(self) -> None:
+        """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
+        board = self._resources.playable_board(*self.first_board())
+        self._resources.load_kernels(self.config, board, self._log)
+        self._resources.prepare(*board)
+
+    def load_for_analyses(self) -> "SharedEngines":
+        """Prepare the network, load all kernels and return this.
+
+        At a first start, searches with a network begin at once, with interpreted kernels, while these are being
+        compiled.  The log says what does not go with the networks.  Raises ConfigError if the configuration requires a
+        network and there is none, or for a mistake in the settings of human-like play.
+        """
+        config, resources = self._resources.config_at_start(self.config, self._log), self._resources
+        if self._evaluator is None:
+            self._log(
+                "no network: positions are evaluated by rollouts, so there is no policy and scores are rough; "
+                "name a network with --model FILE"
+            )
+        self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
+        board, kind = resources.playable_board(*resources.first_board(config)), resources.kind(config)
+        if kind == ROLLOUTS or is_cache_filled(kind):  # rollouts are too slow while they are interpreted
+            resources.warm_up(config, board, self._log)
+        else:
+            resources.load_kernels(config, board, self._log)
+        resources.prepare(*board)
+        if resources.kernels is not None:
+            self._log("Analysis is slow until everything is compiled.")
+        return self
+
+    def new_engine(self, values: Mapping[str, Value] | None = None, log: Callable[[str], None] | None = None) -> Engine:
+        """Return another engine; `values` change its options by full name, as `Config.with_values` takes them.
+
+        `log` receives its lines instead of the shared log.  Raises ConfigError.
+        """
+        return self.open_engine(self.config.with_values(values or {}), log or self._log)
+
+    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+        """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
+        with self._lock:
+            load_calibrated = None if self._calibrated is None else self._calibrated.lend
+            engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), load_calibrated)
+            engine.share_kernels(self._resources.kernels)
+            return engine
+
+    def open_searcher(self, config: Config) -> Searcher:
+        """Return a new search with these settings, for one thread; raises ConfigError."""
+        return self._resources.new_searcher(config)
+
+    def lend_evaluator(self) -> Evaluator | None:
+        """Return the main network, None without one, for another thread; closing it leaves the network open."""
+        return _lend(self._evaluator)
+
+    def models(self) -> list[dict[str, Any]]:
+        """Return an entry for each network, with the keys of KataGo's `query_models`."""
+        return [evaluator.info.katago_facts() for evaluator in self._resources.evaluators]
+
+    def clear_cache(self) -> None:
+        """Clear cached evaluations."""
+        self._resources.clear_cache()
+
+    def close(self) -> None:
+        """Free the networks, and end a compiler that is still running."""
+        self._resources.close()
+        if self._calibrated is not None:
+            self._calibrated.close()
+
+    def __enter__(self) -> "SharedEngines":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _lend(shared: SharedEvaluator | None) -> LentEvaluator | None:
+    """Return a shared network for another user; None without one."""
+    return None if shared is None else shared.lend()
