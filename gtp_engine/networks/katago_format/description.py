@@ -206,6 +206,11 @@ class PolicyHead:
         """
         return len(self.to_logits.weights)
 
+    @property
+    def policies(self) -> int:
+        """Return how many of them a graph computes: the policy and the optimistic one, no predictions by move."""
+        return min(self.channels, 2)
+
 
 @dataclass(frozen=True, eq=False)
 class ValueHead:

@@ -1,6 +1,13 @@
-"""Parses a KataGo network file into a `Network`; raises ModelError with one sentence for any mistake in the file."""
+"""Parses a KataGo network file into a `Network`; raises ModelError with one sentence for any mistake in the file.
 
+A file consists of words separated by white space.  An array is written either as words, or as `@BIN@` and little-endian
+float32; both forms may occur in one file.
+"""
+
+import gzip
 import math
+import re
+import zlib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +18,6 @@ import numpy as np
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.networks.katago_format import description as desc
 from gtp_engine.networks.katago_format.description import Floats
-from gtp_engine.networks.katago_format.tokens import Source, uncompressed
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 
 OLDEST_VERSION: Final = 8
@@ -22,6 +28,15 @@ _NEWEST_PROFILE_ENCODER: Final = 1
 
 _MOST_NESTED_STACKS: Final = 8
 """Published networks nest stacks of blocks once; a damaged file must not recurse endlessly."""
+
+
+_WORD: Final = re.compile(rb"\s*(\S+)")
+_BINARY_MARK: Final = re.compile(rb"\s*@BIN@")
+_LONGEST_WORD: Final = 1000
+"""Bytes; names are shorter, and error messages must not show binary data without white space."""
+_BYTES_PER_TEXT_FLOAT: Final = 16
+"""First guess of a float's length in text, including white space; it only affects speed."""
+_GZIP_MARK: Final = b"\x1f\x8b"
 
 
 def load_network(path: str | Path) -> desc.Network:
@@ -38,25 +53,118 @@ def load_network(path: str | Path) -> desc.Network:
 
 def parse_network(data: bytes) -> desc.Network:
     """Return the network in the bytes of a file, gzipped or not; raises ModelError."""
-    return _Reader(Source(uncompressed(data))).network()
+    return _Parser(_uncompressed(data)).network()
 
 
-class _Reader:
-    """Reads a file from start to end; the methods follow the order of the format."""
+def _uncompressed(data: bytes) -> bytes:
+    """Return `data`, decompressed if it is gzipped; raises ModelError if it is damaged."""
+    if not data.startswith(_GZIP_MARK):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ModelError(problem(f"damaged gzip data ({error})", advice="download the file again")) from error
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+
+class _Tokens:
+    """Reads uncompressed `data` from start to end.
+
+    Every method raises ModelError, naming `what` it should have read, when it finds something else.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._position = 0
+
+    def word(self, what: str) -> str:
+        """Return the next word."""
+        found = _WORD.match(self._data, self._position, self._position + _LONGEST_WORD)
+        if not found:
+            raise ModelError(problem("the file ends too early", expected=what, advice="download it again"))
+        self._position = found.end()
+        return found[1].decode("ascii", errors="replace")
+
+    def integer(self, what: str, *, least: int = 0, most: int = 1 << 20) -> int:
+        """Return the next word as an integer between `least` and `most`."""
+        word = self.word(what)
+        try:
+            number = int(word)
+        except ValueError:
+            number = least - 1
+        if not least <= number <= most:
+            raise ModelError(problem(f"{what} {shown(word)}", expected=f"an integer from {least} to {most}"))
+        return number
+
+    def flag(self, what: str) -> bool:
+        """Return the next word, 0 or 1, as a truth value."""
+        return self.integer(what, most=1) == 1
+
+    def positive(self, what: str) -> float:
+        """Return the next word as a positive finite number."""
+        word = self.word(what)
+        try:
+            number = float(word)
+        except ValueError:
+            number = 0.0
+        if not (number > 0 and np.isfinite(number)):
+            raise ModelError(problem(f"{what} {shown(word)}", expected="a positive number"))
+        return number
+
+    def unused(self, what: str, count: int) -> None:
+        """Skip `count` reserved numbers, which must be zero."""
+        for _ in range(count):
+            if (word := self.word(what)) != "0":
+                raise ModelError(problem(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may support it"))
+
+    def floats(self, what: str, shape: tuple[int, ...]) -> Floats:
+        """Return the next array, of `shape`."""
+        count = int(np.prod(shape, dtype=np.int64))
+        mark = _BINARY_MARK.match(self._data, self._position)
+        array = self._binary_floats(what, count, mark.end()) if mark else self._text_floats(what, count)
+        if not np.isfinite(array).all():
+            raise ModelError(problem(f"{what} holds a weight that is not a finite number", advice="download it again"))
+        return array.reshape(shape)
+
+    def _binary_floats(self, what: str, count: int, start: int) -> Floats:
+        end = start + 4 * count
+        if end > len(self._data):
+            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
+        self._position = end
+        return np.frombuffer(self._data, "<f4", count, start).astype(np.float32)
+
+    def _text_floats(self, what: str, count: int) -> Floats:
+        size = _BYTES_PER_TEXT_FLOAT * (count + 1)
+        while True:
+            chunk = self._data[self._position : self._position + size]
+            words = chunk.split(None, count)
+            at_end = self._position + size >= len(self._data)
+            if len(words) > count or at_end:  # one word more than needed, so the last needed one is complete
+                break
+            size *= 2
+        if len(words) < count:
+            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
+        self._position += len(chunk) - (len(words[count]) if len(words) > count else 0)
+        try:
+            return np.array(words[:count], dtype=np.bytes_).astype(np.float32)
+        except ValueError as error:
+            raise ModelError(problem(f"{what} holds a weight that is not a number")) from error
+
+
+class _Parser(_Tokens):
+    """Parses a file from start to end; the methods follow the order of the format."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
         self._version = 0
         self._parameters = 0
         self._depth = 0
 
     def network(self) -> desc.Network:
         """Return the whole network."""
-        source = self._source
-        name = source.word("the network's name")
+        name = self.word("the network's name")
         self._version = self._model_version(name)
-        planes = source.integer("number of input planes", least=1)
-        globals_ = source.integer("number of global inputs", least=1)
+        planes = self.integer("number of input planes", least=1)
+        globals_ = self.integer("number of global inputs", least=1)
         scales, (has_profile, suicide_area) = self._scales(), self._options(name)
         trunk = self._trunk(planes, globals_, has_profile)
         channels = len(trunk.norm.scale)
@@ -66,7 +174,7 @@ class _Reader:
         )
 
     def _model_version(self, name: str) -> int:
-        word = self._source.word("the network's version")
+        word = self.word("the network's version")
         if not (name.isascii() and name.isprintable() and word.isdecimal()):
             raise ModelError(problem("not a KataGo network", expected="a file that begins with its name and version"))
         version = int(word)
@@ -81,14 +189,14 @@ class _Reader:
     def _scales(self) -> Scales:
         if self._version < 13:
             return Scales()
-        self._source.positive("multiplier of the score distribution")  # an output used only in training
-        return Scales(*(self._source.positive(f"multiplier of {field.name}") for field in fields(Scales)))
+        self.positive("multiplier of the score distribution")  # an output used only in training
+        return Scales(*(self.positive(f"multiplier of {field.name}") for field in fields(Scales)))
 
     def _options(self, name: str) -> tuple[bool, bool]:
         """Return whether a profile is an input, and whether pass-alive areas follow rules that allow suicide."""
         if self._version < 15:
             return False, False
-        encoder = self._source.integer("version of the profile encoder")
+        encoder = self.integer("version of the profile encoder")
         if encoder > _NEWEST_PROFILE_ENCODER:
             raise ModelError(
                 problem(
@@ -97,25 +205,24 @@ class _Reader:
                     advice="a newer Tengen may support it",
                 )
             )
-        suicide_area = self._source.flag("choice of pass-alive areas")
-        self._source.unused("model option", 6)
+        suicide_area = self.flag("choice of pass-alive areas")
+        self.unused("model option", 6)
         return encoder > 0, suicide_area
 
     # Layers
 
     def _floats(self, what: str, *shape: int) -> Floats:
         self._parameters += math.prod(shape)
-        return self._source.floats(what, shape)
+        return self.floats(what, shape)
 
     def _statistics(self, what: str, *shape: int) -> Floats:
         """Return an array of running statistics, which do not count as parameters."""
-        return self._source.floats(what, shape)
+        return self.floats(what, shape)
 
     def _conv(self, inputs: int, outputs: int | None = None) -> desc.Conv:
-        source = self._source
-        what = f"convolution {shown(source.word('a convolution'))}"
+        what = f"convolution {shown(self.word('a convolution'))}"
         height, width, given_inputs, given_outputs, down, across = (
-            source.integer(f"{part} of {what}", least=1)
+            self.integer(f"{part} of {what}", least=1)
             for part in ("height", "width", "input channels", "output channels", "row dilation", "column dilation")
         )
         if height % 2 == 0 or width % 2 == 0:
@@ -126,11 +233,10 @@ class _Reader:
         return desc.Conv(np.ascontiguousarray(weights.transpose(3, 2, 0, 1)), (down, across))
 
     def _batch_norm(self, channels: int) -> desc.BatchNorm:
-        source = self._source
-        what = f"batch norm {shown(source.word('a batch norm'))}"
-        _expect(f"channels of {what}", source.integer(f"channels of {what}"), channels)
-        epsilon = source.positive(f"epsilon of {what}")
-        has_scale, has_bias = source.flag(f"scale flag of {what}"), source.flag(f"bias flag of {what}")
+        what = f"batch norm {shown(self.word('a batch norm'))}"
+        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
+        epsilon = self.positive(f"epsilon of {what}")
+        has_scale, has_bias = self.flag(f"scale flag of {what}"), self.flag(f"bias flag of {what}")
         mean = self._statistics(f"means of {what}", channels).astype(np.float64)
         variance = self._statistics(f"variances of {what}", channels).astype(np.float64)
         scale = self._floats(f"scales of {what}", channels) if has_scale else np.ones(channels, np.float32)
@@ -142,10 +248,9 @@ class _Reader:
 
     def _tip_norm(self, channels: int) -> desc.RmsNorm:
         """Return the RMS norm that ends the trunk."""
-        source = self._source
         what, epsilon = self._rms_norm_header(channels)
-        spatial = source.flag(f"spatial flag of {what}")
-        source.unused(f"group size of {what}", 1)
+        spatial = self.flag(f"spatial flag of {what}")
+        self.unused(f"group size of {what}", 1)
         scale, bias = self._floats(f"scales of {what}", channels), self._floats(f"biases of {what}", channels)
         return desc.RmsNorm(epsilon, spatial, scale, bias)
 
@@ -155,15 +260,15 @@ class _Reader:
         return desc.RmsNorm(epsilon, False, self._floats(f"scales of {what}", channels), None)
 
     def _rms_norm_header(self, channels: int) -> tuple[str, float]:
-        what = f"RMS norm {shown(self._source.word('an RMS norm'))}"
-        _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
-        return what, self._source.positive(f"epsilon of {what}")
+        what = f"RMS norm {shown(self.word('an RMS norm'))}"
+        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
+        return what, self.positive(f"epsilon of {what}")
 
     def _activation(self) -> desc.Activation:
-        what = f"activation {shown(self._source.word('an activation'))}"
+        what = f"activation {shown(self.word('an activation'))}"
         if self._version < 11:
             return desc.Activation.RELU
-        kind = self._source.word(f"kind of {what}")
+        kind = self.word(f"kind of {what}")
         try:
             return desc.Activation(kind.removeprefix("ACTIVATION_"))
         except ValueError as error:
@@ -171,17 +276,16 @@ class _Reader:
             raise ModelError(problem(f"{what} is {shown(kind)}", expected=f"one of {known}")) from error
 
     def _matmul(self, inputs: int, outputs: int | None = None) -> desc.MatMul:
-        source = self._source
-        what = f"matrix {shown(source.word('a matrix'))}"
-        given_inputs = source.integer(f"inputs of {what}", least=1)
-        given_outputs = source.integer(f"outputs of {what}", least=1)
+        what = f"matrix {shown(self.word('a matrix'))}"
+        given_inputs = self.integer(f"inputs of {what}", least=1)
+        given_outputs = self.integer(f"outputs of {what}", least=1)
         _expect(f"inputs of {what}", given_inputs, inputs)
         _expect(f"outputs of {what}", given_outputs, outputs)
         return desc.MatMul(self._floats(what, given_inputs, given_outputs))
 
     def _bias(self, channels: int) -> Floats:
-        what = f"bias {shown(self._source.word('a bias'))}"
-        _expect(f"channels of {what}", self._source.integer(f"channels of {what}"), channels)
+        what = f"bias {shown(self.word('a bias'))}"
+        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
         return self._floats(what, channels)
 
     def _norm_act_conv(self, inputs: int, outputs: int | None = None) -> desc.NormActConv:
@@ -194,15 +298,14 @@ class _Reader:
     # Trunk
 
     def _trunk(self, planes: int, globals_: int, has_profile: bool) -> desc.Trunk:
-        source = self._source
-        source.word("the trunk's name")
-        count = source.integer("number of blocks", least=1)
-        channels = source.integer("number of trunk channels", least=1)
+        self.word("the trunk's name")
+        count = self.integer("number of blocks", least=1)
+        channels = self.integer("number of trunk channels", least=1)
         for part in ("middle", "regular", "dilated", "pooled"):  # unused: each block has its own numbers
-            source.integer(f"number of {part} channels")
-        ends_with_rms_norm = self._version >= 15 and source.flag("kind of the trunk's last norm")
+            self.integer(f"number of {part} channels")
+        ends_with_rms_norm = self._version >= 15 and self.flag("kind of the trunk's last norm")
         if self._version >= 15:
-            source.unused("trunk option", 5)
+            self.unused("trunk option", 5)
         conv, from_globals = self._conv(planes, channels), self._matmul(globals_, channels)
         from_profile = self._profile_encoder(channels) if has_profile else None
         blocks = self._blocks(count, channels)
@@ -210,9 +313,8 @@ class _Reader:
         return desc.Trunk(conv, from_globals, blocks, norm, self._activation(), from_profile)
 
     def _profile_encoder(self, channels: int) -> desc.ProfileEncoder:
-        source = self._source
-        what = f"profile encoder {shown(source.word('the profile encoder'))}"
-        _expect(f"inputs of {what}", source.integer(f"inputs of {what}"), PROFILE_INPUTS)
+        what = f"profile encoder {shown(self.word('the profile encoder'))}"
+        _expect(f"inputs of {what}", self.integer(f"inputs of {what}"), PROFILE_INPUTS)
         mul1 = self._matmul(PROFILE_INPUTS)
         first = mul1.weights.shape[1]
         bias1, act1, mul2 = self._bias(first), self._activation(), self._matmul(first)
@@ -230,10 +332,10 @@ class _Reader:
         }
         blocks = []
         for _ in range(count):
-            kind = self._source.word("a block")
+            kind = self.word("a block")
             if kind not in readers:
                 raise ModelError(problem(f"block kind {shown(kind)}", expected=f"one of {', '.join(readers)}"))
-            self._source.word("a block's name")
+            self.word("a block's name")
             blocks.append(readers[kind](channels))
         return tuple(blocks)
 
@@ -247,7 +349,7 @@ class _Reader:
         return desc.GlobalPoolingBlock(first, pool, to_bias, self._norm_act_conv(_outputs(first.conv), channels))
 
     def _bottleneck_block(self, channels: int) -> desc.BottleneckBlock:
-        count = self._source.integer("number of blocks in a bottleneck block", least=1)
+        count = self.integer("number of blocks in a bottleneck block", least=1)
         self._depth += 1
         if self._depth > _MOST_NESTED_STACKS:
             raise ModelError(problem(f"blocks nested {self._depth} deep", expected=f"at most {_MOST_NESTED_STACKS}"))
@@ -258,13 +360,13 @@ class _Reader:
         return desc.BottleneckBlock(narrow, blocks, self._norm_act_conv(inner, channels))
 
     def _attention_block(self, channels: int) -> desc.AttentionBlock:
-        integer = self._source.integer
+        integer = self.integer
         heads, kv_heads = integer("number of heads", least=1), integer("number of key/value heads", least=1)
         query_channels, value_channels = (
             integer("channels of a query", least=1),
             integer("channels of a value", least=1),
         )
-        rotates, learned = self._source.flag("flag of rotation"), self._source.flag("flag of learned rotation")
+        rotates, learned = self.flag("flag of rotation"), self.flag("flag of learned rotation")
         if heads % kv_heads or (rotates and query_channels % 2):
             raise ModelError(
                 problem(
@@ -286,15 +388,15 @@ class _Reader:
         )
 
     def _learned_frequencies(self, kv_heads: int, pairs: int) -> Floats:
-        what = f"rotation {shown(self._source.word('a rotation'))}"
+        what = f"rotation {shown(self.word('a rotation'))}"
         for part, wanted in (("heads", kv_heads), ("pairs", pairs), ("directions", 2)):
-            _expect(f"{part} of {what}", self._source.integer(f"{part} of {what}"), wanted)
+            _expect(f"{part} of {what}", self.integer(f"{part} of {what}"), wanted)
         return self._floats(what, kv_heads, pairs, 2)
 
     def _fixed_frequencies(self, pairs: int) -> Floats:
         """Return frequencies θ^(−2i/pairs): the first half of the pairs turns with y, the other with x."""
-        what = f"rotation {shown(self._source.word('a rotation'))}"
-        theta = self._source.positive(f"base of {what}")
+        what = f"rotation {shown(self.word('a rotation'))}"
+        theta = self.positive(f"base of {what}")
         along_y = pairs // 2
         frequencies = np.zeros((1, pairs, 2))
         frequencies[0, :along_y, 1] = theta ** (-2 * np.arange(along_y) / pairs)
@@ -302,10 +404,9 @@ class _Reader:
         return frequencies.astype(np.float32)
 
     def _feed_forward_block(self, channels: int) -> desc.FeedForwardBlock:
-        source = self._source
-        _expect("channels of a feed-forward block", source.integer("channels of a feed-forward block"), channels)
-        hidden = source.integer("hidden channels of a feed-forward block", least=1)
-        if not source.flag("gate flag of a feed-forward block"):
+        _expect("channels of a feed-forward block", self.integer("channels of a feed-forward block"), channels)
+        hidden = self.integer("hidden channels of a feed-forward block", least=1)
+        if not self.flag("gate flag of a feed-forward block"):
             raise ModelError(
                 problem("a feed-forward block without gate", expected="SwiGLU, the only kind that the format defines")
             )
@@ -320,14 +421,14 @@ class _Reader:
             return 1
         if self._version < 17:
             return 4 if self._version == 16 else 2
-        channels = self._source.integer("number of policy channels")
+        channels = self.integer("number of policy channels")
         if channels not in (2, 4):
             raise ModelError(problem(f"a policy head of {channels} channels", expected="2 or 4"))
-        self._source.unused("policy option", 3)
+        self.unused("policy option", 3)
         return channels
 
     def _policy_head(self, channels: int) -> desc.PolicyHead:
-        self._source.word("the policy head's name")
+        self.word("the policy head's name")
         policies = self._policy_channels()
         conv, pool = self._conv(channels), self._pool_branch(channels)
         hidden, pooled = _outputs(conv), 3 * _outputs(pool.conv)
@@ -346,9 +447,9 @@ class _Reader:
         )
 
     def _value_head(self, channels: int) -> desc.ValueHead:
-        self._source.word("the value head's name")
+        self.word("the value head's name")
         if self._version >= 17:
-            self._source.unused("value option", 3)
+            self.unused("value option", 3)
         misc = 6 if self._version >= 9 else 4
         pool = self._pool_branch(channels)
         to_hidden = self._matmul(3 * _outputs(pool.conv))

@@ -1,13 +1,8 @@
 """KataGo networks as ONNX graphs, in the form that `nn.metadata` describes.
 
-    convert             converts a KataGo file to one of ours
-    build               builds the graph of a whole network
-    convolutions        blocks of convolutions
-    transformer_blocks  attention and feed-forward blocks
-    heads               policy and value head
-    profile_encoder     the encoder of players in human-like networks
-    board_shape         values that depend only on the board's size: pooling factors, rotation angles
-    graph               nodes and constants; the only module that uses `onnx`
+    convert   converts a KataGo file to one of ours
+    build     builds the graph of a whole network
+    graph     nodes and constants, and the values that depend only on the board's size; the only module that uses `onnx`
 
 A graph has no mask: it computes exactly on the board of its input, whose sides are free dimensions.  As much as
 possible is computed in advance: norms are folded into the weights of a product beside them, and values that depend

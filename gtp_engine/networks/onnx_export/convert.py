@@ -1,4 +1,9 @@
-"""Converts a KataGo network file to a network file of this engine."""
+"""Converts a KataGo network file to a network file of this engine.
+
+convert_file, convert_bytes   the conversion
+info_of_network               the metadata of the new file
+check_target                  checks that a file can be written, before the work for it begins
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,11 +12,10 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-from gtp_engine.files import replacing
+from gtp_engine.files import check_writable, replacing
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
-from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
 
@@ -94,3 +98,18 @@ def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, a
         license=terms,
         source_sha256=sha256,
     )
+
+
+def check_target(target: Path, *, source: Path) -> None:
+    """Raise ModelError if `target` cannot be written, or is the file `source` that is read, which would be lost."""
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ModelError(problem(f"{shown_path(target)} is the network itself", expected="another file to write"))
+    try:
+        check_writable(target)
+    except OSError as error:
+        raise not_written(target, error) from error
+
+
+def not_written(target: Path, error: OSError) -> ModelError:
+    """Return the error for a network file that could not be written."""
+    return ModelError(f"network file {shown_path(target)} cannot be written ({error.strerror})")

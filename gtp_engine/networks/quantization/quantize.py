@@ -65,13 +65,13 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
+from gtp_engine.networks.onnx_export.convert import check_target, not_written
 from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
 from gtp_engine.networks.quantization.compare import Difference, difference, run_examples, speeds
 from gtp_engine.networks.quantization.ranges import measure_ranges
 from gtp_engine.networks.quantization.rewrite import quantized_model
 from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_loss, measure_sensitivities
 from gtp_engine.networks.quantization.target_layers import NetworkGraph
-from gtp_engine.networks.target_file import check_target, not_written
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.networks.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
-from gtp_engine.networks.onnx_export.heads import policy_count
 from gtp_engine.training.nets.layers import (
     BlockStack,
     ConvLayer,
@@ -140,7 +139,7 @@ class TrunkLayers(Layers[Trunk]):
 
 
 class PolicyLayers(Layers[PolicyHead]):
-    """The policy head; what a graph drops (`heads.policy_count`) is calculated and dropped."""
+    """The policy head; what a graph drops (`PolicyHead.policies`) is calculated and dropped."""
 
     conv: ConvLayer
     pool: PoolBranchLayer
@@ -155,7 +154,7 @@ class PolicyLayers(Layers[PolicyHead]):
 
     def __init__(self, head: PolicyHead) -> None:
         super().__init__(head)
-        self.kept = policy_count(head)
+        self.kept = head.policies
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits of every point and of passing, [B, P, H·W + 1]."""
