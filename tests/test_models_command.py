@@ -192,8 +192,8 @@ class TestFromWheel:
         assert "net.bin.gz in katrain" in succeed("from-wheel")
 
     def test_no_katrain_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gtp_engine.networks.katrain_wheels.find_spec", lambda name: None)
-        monkeypatch.setattr("gtp_engine.networks.katrain_wheels.shutil.which", lambda name: None)
+        monkeypatch.setattr("gtp_engine.networks.published_networks.find_spec", lambda name: None)
+        monkeypatch.setattr("gtp_engine.networks.published_networks.shutil.which", lambda name: None)
         assert "KaTrain is not installed here; name a wheel" in fail("from-wheel")
 
     def test_wheels_without_networks(self) -> None:

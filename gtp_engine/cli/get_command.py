@@ -30,7 +30,7 @@ def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
     if wanted is None:
         click.echo(_catalogue())
         return
-    from gtp_engine.networks.get import get_network
+    from gtp_engine.networks.published_networks import get_network
     from gtp_engine.nn.metadata import read_info
     from gtp_engine.nn.named_networks import set_default
 
@@ -88,7 +88,7 @@ def offer_faster_copies(files: list[Path], *, make: bool) -> None:
 
 def _catalogue() -> str:
     """Return a table of the published networks."""
-    from gtp_engine.networks.catalogue import BEST, LICENSE, PUBLISHED
+    from gtp_engine.networks.published_networks import BEST, LICENSE, PUBLISHED
     from gtp_engine.nn.named_networks import default_name, named_networks
 
     here, default = named_networks(), default_name()

@@ -67,8 +67,8 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool) -> None:
     package is used. The licence of the networks is printed. `get` does the same for the engine's own folder.
     """
     from gtp_engine.errors import ModelError, problem
-    from gtp_engine.networks.katrain_wheels import convert_packed, installed_katrain, open_package, read_networks
     from gtp_engine.networks.onnx_export.convert import onnx_name
+    from gtp_engine.networks.published_networks import convert_packed, installed_katrain, open_package, read_networks
 
     package = package or installed_katrain()
     if package is None:

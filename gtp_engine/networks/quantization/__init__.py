@@ -1,14 +1,10 @@
 """Converts a float32 network to one whose trunk multiplies 8-bit integers.
 
     quantize            converts a file: the steps below, in order
-    target_layers       which convolutions and products of a graph are worth quantizing
     calibration_games   positions of games that the network that ships plays against itself
     calibration_inputs  these positions as network inputs, for calibration and for validation
-    ranges              the range of values that reach a layer, and the 8-bit scales for it
-    rewrite             a graph with QuantizeLinear and DequantizeLinear inserted
-    sensitivity         the loss of accuracy from each layer, and which layers stay in floating point
-    compare             difference and speed of two networks
-    speed_trial         how fast a network can be in 8 bits here, in seconds
+    quantized_graph     the layers worth quantizing, the ranges of values that reach them, the graph in 8 bits
+    sensitivity         difference and speed of two networks, the loss from each layer, and which stay in floating point
     faster_copy         makes the quantized copy of a file, where this processor gains from it
 
 `quantize` documents the recipe and the gain from each part of it.

@@ -3,7 +3,7 @@
 The gain of each step, as policy KL from float32 on held-out 19×19 positions of b6c96 / b15c192:
 
     all convolutions of the trunk but the first, weights by channel, no clipping           0.0018 / 0.0020
-    inputs of layers equalized (`ranges.EQUALIZATION`)                                     0.0015 / 0.0012
+    inputs of layers equalized (`quantized_graph.EQUALIZATION`)                                     0.0015 / 0.0012
     bias corrected for the mean lost by rounding                                           0.0013 / 0.0011
     layers that lose far more than their share left in floating point (`sensitivity`)      none / two layers
 
@@ -67,11 +67,17 @@ from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.onnx_export.convert import check_target, not_written
 from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
-from gtp_engine.networks.quantization.compare import Difference, difference, run_examples, speeds
-from gtp_engine.networks.quantization.ranges import measure_ranges
-from gtp_engine.networks.quantization.rewrite import quantized_model
-from gtp_engine.networks.quantization.sensitivity import Sensitivity, choose_exact, measure_loss, measure_sensitivities
-from gtp_engine.networks.quantization.target_layers import NetworkGraph
+from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
+from gtp_engine.networks.quantization.sensitivity import (
+    Difference,
+    Sensitivity,
+    choose_exact,
+    difference,
+    measure_loss,
+    measure_sensitivities,
+    run_examples,
+    speeds,
+)
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
