@@ -333,7 +333,9 @@ def test_each_layer_is_measured(path: Path) -> None:
     original = onnx.load(path)
     layers, ranges, part = prepared(original)
     steps: list[tuple[int, int]] = []
-    found = measure_sensitivities(original, layers, ranges, [part], CPU, lambda *step: steps.append(step))
+    found = measure_sensitivities(
+        switchable_model(original, layers, ranges), layers, [part], CPU, lambda *step: steps.append(step)
+    )
     assert [entry.layer for entry in found] == layers
     assert all(0 < entry.difference.policy_kl < 0.01 for entry in found)
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -20,6 +20,7 @@ from gtp_engine.networks.quantization.quantize import (
     Progress,
     Quantized,
     QuantizeSettings,
+    models_by_precision,
     quantize_file,
     runtimes_by_precision,
     save_model,
@@ -28,7 +29,7 @@ from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measu
 from gtp_engine.networks.quantization.sensitivity import speeds
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
+from gtp_engine.nn.onnx_model import installed_providers
 from gtp_engine.nn.provider_trial import random_inputs
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, can_be_quantized, quantized_path
@@ -78,10 +79,7 @@ def largest_gain(path: Path, provider: str) -> float:
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         save_model(quantized_model(model, layers, ranges), copy, {}, "")
-        models = {
-            name: OnnxModel(copy if name == "int8" else path, runtime, batch=BATCH)
-            for name, runtime in runtimes.items()
-        }
+        models = models_by_precision(path, copy, runtimes, threads=0)
         found = speeds(models, examples)
         for each in models.values():
             each.close()

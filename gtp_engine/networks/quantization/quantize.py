@@ -67,7 +67,12 @@ from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.onnx_export.convert import check_target, not_written
 from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
-from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
+from gtp_engine.networks.quantization.quantized_graph import (
+    NetworkGraph,
+    measure_ranges,
+    quantized_model,
+    switchable_model,
+)
 from gtp_engine.networks.quantization.sensitivity import (
     Difference,
     Sensitivity,
@@ -182,7 +187,9 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
         with replacing(target) as unfinished:
             digest = sha256_of(source)
             save_model(result.model, unfinished, note, digest)
-            differences, evaluations = _compare(source, unfinished, held_out, runtimes, settings.threads, steps)
+            differences, evaluations = _compare(
+                models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
+            )
             note |= _in_note(differences, evaluations)
             save_model(result.model, unfinished, note, digest)
     except OSError as error:
@@ -209,7 +216,7 @@ def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress
             )
         )
     runtimes, _, held_out = _play(info, settings, steps)
-    compared = _compare(source, copy, held_out, runtimes, settings.threads, steps)
+    compared = _compare(models_by_precision(source, copy, runtimes, settings.threads), held_out, steps)
     properties = read_properties(copy)
     note: dict[str, Any] = json.loads(properties[NOTE]) | _in_note(*compared)
     try:
@@ -317,7 +324,9 @@ def _quantize(
     loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
     if loss.policy_kl <= settings.good_enough and loss.winrate_error <= settings.good_enough_winrate:
         return _Result(quantized, len(layers))
-    sensitivities = measure_sensitivities(model, layers, ranges, calibration, exact_runtime, progress)
+    sensitivities = measure_sensitivities(
+        switchable_model(model, layers, ranges), layers, calibration, exact_runtime, progress
+    )
     exact = choose_exact(sensitivities, settings.float_share)
     return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)
 
@@ -331,19 +340,20 @@ def save_model(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest:
     path.write_bytes(model.SerializeToString())
 
 
-def _compare(
-    source: Path,
-    quantized: Path,
-    held_out: Sequence[Examples],
-    runtimes: dict[str, Runtime],
-    threads: int,
-    steps: _Steps,
-) -> tuple[dict[str, Difference], dict[str, float]]:
-    """Return the difference of each precision from float32, and the speed of each."""
-    models = {
-        name: OnnxModel(quantized if name == "int8" else source, runtime, threads=threads, batch=BATCH)
+def models_by_precision(
+    source: Path, copy: Path, runtimes: Mapping[str, Runtime], threads: int
+) -> dict[str, OnnxModel]:
+    """Return a network and its quantized copy, ready to run, by precision; the caller closes them."""
+    return {
+        name: OnnxModel(copy if name == "int8" else source, runtime, threads=threads, batch=BATCH)
         for name, runtime in runtimes.items()
     }
+
+
+def _compare(
+    models: Mapping[str, OnnxModel], held_out: Sequence[Examples], steps: _Steps
+) -> tuple[dict[str, Difference], dict[str, float]]:
+    """Return the difference of each precision from float32, and the speed of each; close the models."""
     progress = steps.of("comparison", "comparing the networks")
     outputs = {}
     for number, (name, model) in enumerate(models.items(), 1):

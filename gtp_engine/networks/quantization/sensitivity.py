@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.quantization.calibration_inputs import Examples
-from gtp_engine.networks.quantization.quantized_graph import SWITCHES, Layer, Range, switchable_model
+from gtp_engine.networks.quantization.quantized_graph import SWITCHES, Layer
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
 
@@ -169,16 +169,18 @@ def measure_loss(
 
 
 def measure_sensitivities(
-    model: onnx.ModelProto,
+    switchable: onnx.ModelProto,
     layers: Sequence[Layer],
-    ranges: Mapping[str, Range],
     examples: Sequence[Examples],
     runtime: Runtime,
     progress: Callable[[int, int], None],
 ) -> list[Sensitivity]:
-    """Return the loss from each layer; `progress` is called with the number of layers measured, and of all."""
+    """Return the loss from each of the layers that the model has a switch for (`switchable_model`).
+
+    `progress` is called with the number of layers measured, and of all.
+    """
     used = [part.first(POSITIONS) for part in examples]
-    content = switchable_model(model, layers, ranges).SerializeToString()
+    content = switchable.SerializeToString()
     sessions = [_session(content, runtime, part) for part in used]
 
     def outputs(switches: Sequence[bool]) -> list[RawOutputs]:
