@@ -9,7 +9,7 @@ game_analysis     searches them in two passes, in groups side by side; how much,
 worker_pool       the same in other processes, or on a Ray cluster
 game_review       what was found in each position, what each move lost, accuracy, mistakes; the JSON
 annotations       the annotated SGF
-finished_reviews  the HTML page (`page.html` is its template), the report for a terminal, the table of many games
+finished_reviews  the HTML page (of the files in `page`), the report for a terminal, the table of many games
 review_files      many files: which to review, and where results go
 score_report      the score of a position with its dead stones
 life_and_death    problems in a region of the board, in a settled board around them

@@ -1,7 +1,7 @@
 """What is shown of a finished review, all of it made from the content of its JSON: a page, a report, a table.
 
-The page is one HTML file that needs nothing else, made of a template and the review's JSON.  Its policy
-(Content-Security-Policy) lets it load nothing and run only the script of the template, named by its hash, so that
+The page is one HTML file that needs nothing else, made of the files in `page` and the review's JSON.  Its policy
+(Content-Security-Policy) lets it load nothing and run only the script of those files, named by its hash, so that
 nothing in a hostile record can become code.  The report is for a terminal: the lead as a graph of blocks, both players
 in numbers, and the biggest mistakes.  The table has a row for each of many games.
 """
@@ -14,10 +14,20 @@ import io
 import json
 import re
 from collections.abc import Iterable
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.review.game_review import BLUNDERS, PHASES
+
+PAGE_PARTS: Final = Path(__file__).parent / "page"
+"""The folder of what the page is made of.  The board, positions and graphs are also those of the page of `gtp-engine
+serve`, which lies above this package."""
+
+_STYLES: Final = ("page", "board")
+_MODULES: Final = ("position", "board", "graph", "page")
+"""The order is that in which modules import each other."""
+
+_POLICY: Final = "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"
 
 _HEIGHT: Final = 9
 """Rows of the graph, the middle one for an even game."""
@@ -28,25 +38,34 @@ _NARROWEST: Final = 20
 
 def page_of(result: dict[str, Any], *, title: str) -> str:
     """Return the page of a review; its numbers are those of the JSON `result`, which it contains."""
-    template = files("gtp_engine.review").joinpath("page.html").read_text("utf-8")
     names = [result["players"][color]["name"] for color in ("B", "W")]
     if all(names):
         title = " – ".join(names)
+    style = "\n".join(["", *(_part(f"{name}.css") for name in _STYLES)])
+    script = "\n".join(['\n"use strict";', *(_enclosed(name) for name in _MODULES), ""])
     # Inside a script element, "</" would end it and "<!--" would start a comment, also within a string.
     data = json.dumps(result, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    values = {"@TITLE@": html.escape(title), "@DATA@": data, "@POLICY@": _policy(template)}
-    return re.sub("|".join(values), lambda mark: values[mark[0]], template)
+    policy = _POLICY.format(style=_hash(style), script=_hash(script))
+    values = {"@TITLE@": html.escape(title), "@DATA@": data, "@POLICY@": policy, "@STYLE@": style, "@SCRIPT@": script}
+    return re.sub("|".join(values), lambda mark: values[mark[0]], _part("page.html"))
 
 
-def _policy(template: str) -> str:
-    """Return the policy of the page, which names its style and its script by their hashes."""
-    style, script = (_hash(template, f"<{name}>", f"</{name}>") for name in ("style", "script"))
-    return f"default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"
+def _part(name: str) -> str:
+    return PAGE_PARTS.joinpath(name).read_text("utf-8")
 
 
-def _hash(template: str, begin: str, end: str) -> str:
-    """Return the hash of the element between two tags."""
-    content = template.split(begin)[1].split(end)[0]
+def _enclosed(name: str) -> str:
+    """Return a module as a constant with what it exports, since a page of one file cannot import."""
+    text = re.sub(
+        r'^import (\{.*\}) from "\./(\w+)\.js";$', r"const \1 = \2Module;", _part(f"{name}.js"), flags=re.MULTILINE
+    )
+    exports = re.findall(r"^export \w+ (\w+)", text, re.MULTILINE)
+    body = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+    return f"const {name}Module = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();"
+
+
+def _hash(content: str) -> str:
+    """Return the hash by which the policy knows the content of an element."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
 
 

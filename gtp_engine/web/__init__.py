@@ -11,7 +11,8 @@
     outbox            what is on its way to a client, within limits
     analysis_socket   KataGo's analysis protocol for KaTrain and others
     gtp_socket        GTP, with an engine for each client
-    static_pages      the page: `static/` holds its HTML, CSS and JavaScript, which need nothing from elsewhere
+    static_pages      the page: `static/` holds its HTML, CSS and JavaScript; board, positions and
+                      graphs are those of a review (`review/page/`)
     play_socket       what a page says and hears
     open_games        the games that pages show, each with an engine
     open_game         one game and the pages that show it

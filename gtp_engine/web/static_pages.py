@@ -1,4 +1,4 @@
-"""The page and what belongs to it: the files in `static`, each under its own name, the page also under "/".
+"""The page and what belongs to it: `static` and what it shares, each file under its own name, the page also as "/".
 
 Nothing else is served, so that no path leads to any other file.
 """
@@ -10,8 +10,13 @@ from typing import Final
 
 from aiohttp import web
 
+from gtp_engine.review.finished_reviews import PAGE_PARTS
+
 FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
+
+SHARED: Final = tuple(PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js"))
+"""What the page has in common with that of a review."""
 
 _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -21,7 +26,7 @@ _CACHING: Final = "no-cache"
 
 def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]]:
     """Yield paths, with what answers them."""
-    for file in sorted(FOLDER.iterdir()):
+    for file in (*sorted(FOLDER.iterdir()), *SHARED):
         if file.suffix in _TYPES:
             handler = _handler(file.read_bytes(), _TYPES[file.suffix])
             yield f"/{file.name}", handler

@@ -3,7 +3,7 @@
 import { Analysis } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
-import { Graph } from "./graph.js";
+import { Course } from "./course.js";
 import { pointOf, positionsOf } from "./position.js";
 import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
@@ -28,7 +28,7 @@ let announced = "";
 let longestFile = Infinity; // bytes that the server takes
 
 const board = new Board(element("board"), choose);
-const graph = new Graph(element("graph"), showMove);
+const course = new Course(element("graph"), showMove);
 const analysis = new Analysis(drawAnalysis);
 const review = new Review(element("review"), { send, onChoose: showMistake });
 const setup = new Setup(element("setup"), (message) => send(message));
@@ -285,7 +285,7 @@ function drawAnalysis() {
   if (!game) return;
   const [reviewed, analysed] = [review.values, analysis.valuesOf(game)];
   const values = game.moves.concat([null]).map((_, number) => reviewed[number] ?? analysed[number]);
-  graph.show(values, game.moves.length, shown, review.lost);
+  course.show(values, game.moves.length, shown, review.lost);
   if (!analysis.isOn) return;
   const root = analysis.live?.rootInfo;
   const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;

@@ -15,10 +15,12 @@ export function svg(name, attributes = {}, ...children) {
 }
 
 export class Board {
-  /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered. */
-  constructor(parent, onChoose) {
+  /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered, the latter
+   * only if the board `hasCursor`, which takes the arrow keys. */
+  constructor(parent, onChoose, { hasCursor = true } = {}) {
     this.parent = parent;
     this.onChoose = onChoose;
+    this.hasCursor = hasCursor;
     this.width = this.height = 0;
     this.rows = [];
     this.cells = [];
@@ -27,7 +29,8 @@ export class Board {
     this.pending = null; // on touch screens: the vertex that waits for its confirmation
   }
 
-  /** Show a position: {width, height, rows, last, dead, ko}. */
+  /** Show a position: {width, height, rows, last}, perhaps with dead stones, the forbidden point of a ko, the numbers of
+   * stones by vertex, and the point that is played next. */
   show(position) {
     if (position.width !== this.width || position.height !== this.height) this.build(position.width, position.height);
     const before = this.rows;
@@ -53,6 +56,12 @@ export class Board {
       stones.push(svg("circle", { class: `last on-${this.rows[y][x] === "X" ? "black" : "white"}`, cx: x, cy: y, r: 0.24 }));
     }
     if (position.ko) stones.push(svg("rect", { class: "ko", x: position.ko[0] - 0.2, y: position.ko[1] - 0.2, width: 0.4, height: 0.4 }));
+    for (const [vertex, number] of Object.entries(position.numbers ?? {})) {
+      const [x, y] = pointOf(vertex, this.height);
+      const stone = this.rows[y][x];
+      if (stone !== ".") stones.push(text_(`number on-${stone === "X" ? "black" : "white"}`, x, y, number));
+    }
+    if (position.next) stones.push(svg("circle", { class: "next", cx: position.next[0], cy: position.next[1], r: 0.4 }));
     this.layers.stones.replaceChildren(...stones);
     this.hoverPending();
   }
@@ -99,14 +108,14 @@ export class Board {
     this.wait(null);
     const grid = svg("svg", {
       viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
-      role: "grid", "aria-label": `Board of ${width} by ${height}. Arrow keys move, Enter plays.`,
+      role: "grid", "aria-label": `Board of ${width} by ${height}.${this.hasCursor ? " Arrow keys move, Enter plays." : ""}`,
       "aria-rowcount": height, "aria-colcount": width,
     });
     this.layers = {};
     for (const name of ["stones", "ownership", "candidates", "ghost"]) this.layers[name] = svg("g", { class: "overlay", "aria-hidden": true });
     this.cells = Array.from({ length: height }, (_, y) => Array.from({ length: width }, (_, x) => svg("rect", {
-      class: "point", role: "gridcell", tabindex: -1, x: x - 0.5, y: y - 0.5, width: 1, height: 1,
-      "data-x": x, "data-y": y,
+      class: "point", role: "gridcell", x: x - 0.5, y: y - 0.5, width: 1, height: 1, "data-x": x, "data-y": y,
+      ...(this.hasCursor && { tabindex: -1 }),
     })));
     grid.append(
       definitions(), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
@@ -116,7 +125,7 @@ export class Board {
     grid.addEventListener("click", (event) => this.clicked(event));
     grid.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.hover(placeOf(event.target)));
     grid.addEventListener("pointerleave", () => this.hover(null));
-    grid.addEventListener("keydown", (event) => this.key(event));
+    if (this.hasCursor) grid.addEventListener("keydown", (event) => this.key(event));
     grid.addEventListener("focusin", (event) => this.hover(placeOf(event.target)));
     this.setFocus(...this.focus);
     this.parent.replaceChildren(grid);
@@ -159,6 +168,7 @@ export class Board {
   }
 
   setFocus(x, y) {
+    if (!this.hasCursor) return;
     this.cells[this.focus[1]]?.[this.focus[0]]?.setAttribute("tabindex", -1);
     this.focus = [x, y];
     this.cells[y][x].setAttribute("tabindex", 0);
