@@ -21,7 +21,7 @@ def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:
     """Return a match of one 5×5 game between engines with these arguments."""
     defaults: dict[str, Any] = {
         "games": 1,
-        "board_size": 5,
+        "size": 5,
         "komi": 0.5,
         "referee": "board",
         "reply_timeout": 20.0,

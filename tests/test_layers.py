@@ -30,7 +30,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "files", "machine", "progress", "worker_process", "ray_cluster", "streams"),
+    ("config", "_jit", "files", "elo", "machine", "progress", "worker_process", "ray_cluster", "streams"),
     ("_jit_linking",),
     ("errors", "kernel_cache"),
 )
@@ -50,7 +50,7 @@ ONLY_IN = {
     "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
     "onnx": ("networks/", "training/nets/architecture.py"),
     "torch": ("training/", "alphago/stages/"),
-    "matplotlib": ("match/plot.py", "training/core/curves.py"),
+    "matplotlib": ("match/statistics.py", "training/core/curves.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
     "ray": ("ray_cluster.py",),

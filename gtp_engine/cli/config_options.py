@@ -76,10 +76,13 @@ class ConfigCommand(click.Command):
         return self.usual.index(key) if key in self.usual else len(self.usual)
 
     def _block(self, parameter: click.Option) -> str:
-        """Return the block of the help in which a flag is listed."""
-        if isinstance(parameter, ConfigOption) and parameter.declared.key not in self.usual:
-            return parameter.declared.section
-        return _FIRST_BLOCK
+        """Return the block of the help in which a flag is listed: the first for settings of this very command."""
+        declared = parameter.declared if isinstance(parameter, ConfigOption) else None
+        return _FIRST_BLOCK if declared is None or self._is_first(declared) else declared.section
+
+    def _is_first(self, declared: Option) -> bool:
+        is_own = declared.section == self.name and declared not in Config.options()
+        return is_own or declared.key in self.usual
 
 
 def config_options() -> Callable[[F], F]:
@@ -147,7 +150,7 @@ def _help(option: Option) -> str:
         notes.append(f"{_number(option.low)} to {_number(option.high)}")
     if option.kind is bool:
         notes.append(f"default {'on' if option.default else 'off'}")
-    elif option.default is not None:
+    elif option.default not in (None, ""):
         notes.append(f"default {option.default}")
     text = " ".join(option.help.split())
     return f"{text} [{', '.join(notes)}]" if notes else text

@@ -1,6 +1,6 @@
 """A GTP engine as a child process: send a command, get the reply and its time.
 
-Not here: which commands are sent and when (`player`), nor anything about Go.
+Not here: which commands are sent and when (`match_engine`), nor anything about Go.
 
 The engine's stderr and the dialogue (`>>` sent, `<<` received) are written to one log file for each process, so that a
 lost game can be examined afterwards.  A reader thread reads stdout, because only that way waiting for a line with a
@@ -38,7 +38,7 @@ _RECEIVED: Final = "<<"
 _REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
 
 
-class Reply(NamedTuple):
+class TimedReply(NamedTuple):
     """The text of a successful reply and the seconds from the command's last byte to the reply's first line."""
 
     text: str
@@ -113,7 +113,7 @@ class GtpClient:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise EngineStartError(f"{self.label}: cannot run {_whole(program)}: {reason}") from error
 
-    def send(self, command: str) -> Reply:
+    def send(self, command: str) -> TimedReply:
         """Return the engine's reply to one command line.
 
         Raises CommandFailedError for a `?` reply, EngineDiedError, and EngineTimeoutError after killing the engine (a
@@ -128,7 +128,7 @@ class GtpClient:
         text = "\n".join([head.group(2), *lines[1:]]).strip()
         if head.group(1) == "?":
             raise CommandFailedError(f"{self.label}: {shown(command)} failed: {_whole(text)}", reply=text)
-        return Reply(text, seconds)
+        return TimedReply(text, seconds)
 
     def is_alive(self) -> bool:
         """Return whether the process runs."""

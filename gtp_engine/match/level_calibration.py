@@ -12,7 +12,6 @@ together then rate the ranks.
 """
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -20,22 +19,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.config.sections import LEVELS
+from gtp_engine.elo import ELO_PER_NAT, Comparisons, Doubles, Prior, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.errors import counted, problem, shown_path
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
 from gtp_engine.level.skills import BOTTOM_SKILL, TOP_SKILL
 from gtp_engine.match.level_games import LevelGames, Outcome, Pairing
 from gtp_engine.match.settings import MatchError
-from gtp_engine.match.sprt import ELO_SCALE
-from gtp_engine.match.statistics import elo_difference, wilson_interval
-
-Floats = NDArray[np.float64]
-
-ELO_PER_NAT: Final = ELO_SCALE / math.log(10)
-"""Elo points for a unit of the logarithm of the odds."""
 
 KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
 """Skills between which the rating is taken to be linear: closer together where a unit of skill is worth most.  On
@@ -50,9 +42,6 @@ between skills a unit apart), and the smallest rise."""
 _PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
 _PRIOR_STONE_WEIGHT: Final = 4.0
 """Expected worth of a handicap stone, in nats (100 points), and its weight; 40 games of three stones weigh 90."""
-
-_LONGEST_STEP: Final = 0.5
-_STEPS: Final = 200
 
 COARSE_SKILLS: Final = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.5, 10.0, TOP_SKILL)
 """Skills between which the first games are played."""
@@ -176,7 +165,7 @@ def _described(outcome: Outcome) -> str:
 class Curve(NamedTuple):
     """Elo points at the skills `KNOTS`, 0 at the first, linear in between; and those that a handicap stone is worth."""
 
-    elo: Floats
+    elo: Doubles
     stone: float
 
     def at(self, skill: float) -> float:
@@ -187,27 +176,22 @@ class Curve(NamedTuple):
 def fit_curve(games: Sequence[GameRow]) -> Curve:
     """Return the most likely ratings of skills, as a curve that rises everywhere, and the worth of a stone.
 
-    A curve of few parameters needs fewer games than a rating for each skill.  The model is that of Bradley and Terry,
-    with normal priors about `_PRIOR_SLOPE` (which weighs about as much as one game) and `_PRIOR_STONE`; Newton's method
-    finds the maximum.
+    A curve of few parameters needs fewer games than a rating for each skill.  There are normal priors about
+    `_PRIOR_SLOPE` (which weighs about as much as one game) and `_PRIOR_STONE`.
     """
-    points = np.array([row.points for row in games])
-    advantages = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
     slopes = len(KNOTS) - 1
-    prior = np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE)
-    weight = np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT)
-    fitted = prior
-    for _ in range(_STEPS):
-        expected = 1.0 / (1.0 + np.exp(-advantages @ fitted))
-        gradient = advantages.T @ (points - expected) + weight * (prior - fitted)
-        curvature = (advantages.T * (expected * (1.0 - expected))) @ advantages + np.diag(weight)
-        step = np.clip(np.linalg.solve(curvature, gradient), -_LONGEST_STEP, _LONGEST_STEP)
-        fitted = np.maximum(fitted + step, _LEAST_SLOPE)
+    prior = Prior(
+        np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE),
+        np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT),
+    )
+    differences = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
+    results = Comparisons(differences, np.ones(len(games)), np.array([row.points for row in games]))
+    fitted = fit_strengths(results, prior, least=_LEAST_SLOPE).strengths
     elo = np.append(0.0, np.cumsum(fitted[:slopes] * np.diff(KNOTS)))
     return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT)
 
 
-def _heights(skill: float) -> Floats:
+def _heights(skill: float) -> Doubles:
     """Return how far a skill reaches into each interval between knots, so that slopes times this is its rating."""
     knots = np.array(KNOTS)
     return np.clip(skill - knots[:-1], 0.0, np.diff(knots))

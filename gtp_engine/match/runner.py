@@ -1,4 +1,4 @@
-"""Plays all games of a match, several at a time, and stores the finished ones.
+"""Plays all games of a match, several at a time, stores the finished ones, and shows them on a progress bar.
 
 Each of `parallel` worker threads has its own pair of engine processes, which play several games; a process that has
 died is replaced before the next game.  An interrupted match resumes with the missing games.  With a sequential test,
@@ -8,18 +8,18 @@ the stored games always lead to the same result of the test.
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Final
 
+from gtp_engine.errors import counted
 from gtp_engine.match.gtp_client import GtpClientError
-from gtp_engine.match.match_game import PlayedGame, play_game
-from gtp_engine.match.openings import load_openings, openings_digest
-from gtp_engine.match.player import Player
+from gtp_engine.match.match_engine import MatchEngine
+from gtp_engine.match.match_game import FinishedGame, Referee, load_openings, openings_digest, play_game
 from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.referee import Referee
-from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, other_side
-from gtp_engine.match.sprt import run_sprt
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, Sprt, other_side
+from gtp_engine.match.statistics import run_sprt, summarize
+from gtp_engine.progress import ProgressBar
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf
 
@@ -77,7 +77,7 @@ class _Match:
         self._referee = Referee(settings)
         self._lock = threading.Lock()
         self._pending = deque(_missing_games(settings, folder))
-        self._players: set[Player] = set()
+        self._players: set[MatchEngine] = set()
         self._failures = dict.fromkeys(SIDES, 0)
         self._error: BaseException | None = None
         self._stopping = False
@@ -107,7 +107,7 @@ class _Match:
 
     def _work(self, index: int) -> None:
         """Play games one after the other with this thread's own pair of engines."""
-        pair: dict[Side, Player] = {}
+        pair: dict[Side, MatchEngine] = {}
         try:
             while (number := self._next_game()) is not None:
                 for side in SIDES:
@@ -125,12 +125,12 @@ class _Match:
         with self._lock:
             return self._pending.popleft() if self._pending and not self._stopping else None
 
-    def _start(self, side: Side, index: int, dead: Player | None) -> Player:
+    def _start(self, side: Side, index: int, dead: MatchEngine | None) -> MatchEngine:
         """Return a running engine to replace `dead`; raises MatchError when it cannot be prepared for a game."""
         if dead is not None:
             self._close(dead)
         try:
-            player = Player(side, self._settings, log=self._folder.log_path(f"{side}-{index}"))
+            player = MatchEngine(side, self._settings, log=self._folder.log_path(f"{side}-{index}"))
         except GtpClientError as error:
             raise MatchError(str(error)) from error
         with self._lock:
@@ -146,25 +146,16 @@ class _Match:
             raise
         return player
 
-    def _close(self, player: Player) -> None:
+    def _close(self, player: MatchEngine) -> None:
         player.close()
         with self._lock:
             self._players.discard(player)
 
-    def _play(self, number: int, pair: dict[Side, Player]) -> PlayedGame:
-        """Play game `number`."""
+    def _play(self, number: int, pair: dict[Side, MatchEngine]) -> FinishedGame:
         opening = self._openings[self._settings.opening(number) % len(self._openings)]
-        black = self._settings.black(number)
-        return play_game(
-            number,
-            opening,
-            black=pair[black],
-            white=pair[other_side(black)],
-            settings=self._settings,
-            referee=self._referee,
-        )
+        return play_game(number, opening, pair, self._settings, self._referee)
 
-    def _sgf(self, played: PlayedGame) -> str:
+    def _sgf(self, played: FinishedGame) -> str:
         black = played.record.black
         return format_sgf(
             played.game,
@@ -174,7 +165,7 @@ class _Match:
             date=date.today().isoformat(),
         )
 
-    def _finish(self, played: PlayedGame) -> None:
+    def _finish(self, played: FinishedGame) -> None:
         """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
         record = played.record
         with self._lock:
@@ -208,3 +199,29 @@ class _Match:
             players = list(self._players) if self._stopping else []
         for player in players:
             player.kill()
+
+
+class MatchProgress:
+    """Shows finished games on a bar whose total is the number of games; `finished` were played before."""
+
+    def __init__(self, bar: ProgressBar, finished: Sequence[GameRecord], test: Sprt | None = None) -> None:
+        self._bar = bar
+        self._records = list(finished)
+        self._test = test
+        self._update()
+
+    def game_over(self, record: GameRecord) -> None:
+        """Show one more finished game."""
+        self._records.append(record)
+        line = f"game {record.game}: {record.result} ({record.black} black, {counted(record.moves, 'move')})"
+        self._bar.log(f"{line} {record.detail}".rstrip())
+        self._update()
+
+    def _update(self) -> None:
+        self._bar.update(len(self._records), f"{counted(len(self._records), 'game')}, {self._score()}")
+
+    def _score(self) -> str:
+        summary = summarize(self._records, self._test)
+        low, high = summary.rate_interval
+        score = f"first {summary.rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+        return f"{score} LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else score

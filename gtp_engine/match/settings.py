@@ -1,18 +1,20 @@
 """The settings of a match: everything that decides its games, in one value that is stored and compared.
 
-A resumed match must have the same settings (`identity`), except for the number of games, so that a match can be
-extended, the number of parallel games, and the engines' names.
+Most are options (`config.option`): flags of `gtp-engine match`, and keys of a tournament's conditions.  A resumed match
+must have the same settings (`identity`), except for the number of games, so that a match can be extended, the number of
+parallel games, and the engines' names.
 """
 
 import dataclasses
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from gtp_engine.clock import TimeSettings
-from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import TengenError, problem
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
-from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points
 from gtp_engine.go.rules import Rules
 
 Side = Literal["first", "second"]
@@ -20,23 +22,16 @@ Side = Literal["first", "second"]
 
 SIDES: Final[tuple[Side, Side]] = ("first", "second")
 
-RefereeMode = Literal["players", "estimate", "board"]
-"""How a game that ended with two passes is scored; see `gtp_engine.match.referee`."""
-
-REFEREE_MODES: Final[tuple[RefereeMode, ...]] = get_args(RefereeMode)
-
-DEFAULT_MAX_MOVES: Final = 1000
-"""Moves after which a game is stopped and counted as void, as in gogui-twogtp."""
-
 DEFAULT_ERROR: Final = 0.05
 """Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
 
 MAX_ELO: Final = 4000.0
 """Largest Elo difference in a test: more than between a beginner and the best engine."""
 
-_CLOCK_PARTS: Final = ("main_time", "overtime", "overtime_stones", "overtime_periods", "increment")
+_NOT_COMPARED: Final = ("games", "parallel", "first_name", "second_name", "time_per_move")
 
-_NOT_COMPARED: Final = ("games", "parallel", "first_name", "second_name")
+_STORED_NAMES: Final[Mapping[str, str]] = {"size": "board_size", "time_left": "send_time_left"}
+"""Names of settings in files, where they are not those of the options."""
 
 
 class MatchError(TengenError):
@@ -50,7 +45,7 @@ def other_side(side: Side) -> Side:
 
 @dataclass(frozen=True)
 class Sprt:
-    """A sequential test of the Elo difference `elo0` against `elo1` (see `match.sprt`); raises MatchError.
+    """A sequential test of the Elo difference `elo0` against `elo1` (see `match.statistics`); raises MatchError.
 
     `alpha` is the probability of accepting `elo1` although the difference is `elo0`, `beta` that of the reverse.
     """
@@ -70,69 +65,88 @@ class Sprt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchSettings:
-    """Two engine commands and the conditions of their games.
+class MatchSettings(Section, name="match"):
+    """Two engine commands and the conditions of their games; the match ends early when `sprt` accepts a hypothesis.
 
-    Raises MatchError, HandicapError or RulesError for invalid values.
-
-    With a `handicap` the second engine is Black in every game and begins with so many stones on the traditional points;
-    without one, colours alternate.  `main_time`, `overtime` (for `overtime_stones` moves, or each of `overtime_periods`
-    byo-yomi periods), `increment` (added after each move: a Fischer clock) and `time_grace` are in seconds; all zero
-    means no clock.  `visits` 0 leaves the engines' visits unchanged.  `random_plies` moves are drawn with `seed` for
-    each pair of games, or `openings` names a folder of game records.  `first_name` and `second_name` replace the
-    engines' own names.  The match ends early when `sprt` accepts a hypothesis.
+    An instance has a komi, and a time per move is its overtime of one move.  All parts of the clock are zero in a match
+    without clocks.  Raises ConfigError, MatchError, HandicapError or RulesError for invalid values.
     """
 
     first: str
     second: str
-    games: int = 10
-    board_size: int = 19
-    komi: float = 7.5
-    rules: str = "chinese"
-    handicap: int = 0
-    main_time: float = 0.0
-    overtime: float = 0.0
-    overtime_stones: int = 0
-    overtime_periods: int = 0
-    increment: float = 0.0
-    time_grace: float = 0.5
-    forfeit_on_time: bool = True
-    send_time_left: bool = False
-    visits: int = 0
-    openings: str = ""
-    random_plies: int = 0
-    seed: int = 1
-    max_moves: int = DEFAULT_MAX_MOVES
-    referee: RefereeMode = "players"
-    reply_timeout: float = 600.0
-    parallel: int = 1
-    first_name: str = ""
-    second_name: str = ""
     sprt: Sprt | None = None
+    first_name: str = option("", "Name of the first engine. [default: its own]", unit="name")
+    second_name: str = option("", "Name of the second engine. [default: its own]", unit="name")
+    games: int = option(10, "Number of games; colours alternate.", low=1)
+    parallel: int = option(1, "Games played at once, each with two engine processes of its own.", low=1)
+    size: int = option(19, "Board size.", low=MIN_SIZE, high=MAX_SIZE)
+    komi: float | None = option(
+        None, "Points for White. [default: usual under the rules; 0.5 with a handicap]", unit="points"
+    )
+    rules: str = option(
+        "chinese",
+        "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it.",
+    )
+    handicap: int = option(
+        0,
+        "Handicap stones of the second engine, on the traditional points; it then is Black in every game.",
+        unit="stones",
+        low=0,
+    )
+    time_per_move: float | None = option(
+        None, "A clock that allows this much for each move.", unit="seconds", low=0.001
+    )
+    main_time: float = option(0.0, "A clock with this main time; 0: none.", unit="seconds", low=0)
+    overtime: float = option(0.0, "Overtime after it …", unit="seconds", low=0)
+    overtime_stones: int = option(0, "… for this many moves (Canadian) …", unit="moves", low=0)
+    overtime_periods: int = option(0, "… or in this many periods (byo-yomi).", unit="periods", low=0)
+    increment: float = option(0.0, "Added to the main time after each move (a Fischer clock).", unit="seconds", low=0)
+    time_grace: float = option(0.5, "Tolerance for each move before it loses on time.", unit="seconds", low=0)
+    forfeit_on_time: bool = option(True, "A move over time loses the game; otherwise such moves are only counted.")
+    time_left: bool = option(False, "Send time_left before each move, as servers do (gogui-twogtp does not).")
+    visits: int = option(
+        0,
+        "Set the visits of both engines for each move (kata-set-param maxVisits); 0: leave them unchanged.",
+        unit="visits",
+        low=0,
+    )
+    openings: str = option(
+        "",
+        "Begin with the .sgf records of this folder, each played twice with colours swapped.",
+        unit="folder",
+    )
+    random_plies: int = option(
+        0, "Begin with this many random moves, the same for both games of a pair.", unit="moves", low=0
+    )
+    seed: int = option(1, "Seed of the random moves.")
+    # As in gogui-twogtp.
+    max_moves: int = option(1000, "Longer games are stopped and do not count.", unit="moves", low=1)
+    referee: str = option(
+        "players",
+        "What scores games: players, the engines if they name the same winner, otherwise Tengen; estimate, always "
+        "Tengen, which finds dead stones; board, the stones as they stand on the board.",
+        choices=("players", "estimate", "board"),
+    )
+    reply_timeout: float = option(
+        600.0, "An engine that does not reply for this long is killed and loses.", unit="seconds", low=0.001
+    )
 
     def __post_init__(self) -> None:
+        """Check values that depend on each other, and set those that follow from others."""
+        super().__post_init__()
         if not self.first.strip() or not self.second.strip():
             raise MatchError("a match needs two engine commands")
-        if not MIN_SIZE <= self.board_size <= MAX_SIZE:
-            raise MatchError(problem(f"board size {self.board_size}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
-        if not math.isfinite(self.komi):
-            raise MatchError(problem(f"komi {self.komi}", expected="a finite number"))
-        for name in ("games", "parallel", "max_moves"):
-            if getattr(self, name) < 1:
-                raise MatchError(problem(f"{name} {getattr(self, name)}", expected="at least 1"))
-        for name in (*_CLOCK_PARTS, "time_grace", "visits", "random_plies"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise MatchError(problem(f"{name} {value}", expected="zero or more"))
+        if self.komi is None:
+            self._set("komi", HANDICAP_KOMI if self.handicap else self.parsed_rules().default_komi())
         self._check_clock()
         self._check_handicap()
         if self.openings and self.random_plies:
             raise MatchError("a match has a folder of openings or random plies; leave out one of them")
-        if not self.reply_timeout > 0:
-            raise MatchError(problem(f"reply timeout {self.reply_timeout}", expected="more than zero seconds"))
-        if self.referee not in REFEREE_MODES:
-            raise MatchError(problem(f"referee {shown(self.referee)}", expected=", ".join(REFEREE_MODES)))
         self.parsed_rules()  # raises RulesError now rather than in the middle of the match
+
+    def _set(self, name: str, value: object) -> None:
+        """Set a value while the instance is made."""
+        object.__setattr__(self, name, value)
 
     def _check_handicap(self) -> None:
         """Raise MatchError or HandicapError for a handicap that cannot be placed or does not go with the rest."""
@@ -143,7 +157,13 @@ class MatchSettings:
             raise MatchError("a sequential test compares pairs of games with exchanged colours; leave out the handicap")
 
     def _check_clock(self) -> None:
-        """Raise MatchError for parts of a clock that cannot be combined."""
+        """Turn a time per move into overtime; raise MatchError for parts of a clock that cannot be combined."""
+        if self.time_per_move is not None:
+            if self.main_time or self.overtime or self.overtime_stones or self.overtime_periods or self.increment:
+                raise MatchError("a time per move is a clock of its own; leave out main time, overtime and increment")
+            self._set("overtime", self.time_per_move)
+            self._set("overtime_stones", 1)
+            self._set("time_per_move", None)
         if (self.overtime > 0) != (self.overtime_stones > 0 or self.overtime_periods > 0):
             raise MatchError("overtime needs both its seconds and its number of stones or periods")
         if self.overtime_stones > 0 and self.overtime_periods > 0:
@@ -163,7 +183,7 @@ class MatchSettings:
 
     def handicap_points(self) -> tuple[int, ...]:
         """Return the points of the handicap stones; raises HandicapError."""
-        return fixed_handicap_points(self.handicap, self.board_size, self.board_size) if self.handicap else ()
+        return fixed_handicap_points(self.handicap, self.size, self.size) if self.handicap else ()
 
     def black(self, game: int) -> Side:
         """Return who is Black in a game; games are numbered from 1."""
@@ -187,19 +207,19 @@ class MatchSettings:
             return TimeSettings.byoyomi(self.main_time, self.overtime, self.overtime_periods)
         return TimeSettings.canadian(self.main_time, self.overtime, self.overtime_stones)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all settings as a JSON object."""
-        return dataclasses.asdict(self)
-
     def identity(self) -> dict[str, Any]:
-        """Return the settings that two runs must share for their games to belong to one match."""
-        return {name: value for name, value in self.to_json().items() if name not in _NOT_COMPARED}
+        """Return the settings that two runs must share for their games to belong to one match, by stored name."""
+        return stored({name: value for name, value in dataclasses.asdict(self).items() if name not in _NOT_COMPARED})
+
+
+def stored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under the names that they have in files."""
+    return {_STORED_NAMES.get(name, name): value for name, value in values.items()}
 
 
 def completed(identity: dict[str, Any]) -> dict[str, Any]:
     """Return an identity with defaults added for settings that it lacks, because an earlier version wrote it."""
-    fields = [field for field in dataclasses.fields(MatchSettings) if field.name not in _NOT_COMPARED]
-    return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING} | identity
+    return MatchSettings(first="-", second="-").identity() | identity
 
 
 def describe_difference(old: dict[str, Any], new: dict[str, Any]) -> str:

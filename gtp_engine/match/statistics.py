@@ -1,46 +1,155 @@
-"""Statistics of finished games: wins by colour, winrate and Elo difference with their intervals, times, faults.
+"""The results of a match, from the first engine's point of view: summary, table, sequential test, standings, picture.
 
-All results are the first engine's.  A draw counts as half a win, and so does a game without result, as in
-KataGo's gatekeeper; games that were stopped are void and left out.
+The summary has wins by colour, winrate and Elo difference with their intervals, times and faults.  A draw counts as
+half a win, and so does a game without result, as in KataGo's gatekeeper; games that were stopped are void and left out.
+
+A *sequential probability ratio test* (SPRT) tells when to end a match, and which hypothesis its games accept.  Two
+hypotheses about the Elo difference, H0: `elo0` and H1: `elo1`, are compared by the log-likelihood ratio of the results
+so far.  The match ends when the ratio leaves the interval from log(beta / (1 − alpha)) to log((1 − beta) / alpha) (Wald
+1945); H1 is then accepted wrongly with probability alpha, H0 with probability beta, approximately.
+
+Its results are *pairs*: two games with the same opening and the colours exchanged, which together give the first engine
+0, ½, 1, 1½ or 2 points.  The games of a pair are not independent of each other (an opening may favour Black), so pairs
+are counted instead of games: the pentanomial model of Fishtest, Stockfish's testing framework.  A pair counts once both
+games are finished, and not at all if one of them is void.
+
+The share of draws and the spread of the results are unknown, so the likelihood under each hypothesis is the largest
+over all distributions with its expected score (generalized likelihood ratio; Van den Bergh, "A practical introduction
+to the GSPRT", and the exact logistic variant in Fishtest's "LLRcalc").  Elo differences are logistic (`elo`).
+
+The picture needs matplotlib.  Its curve is the share of the points after each game that counts, in the order of the
+games' numbers, with its 95 % interval; its last point is what the table shows.  Dots at 100, 50 and 0 % are the games
+that were won, drawn and lost.
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from gtp_engine.errors import counted
+import numpy as np
+
+from gtp_engine.elo import (
+    Doubles,
+    elo_difference,
+    expected_score,
+    format_elo,
+    rate_players,
+    wilson_interval,
+)
+from gtp_engine.errors import counted, problem, shown
+from gtp_engine.files import check_writable
 from gtp_engine.match.records import GameRecord
-from gtp_engine.match.settings import SIDES, Side, Sprt, other_side
-from gtp_engine.match.sprt import ELO_SCALE, SprtResult, run_sprt
+from gtp_engine.match.settings import SIDES, MatchError, Side, Sprt, other_side
 
-Z_95: Final = 1.959963984540054
-"""The normal distribution's two-sided 95 % quantile."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Verdict = Literal["H0", "H1", "undecided"]
+
+PAIR_SCORES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The possible score rates of a pair of games."""
+
+_UNSEEN: Final = 1e-3
+"""Pairs counted for a result that has not occurred yet, as in Fishtest, so that no likelihood is zero."""
+
+_BISECTIONS: Final = 100
+"""Halvings of the interval that holds the solution: more than a float has bits."""
 
 
-def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, float]:
-    """Return the lower and upper end of the score interval for a proportion (Wilson 1927), each in [0, 1].
+@dataclass(frozen=True)
+class SprtResult:
+    """The state of a test: `llr` between `lower`, where H0 is accepted, and `upper`, where H1 is.
 
-    `wins` may include halves for draws; the interval is then slightly too wide, never too narrow.  Without games it is
-    (0, 1).
+    `pairs` counts the pairs with each of `PAIR_SCORES`.
     """
-    if games == 0:
-        return 0.0, 1.0
-    rate = wins / games
-    denominator = 1 + z * z / games
-    centre = (rate + z * z / (2 * games)) / denominator
-    half_width = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / denominator
-    # Rounding must not move an end past the rate itself, which at 0 and 1 is an end.
-    return max(0.0, min(rate, centre - half_width)), min(1.0, max(rate, centre + half_width))
+
+    test: Sprt
+    pairs: tuple[int, ...]
+    llr: float
+
+    @property
+    def lower(self) -> float:
+        """Return the log-likelihood ratio at which H0 is accepted."""
+        return math.log(self.test.beta / (1 - self.test.alpha))
+
+    @property
+    def upper(self) -> float:
+        """Return the log-likelihood ratio at which H1 is accepted."""
+        return math.log((1 - self.test.beta) / self.test.alpha)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return which hypothesis the results accept, if any."""
+        if self.llr <= self.lower:
+            return "H0"
+        return "H1" if self.llr >= self.upper else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object."""
+        return {
+            **vars(self.test),
+            "pairs": list(self.pairs),
+            "llr": self.llr,
+            "bounds": [self.lower, self.upper],
+            "verdict": self.verdict,
+        }
+
+    def describe(self) -> str:
+        """Return the result as a line of text."""
+        accepted = {"H0": self.test.elo0, "H1": self.test.elo1}.get(self.verdict)
+        end = "undecided" if accepted is None else f"{self.verdict} accepted (Elo {accepted:+g})"
+        return (
+            f"LLR {self.llr:+.2f} of {self.lower:.2f} … {self.upper:+.2f} after {sum(self.pairs)} pairs, "
+            f"Elo {self.test.elo0:+g} against {self.test.elo1:+g}: {end}"
+        )
 
 
-def elo_difference(rate: float) -> float:
-    """Return the rating difference whose expected score is `rate`: 400·log10(p / (1 − p)); ±inf at 1 and 0."""
-    if rate <= 0:
-        return -math.inf
-    if rate >= 1:
-        return math.inf
-    return ELO_SCALE * math.log10(rate / (1 - rate))
+def run_sprt(test: Sprt, records: Sequence[GameRecord]) -> SprtResult:
+    """Return the state of the test after the finished games of a match; their order does not matter."""
+    pairs = count_pairs(records)
+    return SprtResult(test, pairs, log_likelihood_ratio(pairs, elo0=test.elo0, elo1=test.elo1))
+
+
+def count_pairs(records: Sequence[GameRecord]) -> tuple[int, ...]:
+    """Return how many complete pairs (games 1 and 2, 3 and 4, …) have each of `PAIR_SCORES`."""
+    points = {record.game: record.points for record in records if record.winner != "none"}
+    pairs = ((points[game] + points[game + 1]) / 2 for game in points if game % 2 == 1 and game + 1 in points)
+    counts = Counter(pairs)
+    return tuple(counts[score] for score in PAIR_SCORES)
+
+
+def log_likelihood_ratio(pairs: Sequence[int], *, elo0: float, elo1: float) -> float:
+    """Return log(likelihood under `elo1` / likelihood under `elo0`) of pairs counted by `PAIR_SCORES`."""
+    if not any(pairs):
+        return 0.0
+    weights = [max(count, _UNSEEN) for count in pairs]
+    score0, score1 = expected_score(elo0), expected_score(elo1)
+    tilt0, tilt1 = _tilt(weights, score0), _tilt(weights, score1)
+    return sum(
+        weight * (math.log1p(tilt0 * (score - score0)) - math.log1p(tilt1 * (score - score1)))
+        for weight, score in zip(weights, PAIR_SCORES, strict=True)
+    )
+
+
+def _tilt(weights: Sequence[float], mean: float) -> float:
+    """Return t such that the most likely distribution with this mean has the probabilities w / (1 + t·(score − mean)).
+
+    The w are the weights divided by their sum.  Setting the mean of that distribution to `mean` gives an equation
+    whose left side decreases with t, so it has one solution in the interval where all probabilities are positive.
+    """
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])
+    for _ in range(_BISECTIONS):
+        tilt = (low + high) / 2
+        excess = sum(
+            weight * (score - mean) / (1 + tilt * (score - mean))
+            for weight, score in zip(weights, PAIR_SCORES, strict=True)
+        )
+        low, high = (tilt, high) if excess > 0 else (low, tilt)
+    return (low + high) / 2
 
 
 @dataclass(frozen=True)
@@ -223,11 +332,6 @@ def repetition_remark(count: int) -> str:
     return f"{games} an earlier one move by move, so the intervals are too narrow; random plies vary them"
 
 
-def format_elo(value: float) -> str:
-    """Return an Elo difference as text; it may be infinite."""
-    return f"{value:+.0f}" if math.isfinite(value) else ("+∞" if value > 0 else "−∞")
-
-
 def _color_line(label: str, results: ColorResults) -> str:
     draws = f", {results.draws} drawn" if results.draws else ""
     return f"{label:<14} {results.wins} won, {results.losses} lost{draws}"
@@ -240,3 +344,101 @@ def _side_line(side: Side, name: str, summary: Summary) -> str:
         f"{faults.time_losses} lost on time ({counted(faults.overruns, 'move')} over time), "
         f"{faults.illegal_moves} by illegal moves, {faults.failures} by failures"
     )
+
+
+FORMATS: Final = (".svg", ".png")
+
+_INCHES: Final = (8.0, 4.5)
+_DOTS_PER_INCH: Final = 150
+"""Size of the picture: 1200 by 675 dots as PNG."""
+_FEW: Final = 40
+"""Games up to which the points of the curve are marked; more would hide the curve."""
+
+
+def check_plot(path: Path) -> None:
+    """Raise MatchError if a plot cannot be written to `path`, to be called before hours of games.
+
+    Its folder is created if need be.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise MatchError(problem(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}"))
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        advice = "install it with: pip install 'gtp-engine[plot]'"
+        raise MatchError(problem("plots", expected="matplotlib, which is not installed", advice=advice)) from error
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second: str) -> None:
+    """Write the picture of finished games, sorted by number, under the engines' names; raises MatchError."""
+    check_plot(path)
+    from matplotlib.figure import Figure  # not pyplot, which would need a display and keep the figure
+
+    figure = Figure(figsize=_INCHES, layout="constrained")
+    axes = figure.add_subplot()
+    draw_curve(records, axes)
+    axes.set_title(f"{first}  against  {second}", parse_math=False)
+    try:
+        figure.savefig(path, dpi=_DOTS_PER_INCH)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> MatchError:
+    return MatchError(f"cannot write the plot {path}: {error.strerror}")
+
+
+def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
+    """Draw the winrate over the games that count, its interval and the line of even strength."""
+    from matplotlib.ticker import MaxNLocator
+
+    results = [record.points for record in records if record.winner != "none"]
+    points = list(accumulate(results))
+    games = range(1, len(points) + 1)
+    axes.axhline(50, color="0.5", linewidth=0.8, linestyle="--")
+    if points:
+        label = "games won, drawn or lost"
+        axes.plot(games, [100 * each for each in results], "o", color="0.4", markersize=4, clip_on=False, label=label)
+        rates = [score / count for score, count in zip(points, games, strict=True)]
+        ends = [wilson_interval(score, count) for score, count in zip(points, games, strict=True)]
+        low, high = (format_elo(elo_difference(end)) for end in ends[-1])
+        label = f"95 % interval, at last Elo {low} to {high}"
+        axes.fill_between(games, [100 * end[0] for end in ends], [100 * end[1] for end in ends], alpha=0.2, label=label)
+        label = f"winrate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
+        axes.plot(games, [100 * rate for rate in rates], label=label, marker="." if len(games) <= _FEW else "")
+        axes.legend(loc="lower right")
+    axes.set(xlabel="games", ylabel="winrate of the first engine, %", ylim=(0, 100))
+    axes.set_xlim(0.5, max(1, len(points)) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def format_standings(names: Sequence[str], points: Doubles, columns: Mapping[str, Sequence[str]]) -> str:
+    """Return a Markdown table of players, the best first: rating, games, share of the points, and that by opponent.
+
+    `columns` holds further columns by their titles, a text for each player.
+    """
+    ratings, games = rate_players(points), points + points.T
+    order = np.argsort(-ratings.elo, kind="stable")
+    titles = ["#", "player", "Elo", "games", "points", *(str(place) for place in range(1, len(names) + 1)), *columns]
+    lines = [_row(titles), _row(["---:", "---", *["---:"] * (len(titles) - 2)])]
+    for place, player in enumerate(order, start=1):
+        shares = [_share(points[player, other], games[player, other]) for other in order]
+        rating = f"{ratings.elo[player]:+.0f} ± {ratings.margin[player]:.0f}"
+        whole = _share(points[player].sum(), games[player].sum())
+        further = (texts[player] for texts in columns.values())
+        lines.append(_row([str(place), names[player], rating, f"{games[player].sum():.0f}", whole, *shares, *further]))
+    return "\n".join(lines)
+
+
+def _share(points: float, games: float) -> str:
+    return f"{points / games:.0%}" if games else "–"
+
+
+def _row(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"

@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.elo import RatingError, rate_players
 from gtp_engine.errors import counted
-from gtp_engine.match.ratings import format_standings, rate_players
 from gtp_engine.match.records import GameRecord
-from gtp_engine.match.settings import MatchError
-from gtp_engine.match.statistics import repeated_games, repetition_remark
+from gtp_engine.match.settings import stored
+from gtp_engine.match.statistics import format_standings, repeated_games, repetition_remark
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
 _NO_RATINGS: Final = "There are no ratings until games that count connect all engines."
@@ -68,7 +68,7 @@ def _table(title: str, description: Description, results: Iterable[tuple[Pairing
         repeated += len(repeated_games(counting))
     try:
         ratings = rate_players(points)
-    except MatchError:  # games do not connect all engines yet, or were void
+    except RatingError:  # games do not connect all engines yet, or were void
         return Table(title, points, void, repeated, None, None)
     return Table(title, points, void, repeated, ratings.elo, ratings.margin)
 
@@ -92,7 +92,7 @@ def to_json(
     return {
         "format": 1,
         "engines": [{"name": entrant.name, "command": entrant.command} for entrant in description.entrants],
-        "conditions": [{"title": condition.title, **condition.values} for condition in description.conditions],
+        "conditions": [{"title": condition.title, **stored(condition.values)} for condition in description.conditions],
         "tables": [
             {
                 "title": table.title,

@@ -3,45 +3,25 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
+from gtp_engine.config.option import Option, Section, option, section_options
 from gtp_engine.errors import TengenError, counted, problem, shown
-from gtp_engine.go.handicap import HANDICAP_KOMI
-from gtp_engine.go.rules import Rules
 from gtp_engine.match.settings import MatchError, MatchSettings
 
 FORMATS: Final = ("round-robin", "gauntlet")
 """Who meets whom: each engine every other, or the first engine all others."""
 
-_CONDITION_KEYS: Final = {
-    "size": "board_size",
-    "komi": "komi",
-    "rules": "rules",
-    "handicap": "handicap",
-    "main-time": "main_time",
-    "overtime": "overtime",
-    "overtime-stones": "overtime_stones",
-    "overtime-periods": "overtime_periods",
-    "increment": "increment",
-    "time-grace": "time_grace",
-    "time-left": "send_time_left",
-    "forfeit-on-time": "forfeit_on_time",
-    "visits": "visits",
-    "openings": "openings",
-    "random-plies": "random_plies",
-    "seed": "seed",
-    "max-moves": "max_moves",
-    "referee": "referee",
-    "reply-timeout": "reply_timeout",
-}
-"""The keys of a condition, named as the options of `gtp-engine match`, and the fields of MatchSettings they set."""
+_OF_THE_TOURNAMENT: Final = ("first_name", "second_name", "games", "parallel")
+"""Options of a match that a tournament sets for all of them."""
 
-_TIME_PER_MOVE: Final = "time-per-move"
 
-_TYPES: Final = {field.name: field.type for field in fields(MatchSettings)}
+def _keys(options: tuple[Option, ...]) -> dict[str, str]:
+    """Return the names of options by their keys in the file, which are those of flags."""
+    return {known.flag.removeprefix("--"): known.name for known in options}
 
 
 @dataclass(frozen=True)
@@ -69,20 +49,17 @@ class Pairing:
     condition: int
 
 
-@dataclass(frozen=True)
-class Description:
-    """A whole tournament.  Every pair plays `games` games under each condition, `parallel` of all games at once.
-
-    With `bind_to_cores` each of these has cores of its own.  Relative paths of conditions begin at `base`.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Description(Section, name="tournament"):
+    """A whole tournament; relative paths of conditions begin at `base`.  Raises ConfigError for invalid values."""
 
     entrants: tuple[Entrant, ...]
     conditions: tuple[Condition, ...]
-    games: int = 10
-    format: str = FORMATS[0]
-    parallel: int = 1
-    bind_to_cores: bool = False
     base: Path = Path()
+    games: int = option(MatchSettings.games, "Games of each pair under each condition.", low=1)
+    format: str = option(FORMATS[0], "Who meets whom.", choices=FORMATS)
+    parallel: int = option(MatchSettings.parallel, "Games played at once, of all pairs.", low=1)
+    bind_to_cores: bool = option(False, "Give each of these games cores of its own.")
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -134,8 +111,8 @@ def read_description(path: Path) -> Description:
 
 def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Description:
     """Return the tournament in a parsed TOML file; raises MatchError and other TengenErrors."""
-    known = ("engines", "conditions", "games", "format", "parallel", "bind-to-cores")
-    _check_keys(document, known, "the tournament")
+    known = _keys(section_options(Description))
+    _check_keys(document, ("engines", "conditions", *known), "the tournament")
     entrants = tuple(_entrant(table) for table in _tables(document, "engines"))
     if len(entrants) < 2:
         raise MatchError(problem(counted(len(entrants), "engine"), expected="two or more tables [[engines]]"))
@@ -143,16 +120,11 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
     if repeated := {name for name in names if names.count(name) > 1}:
         raise MatchError(problem(f"engine name {shown(min(repeated))} twice", advice="give each engine its own name"))
     description = Description(
-        entrants,
-        tuple(_condition(table) for table in _tables(document, "conditions")),
-        games=_number(document, "games", 10),
-        format=document.get("format", FORMATS[0]),
-        parallel=_number(document, "parallel", 1),
-        bind_to_cores=_flag(document, "bind-to-cores"),
+        entrants=entrants,
+        conditions=tuple(_condition(table) for table in _tables(document, "conditions")),
         base=base,
+        **{name: document[key] for key, name in known.items() if key in document},
     )
-    if description.format not in FORMATS:
-        raise MatchError(problem(f"format {shown(str(description.format))}", expected=" or ".join(FORMATS)))
     if not description.conditions:
         raise MatchError(problem("no conditions", expected="a table [[conditions]] with size, komi and a clock"))
     folders = [description.folder(pairing).casefold() for pairing in description.pairings]
@@ -180,22 +152,14 @@ def _entrant(table: Mapping[str, Any]) -> Entrant:
 
 
 def _condition(table: Mapping[str, Any]) -> Condition:
-    _check_keys(table, ("title", _TIME_PER_MOVE, *_CONDITION_KEYS), "a condition")
-    values = {_CONDITION_KEYS[key]: value for key, value in table.items() if key in _CONDITION_KEYS}
-    if _TIME_PER_MOVE in table:
-        if values.keys() & {"main_time", "overtime", "overtime_stones", "overtime_periods", "increment"}:
-            raise MatchError(
-                "time-per-move is a clock of its own; leave out main-time, increment and the keys of overtime"
-            )
-        seconds = table[_TIME_PER_MOVE]
-        if type(seconds) not in (int, float) or not seconds > 0:
-            raise MatchError(problem(f"{_TIME_PER_MOVE} = {shown(str(seconds))}", expected="a number above 0"))
-        values |= {"overtime": seconds, "overtime_stones": 1}
-    for name, value in values.items():
-        values[name] = _typed(name, value)
-    if "komi" not in values:
-        rules = Rules.parse(values.get("rules", "chinese"))
-        values["komi"] = HANDICAP_KOMI if values.get("handicap") else rules.default_komi()
+    """Return a condition with the values that it gives, its komi and its clock; raises TengenErrors."""
+    known = _keys(section_options(MatchSettings))
+    known = {key: name for key, name in known.items() if name not in _OF_THE_TOURNAMENT}
+    _check_keys(table, ("title", *known), "a condition")
+    given = {name: table[key] for key, name in known.items() if key in table}
+    match = MatchSettings(first="-", second="-", **given)
+    clock = ("overtime", "overtime_stones") if given.pop("time_per_move", None) is not None else ()
+    values = {name: getattr(match, name) for name in (*given, *clock, "komi")}
     return Condition(str(table.get("title", _title(table))), values)
 
 
@@ -203,32 +167,6 @@ def _title(table: Mapping[str, Any]) -> str:
     size = table.get("size", 19)
     rest = [f"{key} {value}" for key, value in table.items() if key != "size"]
     return ", ".join([f"{size}×{size}", *rest])
-
-
-def _typed(name: str, value: Any) -> Any:
-    """Return a value in the type of its match setting; raises MatchError if it has another type."""
-    wanted: Any = _TYPES[name]
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if (wanted in (int, float, bool, str) and type(value) is wanted) or (isinstance(value, str) and name == "referee"):
-        return value
-    key = next(key for key, setting in _CONDITION_KEYS.items() if setting == name)
-    kind = {int: "a whole number", float: "a number", bool: "true or false"}.get(wanted, "text")
-    raise MatchError(problem(f"{key} = {shown(str(value))}", expected=kind))
-
-
-def _number(document: Mapping[str, Any], key: str, default: int) -> int:
-    value = document.get(key, default)
-    if type(value) is not int or value < 1:
-        raise MatchError(problem(f"{key} = {shown(str(value))}", expected="a whole number of at least 1"))
-    return value
-
-
-def _flag(document: Mapping[str, Any], key: str) -> bool:
-    value = document.get(key, False)
-    if not isinstance(value, bool):
-        raise MatchError(problem(f"{key} = {shown(str(value))}", expected="true or false"))
-    return value
 
 
 def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import TengenError, counted, problem
-from gtp_engine.match.openings import load_openings
+from gtp_engine.match.match_game import load_openings
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings

@@ -6,7 +6,7 @@ import pytest
 from match_helpers import play, sent
 
 from gtp_engine.clock import TimeLeft, TimeSettings, full_time, time_after_move
-from gtp_engine.match.clocks import settings_command, time_left_arguments
+from gtp_engine.match.match_engine import settings_command, time_left_arguments
 from gtp_engine.match.settings import MatchError
 
 FISCHER = TimeSettings.fischer(60, 2)
@@ -65,7 +65,7 @@ def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path) -> None:
 
 
 def test_time_left_is_sent_to_it_on_request(tmp_path: Path) -> None:
-    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, send_time_left=True)
+    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, time_left=True)
     assert times_sent(tmp_path, "first")[2:] == ["time_left B 60 0"]
 
 

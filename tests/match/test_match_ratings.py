@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from gtp_engine.match.ratings import Floats, format_standings, rate_players
-from gtp_engine.match.settings import MatchError
-from gtp_engine.match.statistics import elo_difference
+from gtp_engine.elo import Doubles, RatingError, elo_difference, rate_players
+from gtp_engine.match.statistics import format_standings
 
 
-def expected_points(elo: list[float], games: float) -> Floats:
+def expected_points(elo: list[float], games: float) -> Doubles:
     """Return what players of these ratings are expected to win against each other in so many games."""
     ratings = np.array(elo)
     points = games / (1.0 + 10.0 ** ((ratings[None, :] - ratings[:, None]) / 400.0))
@@ -45,7 +44,7 @@ def test_who_wins_everything_has_a_rating() -> None:
     few, many = rate_players(points), rate_players(points * 10)
     assert few.elo[0] > few.elo[1] > few.elo[2] and np.isfinite(few.margin).all()
     assert many.elo[0] > few.elo[0] + 200, "what is added to the games matters less, the more there are"
-    with pytest.raises(MatchError, match="won every game against the rest"):
+    with pytest.raises(RatingError, match="won every game against the rest"):
         rate_players(points, prior_games=0)
 
 
@@ -59,7 +58,7 @@ def test_more_games_make_surer() -> None:
 def test_players_that_no_game_connects() -> None:
     points = np.zeros((4, 4))
     points[0, 1] = points[2, 3] = 5.0
-    with pytest.raises(MatchError, match="not connected by games"):
+    with pytest.raises(RatingError, match="not connected by games"):
         rate_players(points)
 
 

@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 
-SETTINGS = MatchSettings(first="engine-a", second="engine-b", board_size=9, komi=7.0)
+SETTINGS = MatchSettings(first="engine-a", second="engine-b", size=9, komi=7.0)
 
 
 def record(game: int) -> GameRecord:

@@ -8,9 +8,9 @@ import pytest
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
-from gtp_engine.match import referee as referees
-from gtp_engine.match.referee import Referee, winner_of
-from gtp_engine.match.settings import MatchSettings, RefereeMode
+from gtp_engine.match import match_game
+from gtp_engine.match.match_game import Referee, winner_of
+from gtp_engine.match.settings import MatchSettings
 from gtp_engine.sgf.values import parse_point
 
 # Black owns the left side and White the right; the white stone at B8 cannot live, even if White plays first.
@@ -28,10 +28,10 @@ POSITION = """
 
 
 @pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+21")])
-def test_dead_stones_are_removed_or_not(mode: RefereeMode, score: str) -> None:
+def test_dead_stones_are_removed_or_not(mode: str, score: str) -> None:
     game = Game(9, komi=7.0)
     game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
-    referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee=mode))
+    referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee=mode))
     # The two sides have 36 and 45 points; alive, the stone would make the 3 points around it neutral.
     assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
     referee.close()
@@ -45,7 +45,7 @@ def test_stones_that_rollouts_give_to_the_loser() -> None:
         game.play(parse_point(move, width=9, height=9))
     game.play(PASS)
     game.play(PASS)
-    referee = Referee(MatchSettings(first="a", second="b", board_size=9, komi=7.0, referee="estimate"))
+    referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee="estimate"))
     assert referee.decide(game, []) == {"referee": "W+8"}
     referee.close()
 
@@ -56,5 +56,5 @@ def test_winner_of() -> None:
 
 
 def test_docstring_examples() -> None:
-    failed, attempted = doctest.testmod(referees)
+    failed, attempted = doctest.testmod(match_game)
     assert (failed, attempted) == (0, 2)

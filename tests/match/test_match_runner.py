@@ -16,12 +16,11 @@ from superko_games import LAP, triple_ko
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
-from gtp_engine.match.openings import load_openings, new_game
+from gtp_engine.match.match_game import load_openings, new_game
 from gtp_engine.match.records import GameRecord, MatchFolder, playing_alone
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
-from gtp_engine.match.sprt import run_sprt
-from gtp_engine.match.statistics import summarize
+from gtp_engine.match.statistics import run_sprt, summarize
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
@@ -46,12 +45,12 @@ def test_rules_and_visits_are_told_where_listed(tmp_path: Path) -> None:
 
 def test_time_left_is_sent_on_request(tmp_path: Path) -> None:
     lists = "--lists time_settings --lists time_left"
-    play(tmp_path, lists, lists, main_time=60.0, send_time_left=True)
+    play(tmp_path, lists, lists, main_time=60.0, time_left=True)
     assert [line for line in sent(tmp_path, "first") if "time_left" in line] == ["time_left B 60 0"]
 
 
 def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path) -> None:
-    games = play(tmp_path, "--lists set_free_handicap", board_size=9, games=2, random_plies=1, handicap=3)
+    games = play(tmp_path, "--lists set_free_handicap", size=9, games=2, random_plies=1, handicap=3)
     assert [(game.black, game.opening) for game in games] == [("second", "random 1"), ("second", "random 2")]
     assert sent(tmp_path, "first")[7] == "set_free_handicap C3 G7 C7"
     assert sent(tmp_path, "second")[7:10] == ["play B C3", "play B G7", "play B C7"]
@@ -215,7 +214,7 @@ class TestLongCycles:
         openings.mkdir()
         (openings / "triple-ko.sgf").write_text(format_sgf(triple_ko("chinese", moves)))
         moves_of_both = f"--black '{self.BLACK}' --white '{self.WHITE}'"
-        match = {"board_size": 9, "games": 2, "openings": str(openings), **values}
+        match = {"size": 9, "games": 2, "openings": str(openings), **values}
         return play(folder / "match", moves_of_both, moves_of_both, **match)
 
     def test_under_simple_ko_they_have_no_result_and_are_drawn(self, tmp_path: Path) -> None:
@@ -298,15 +297,15 @@ class TestOpenings:
     """Pairs of games begin alike, with the colours swapped."""
 
     def test_random_openings_are_the_same_for_a_pair_and_for_a_seed(self) -> None:
-        openings = load_openings(settings(games=20, board_size=9, random_plies=4, seed=3))
+        openings = load_openings(settings(games=20, size=9, random_plies=4, seed=3))
         assert len(openings) == 10
-        assert openings[:3] == load_openings(settings(games=5, board_size=9, random_plies=4, seed=3))
-        assert openings[:1] != load_openings(settings(games=1, board_size=9, random_plies=4, seed=4))
+        assert openings[:3] == load_openings(settings(games=5, size=9, random_plies=4, seed=3))
+        assert openings[:1] != load_openings(settings(games=1, size=9, random_plies=4, seed=4))
         assert len({opening.moves for opening in openings}) > 5
 
     def test_random_openings_keep_off_the_edge(self) -> None:
-        for opening in load_openings(settings(games=20, board_size=9, random_plies=6)):
-            game = new_game(settings(board_size=9), opening)
+        for opening in load_openings(settings(games=20, size=9, random_plies=6)):
+            game = new_game(settings(size=9), opening)
             assert [move.color for move in game.moves] == [BLACK, WHITE] * 3
             places = [point_to_xy(move.point, width=9) for move in game.moves]
             assert all(2 <= coordinate <= 6 for place in places for coordinate in place)
@@ -440,7 +439,7 @@ def test_gnugo_against_itself(tmp_path: Path) -> None:
         first=f"{command} --seed 1",
         second=f"{command} --seed 2",
         games=2,
-        board_size=7,
+        size=7,
         komi=7.0,
         main_time=60.0,
         referee="players",

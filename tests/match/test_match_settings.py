@@ -19,26 +19,26 @@ def settings(**values: Any) -> MatchSettings:
     ("values", "message"),
     [
         ({"first": " "}, "two engine commands"),
-        ({"board_size": 26}, "board size 26: expected 2 to 25"),
-        ({"komi": float("nan")}, "komi nan: expected a finite number"),
-        ({"games": 0}, "games 0: expected at least 1"),
-        ({"parallel": 0}, "parallel 0: expected at least 1"),
-        ({"main_time": -1.0}, r"main_time -1\.0: expected zero or more"),
-        ({"time_grace": float("inf")}, "time_grace inf"),
+        ({"size": 26}, "option match.size = 26: expected an integer from 2 to 25"),
+        ({"komi": float("nan")}, "match.komi = nan: expected a number"),
+        ({"games": 0}, "match.games = 0: expected an integer of at least 1"),
+        ({"parallel": 0}, "match.parallel = 0: expected an integer of at least 1"),
+        ({"main_time": -1.0}, r"match.main_time = -1\.0: expected a number of at least 0 \(seconds\)"),
+        ({"time_grace": float("inf")}, "match.time_grace = inf"),
         ({"overtime": 5.0}, "overtime needs both"),
         ({"overtime_stones": 5}, "overtime needs both"),
         ({"overtime_periods": 5}, "overtime needs both"),
         ({"overtime": 5.0, "overtime_stones": 1, "overtime_periods": 5}, "leave out one"),
-        ({"increment": -1.0}, r"increment -1\.0: expected zero or more"),
+        ({"increment": -1.0}, r"match.increment = -1\.0: expected a number of at least 0"),
         ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
         ({"increment": 2.0}, "needs main time"),
-        ({"reply_timeout": 0.0}, "more than zero seconds"),
-        ({"referee": "coin"}, "'coin': expected players, estimate, board"),
+        ({"reply_timeout": 0.0}, "match.reply_timeout = 0.0: expected a number of at least 0.001"),
+        ({"referee": "coin"}, "'coin': expected players or estimate or board"),
         ({"rules": "chess"}, "'chess'"),
-        ({"board_size": 5, "handicap": 2}, "5x5 is too small for a fixed handicap"),
-        ({"board_size": 9, "handicap": 10}, "invalid fixed handicap 10: expected 2 to 9 stones"),
-        ({"board_size": 9, "handicap": 2, "openings": "records"}, "leave out one of them"),
-        ({"board_size": 9, "handicap": 2, "sprt": Sprt(0, 5)}, "leave out the handicap"),
+        ({"size": 5, "handicap": 2}, "5x5 is too small for a fixed handicap"),
+        ({"size": 9, "handicap": 10}, "invalid fixed handicap 10: expected 2 to 9 stones"),
+        ({"size": 9, "handicap": 2, "openings": "records"}, "leave out one of them"),
+        ({"size": 9, "handicap": 2, "sprt": Sprt(0, 5)}, "leave out the handicap"),
     ],
 )
 def test_bad_values_are_refused(values: dict[str, Any], message: str) -> None:
@@ -52,11 +52,12 @@ def test_clocks() -> None:
     assert settings(main_time=60.0, increment=2.0).time_settings() == TimeSettings.fischer(60, 2)
     assert settings(main_time=9, overtime=2, overtime_periods=3).time_settings() == TimeSettings.byoyomi(9, 2, 3)
     assert settings(overtime=1.5, overtime_stones=1).time_settings() == TimeSettings.canadian(0, 1.5, 1)
+    assert settings(time_per_move=1.5) == settings(overtime=1.5, overtime_stones=1)
 
 
 def test_a_time_per_move_of_nothing_is_refused_by_its_name() -> None:
-    done = CliRunner().invoke(cli, ["match", "--first", "x", "--second", "y", "--time-per-move", "0"])
-    assert done.exit_code == 2 and "Invalid value for '--time-per-move'" in done.output
+    done = CliRunner().invoke(cli, ["match", "--first=x", "--second=y", "--out=x", "--time-per-move=0"])
+    assert done.exit_code == 2 and "match.time_per_move = 0.0: expected" in done.output
 
 
 def test_identity_leaves_out_what_may_change() -> None:

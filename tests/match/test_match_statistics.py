@@ -5,8 +5,9 @@ import math
 import pytest
 from match_helpers import record, won_by
 
+from gtp_engine.elo import Z_95, elo_difference, wilson_interval
 from gtp_engine.match.settings import Sprt
-from gtp_engine.match.statistics import Z_95, elo_difference, format_table, summarize, wilson_interval
+from gtp_engine.match.statistics import format_table, summarize
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])

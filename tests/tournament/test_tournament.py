@@ -55,9 +55,9 @@ class TestDescription:
         clocks = [{"size": 9, "time-per-move": 2}, {"handicap": 4, "main-time": 60, "increment": 1, "time-left": True}]
         description = described("", "", conditions=clocks)
         first, second = (description.match(pairing) for pairing in description.pairings)
-        assert (first.board_size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.5)
-        assert (second.board_size, second.handicap, second.komi) == (19, 4, 0.5)
-        assert (second.main_time, second.increment, second.send_time_left) == (60.0, 1.0, True)
+        assert (first.size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.5)
+        assert (second.size, second.handicap, second.komi) == (19, 4, 0.5)
+        assert (second.main_time, second.increment, second.time_left) == (60.0, 1.0, True)
         assert [condition.title for condition in description.conditions] == [
             "9×9, time-per-move 2",
             "19×19, handicap 4, main-time 60, increment 1, time-left True",
@@ -67,10 +67,10 @@ class TestDescription:
         ("change", "message"),
         [
             ({"rounds": 2}, "unknown key 'rounds' of the tournament: expected engines, conditions"),
-            ({"games": 0}, "games = '0': expected a whole number of at least 1"),
-            ({"games": True}, "games = 'True'"),
-            ({"format": "swiss"}, "format 'swiss': expected round-robin or gauntlet"),
-            ({"bind-to-cores": 1}, "bind-to-cores = '1': expected true or false"),
+            ({"games": 0}, "option tournament.games = 0: expected an integer of at least 1"),
+            ({"games": True}, "tournament.games = True"),
+            ({"format": "swiss"}, "tournament.format = 'swiss': expected round-robin or gauntlet"),
+            ({"bind-to-cores": 1}, "tournament.bind_to_cores = 1: expected true or false"),
             ({"engines": [{"name": "a", "command": "b"}]}, "1 engine: expected two or more"),
             ({"engines": [{"name": "a", "command": "b"}] * 2}, "engine name 'a' twice"),
             ({"engines": [{"name": "a", "command": "b"}, {"name": "c"}]}, "expected a name and a command"),
@@ -78,15 +78,15 @@ class TestDescription:
             ({"conditions": []}, "no conditions"),
             ({"conditions": {"size": 9}}, "conditions is not a list of tables"),
             ({"conditions": [{"board": 9}]}, "unknown key 'board' of a condition"),
-            ({"conditions": [{"size": "9"}]}, "size = '9': expected a whole number"),
-            ({"conditions": [{"komi": "7"}]}, "komi = '7': expected a number"),
-            ({"conditions": [{"time-left": 1}]}, "time-left = '1': expected true or false"),
-            ({"conditions": [{"rules": 1}]}, "rules = '1': expected text"),
-            ({"conditions": [{"size": 30}]}, "board size 30"),
+            ({"conditions": [{"size": "9"}]}, "match.size = '9': expected an integer"),
+            ({"conditions": [{"komi": "7"}]}, "match.komi = '7': expected a number"),
+            ({"conditions": [{"time-left": 1}]}, "match.time_left = 1: expected true or false"),
+            ({"conditions": [{"rules": 1}]}, "match.rules = 1: expected a text"),
+            ({"conditions": [{"size": 30}]}, "match.size = 30: expected"),
             ({"conditions": [{"time-per-move": 1, "main-time": 9}]}, "a clock of its own"),
             ({"conditions": [{"time-per-move": 1, "overtime-stones": 9}]}, "a clock of its own"),
-            ({"conditions": [{"time-per-move": 0}]}, "time-per-move = '0': expected a number above 0"),
-            ({"conditions": [{"time-per-move": "1"}]}, "time-per-move = '1': expected a number above 0"),
+            ({"conditions": [{"time-per-move": 0}]}, "match.time_per_move = 0.0: expected a number of at least 0.001"),
+            ({"conditions": [{"time-per-move": "1"}]}, "match.time_per_move = '1': expected a number"),
         ],
     )  # fmt: skip
     def test_mistakes_are_explained(self, change: dict[str, Any], message: str) -> None:

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.errors import counted
-from gtp_engine.match.ratings import format_standings
 from gtp_engine.match.records import GameRecord
+from gtp_engine.match.statistics import format_standings
 from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
 
 GNUGO_LEVEL: Final = 10

@@ -2,28 +2,40 @@
 
 At the start: protocol_version, name, version, list_commands, tengen-ready if the engine is ours, and kata-set-param if
 the match sets the visits.  For each game: boardsize, clear_board, the rules if the engine lists a command for them,
-komi, time_settings if the match has clocks (`clocks`), the handicap, and the opening's stones as `play`.  Rules come
-before komi because an engine may reset komi with them.
+komi, a clock if the match has one, the handicap, and the opening's stones as `play`.  Rules come before komi because an
+engine may reset komi with them.
+
+GTP 2 has one kind of clock, matches have three:
+
+    canadian   `time_settings`, which every engine with clocks has
+    byo-yomi   `kata-time_settings byoyomi`, which the engine must list in `kata-list_time_settings`
+    fischer    `kata-time_settings fischer`, where `kata-list_time_settings` lists it
+
+An engine without Fischer clocks gets a canadian one, as from gtp2ogs: main time less one increment, then one move for
+each increment.  Before each of its moves `time_left` sends the time it really has, less one increment, as main time, so
+that it does not spend all of it on one move; if nothing remains, the rest is sent as the time of one overtime move.  An
+engine that ignores `time_left` then never runs out of time, but does not use the time it has saved.  Seconds of
+`time_left` are whole, rounded down, as gtp2ogs sends them.
 """
 
 import contextlib
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.clock import TimeKind, TimeLeft
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, reported_time
 from gtp_engine.errors import shown
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
-from gtp_engine.match.clocks import settings_command, time_left_arguments
-from gtp_engine.match.gtp_client import CommandFailedError, GtpClient, GtpClientError, Reply
+from gtp_engine.match.gtp_client import CommandFailedError, GtpClient, GtpClientError, TimedReply
 from gtp_engine.match.settings import MatchError, MatchSettings, Side
 
 _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
 
-class Player:
+class MatchEngine:
     """An engine process and, after `shake_hands`, its name, version and commands.
 
     Raises GtpClientError when the process cannot be started or fails.
@@ -80,7 +92,7 @@ class Player:
         Raises MatchError when the engine refuses one of them: the match would be meaningless.
         """
         settings = self._settings
-        commands = [f"boardsize {settings.board_size}", "clear_board", *self._rules_commands()]
+        commands = [f"boardsize {settings.size}", "clear_board", *self._rules_commands()]
         commands.append(f"komi {settings.komi}")
         if self._times is not None:
             kinds = self._kinds_of_clocks()
@@ -137,7 +149,7 @@ class Player:
             raise MatchError(f"the stones before the first move cannot be placed: {error}") from error
 
     def _vertex(self, point: int) -> str:
-        size = self._settings.board_size
+        size = self._settings.size
         return format_vertex(point, width=size, height=size)
 
     def send_time_left(self, color: int, left: TimeLeft) -> None:
@@ -148,13 +160,13 @@ class Player:
         """
         times = self._times
         is_emulated = times is not None and times.kind is TimeKind.FISCHER and not self._knows_fischer
-        if times is None or not (self._settings.send_time_left or is_emulated) or not self.lists("time_left"):
+        if times is None or not (self._settings.time_left or is_emulated) or not self.lists("time_left"):
             return
         arguments = time_left_arguments(times, left, knows_fischer=self._knows_fischer)
         with contextlib.suppress(CommandFailedError):
             self._client.send(f"time_left {_letter(color)} {arguments}")
 
-    def genmove(self, color: int) -> Reply:
+    def genmove(self, color: int) -> TimedReply:
         """Return the engine's move as text, with the seconds it took."""
         return self._client.send(f"genmove {_letter(color).lower()}")
 
@@ -193,3 +205,28 @@ def _kgs_name(rules: Rules) -> str | None:
 
 def _letter(color: int) -> str:
     return "B" if color == BLACK else "W"
+
+
+def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
+    """Return the command that sets up a clock at the start of a game."""
+    if times.kind is TimeKind.BYOYOMI:
+        return f"kata-time_settings byoyomi {_seconds(times.main_time)} {_seconds(times.overtime)} {times.periods}"
+    if times.kind is TimeKind.FISCHER and knows_fischer:
+        return f"kata-time_settings fischer {_seconds(times.main_time)} {_seconds(times.increment)}"
+    if times.kind is TimeKind.FISCHER:
+        main_time = max(0.0, times.main_time - times.increment)
+        return f"time_settings {_seconds(main_time)} {_seconds(times.increment)} 1"
+    return f"time_settings {_seconds(times.main_time)} {_seconds(times.overtime)} {times.stones}"
+
+
+def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: bool) -> str:
+    """Return the arguments of `time_left`, after the colour, for a clock that shows `left`."""
+    seconds, stones = reported_time(times, left)
+    if times.kind is TimeKind.FISCHER and not knows_fischer:
+        seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
+    return f"{max(0, math.floor(seconds))} {stones}"
+
+
+def _seconds(value: float) -> str:
+    """Return seconds as an integer where they are whole: GTP 2 has only integers."""
+    return str(int(value)) if value == int(value) else repr(value)
