@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from gtp_engine.web.installed import check_aiohttp
+from gtp_engine.web.server_settings import check_aiohttp
 
 _HELP: Final = """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.
 

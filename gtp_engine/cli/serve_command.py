@@ -8,8 +8,7 @@ import click
 from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.settings_options import settings_of, settings_options
-from gtp_engine.web.installed import check_aiohttp
-from gtp_engine.web.server_settings import ServerSettings
+from gtp_engine.web.server_settings import ServerSettings, check_aiohttp
 
 _HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 

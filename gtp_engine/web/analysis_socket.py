@@ -16,9 +16,8 @@ from aiohttp import web
 from gtp_engine import __version__
 from gtp_engine.analysis.schedule import Schedule
 from gtp_engine.analysis.server import AnalysisServer
-from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Seats, accepted, first_of
+from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.outbox import Outbox
 
 MAX_POSITIONS: Final = 2000
 """Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""

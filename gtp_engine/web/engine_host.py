@@ -1,13 +1,15 @@
 """The networks of the server, shared by all of its clients, and the thread that does their analyses.
 
 Every client has a schedule of its own; they take turns (`analysis.schedule.SharedSchedule`).  Games have engines and
-searches of their own, which share the networks: what they ask for at once is evaluated together.
+searches of their own, which share the networks: what they ask for at once is evaluated together.  Games that people
+play come before reviews, which take minutes anyway: a review uses the network as a guest, who waits for games and
+leaves their cache alone.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from gtp_engine.analysis.backend import Backend
@@ -17,7 +19,8 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.web.precedence import Precedence
+from gtp_engine.evaluation.forwarding import ForwardingEvaluator
+from gtp_engine.search.cancellation import CancelToken
 
 END_WAIT: Final = 2.0
 """Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler may not."""
@@ -113,3 +116,65 @@ class EngineHost:
             return
         Worker(self._schedule, Searchers(source.open_searcher), self.log).run()
         source.close()
+
+
+class Precedence:
+    """While any holder has precedence, others wait.  For any thread."""
+
+    def __init__(self) -> None:
+        self._holders = 0
+        self._changed: Final = threading.Condition()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have precedence in the `with` block, at once, together with other holders."""
+        with self._changed:
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._holders -= 1
+                self._changed.notify_all()
+
+    def wait(self, cancel: CancelToken) -> None:
+        """Wait until there is no holder, or until the cancellation."""
+        with cancel.calling(self._wake), self._changed:
+            self._changed.wait_for(lambda: cancel.is_cancelled or not self._holders)
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
+class GuestCancelled(Exception):
+    """The work of the guest has been cancelled."""
+
+
+class GuestEvaluator(ForwardingEvaluator):
+    """Forwards calls to `evaluator`, each once nothing has precedence; raises GuestCancelled after the cancellation."""
+
+    def __init__(self, evaluator: Evaluator, precedence: Precedence, cancel: CancelToken) -> None:
+        super().__init__(evaluator, _GuestTurn(precedence, cancel))
+
+    def clear_cache(self) -> None:
+        """Do nothing: the cache serves the games too."""
+
+    def close(self) -> None:
+        """Do nothing: the evaluator belongs to the server."""
+
+
+class _GuestTurn(AbstractContextManager[None]):
+    """A context that begins once nothing has precedence; raises GuestCancelled after the cancellation."""
+
+    def __init__(self, precedence: Precedence, cancel: CancelToken) -> None:
+        self._precedence: Final = precedence
+        self._cancel: Final = cancel
+
+    def __enter__(self) -> None:
+        self._precedence.wait(self._cancel)
+        if self._cancel.is_cancelled:
+            raise GuestCancelled
+
+    def __exit__(self, *_: object) -> None:
+        return None

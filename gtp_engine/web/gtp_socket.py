@@ -14,9 +14,8 @@ from aiohttp import web
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
 from gtp_engine.search.tree_reuse import tree_memory
-from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Seats, accepted, first_of
+from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.outbox import Outbox
 
 _FULL_WAIT: Final = 0.05
 """Seconds until a queue that was full may have room for another line."""
@@ -37,7 +36,7 @@ class OutboxStream:
         """Do nothing: what was written is on its way."""
 
 
-class GtpClient:
+class GtpClientSession:
     """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
 
     def __init__(self, client: ClientSocket, host: EngineHost) -> None:
@@ -99,5 +98,5 @@ async def serve_gtp(request: web.Request, host: EngineHost, seats: Seats, engine
     """Answer a client with an engine of its own until it goes; raises HTTPServiceUnavailable if there are too many."""
     with engines.taking_one():
         async with accepted(request, seats) as client:
-            await GtpClient(client, host).run()
+            await GtpClientSession(client, host).run()
         return client.response

@@ -1,22 +1,209 @@
-"""All games of the server: those that pages show have an engine, the others lie on disk."""
+"""All games of the server: those that pages show have an engine, the others lie on disk.
+
+A game is between a person and the engine.  The methods of its session run in threads, one at a time.  A request of the
+person's first ends the search of the engine, which begins again afterwards if it is still its turn.
+"""
 
 import asyncio
+import time
 from collections.abc import Callable
-from typing import Final
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError, counted
-from gtp_engine.play import GameSession, GameSettings
-from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.open_game import Message, OpenGame
-from gtp_engine.web.saved_games import SavedGames
+from gtp_engine.go.coords import format_color
+from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
+from gtp_engine.review.annotations import can_be_annotated
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.tree_text import games_in
+from gtp_engine.web.engine_host import EngineHost, Precedence
+from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
+
+HINTS: Final = 5
+"""Moves of a hint."""
+
+Message = dict[str, Any]
+"""A message for pages, as JSON has it."""
 
 MOST_OPEN: Final = 16
 """Games with an engine at once: each has search trees of its own."""
 
 LEVEL: Final = "play.level"
 """The option that sets how strongly the engine plays."""
+
+
+class GameEntry(NamedTuple):
+    """What the server knows of a game besides its session.
+
+    `level` is that of the engine, None if it has no levels.  `opened` is the file that the game was loaded from, if
+    any.
+    """
+
+    name: str
+    level: str | None
+    opened: bytes | None = None
+
+
+class OpenGame:
+    """A game, which is saved after every change; `viewers` receive messages about it.
+
+    Searches hold `precedence`.  Coroutines and methods are for the event loop.
+    """
+
+    def __init__(self, entry: GameEntry, session: GameSession, saved: SavedGames, precedence: Precedence) -> None:
+        self.name: Final = entry.name
+        self.viewers: Final[set[Callable[[Message], None]]] = set()
+        self._session: Final = session
+        self._entry: Final = entry
+        self._saved: Final = saved
+        self._precedence: Final = precedence
+        self._lock: Final = asyncio.Lock()
+        self._cancel = CancelToken()
+        self._end: Final = CancelToken()
+        self._thinking: asyncio.Task[None] | None = None
+        self._state = _state_of(session)
+        self._state_time = time.monotonic()
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the engine is choosing a move."""
+        return self._thinking is not None and not self._thinking.done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no page shows the game and nothing is going on."""
+        return not (self.viewers or self.is_thinking or self._lock.locked())
+
+    def message(self) -> Message:
+        """Return the game as a message; its clocks are as they were `age` seconds ago."""
+        return {
+            "type": "game",
+            "id": self.name,
+            "level": self._entry.level,
+            "thinking": self.is_thinking,
+            "compiling": self._session.engine.is_compiling,
+            "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
+            **self._state,
+        }
+
+    def record(self) -> bytes:
+        """Return the game as SGF: the file that was opened, if it can be annotated and has the same moves still."""
+        opened = self._entry.opened
+        if opened is not None and can_be_annotated(opened):
+            record = parse_sgf(opened)
+            if not record.later_setups and record.moves == self._session.game.moves:
+                return games_in(opened)[0]
+        return str(self._state["sgf"]).encode()
+
+    async def begin(self) -> None:
+        """Save the game, and let the engine move if it is its turn, or find the dead stones unless that was done."""
+        async with self._lock:
+            await self._save()
+        if self._session.phase is Phase.SCORING and not self._session.has_marked_dead:
+            self._state = _uncounted(self._state)
+            self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
+        self._let_engine_move()
+
+    async def change(self, method: Callable[[GameSession], object]) -> None:
+        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError."""
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                await self._call(method)
+        finally:
+            self._let_engine_move()
+
+    async def hint(self) -> Message:
+        """Return the best moves of a search as a message; raises TengenError."""
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                self._cancel = cancel = CancelToken()
+                with self._precedence.held():
+                    report = await asyncio.to_thread(self._session.hint, cancel=cancel)
+                moves = [asdict(move) for move in hints_of(self._session.game, report, HINTS)]
+        finally:
+            self._let_engine_move()
+        return {"type": "hint", "id": self.name, "moves": moves}
+
+    async def close(self) -> None:
+        """End the engine's search, and free the engine."""
+        self._cancel.cancel()
+        self._end.cancel()
+        if self._thinking is not None:
+            await asyncio.wait((self._thinking,))
+        async with self._lock:
+            await asyncio.to_thread(self._session.engine.close)
+
+    def _let_engine_move(self) -> None:
+        """Let the engine move if it is its turn, in a task of its own."""
+        if self._session.is_engine_turn and not self.is_thinking:
+            self._cancel = cancel = CancelToken()
+            self._thinking = asyncio.create_task(
+                self._think(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
+            )
+            self.publish(self.message())
+
+    async def _think(self, method: Callable[[GameSession], object]) -> None:
+        """Call a method of the session that searches, without a request of the person's."""
+        try:
+            async with self._lock:
+                await self._call(method)
+        except TengenError as error:
+            self.publish({"type": "error", "message": str(error)})
+        finally:
+            self._thinking = None
+            self.publish(self.message())
+
+    async def _call(self, method: Callable[[GameSession], object]) -> None:
+        """Call a method of the session in a thread; then save the game and show it to all pages."""
+        session, before = self._session, self._session.phase
+        try:
+            with self._precedence.held():
+                await asyncio.to_thread(method, session)
+                if session.phase is Phase.SCORING and before is not Phase.SCORING:
+                    self._show(is_counted=False)
+                    await asyncio.to_thread(session.propose_dead, self._end)
+        finally:
+            self._show()
+            await self._save()
+
+    def _show(self, *, is_counted: bool = True) -> None:
+        """Show the game as it is now, without a score before the dead stones are known."""
+        state = _state_of(self._session)
+        self._state = state if is_counted else _uncounted(state)
+        self._state_time = time.monotonic()
+        self.publish(self.message())
+
+    def publish(self, message: Message) -> None:
+        """Send a message to all pages that show the game."""
+        for viewer in self.viewers:
+            viewer(message)
+
+    async def _save(self) -> None:
+        """Write the game to its file, in a thread."""
+        game = SavedGame.of(self._session, self._entry.level, self._entry.opened)
+        await asyncio.to_thread(self._saved.save, self.name, game)
+
+
+def _uncounted(state: Message) -> Message:
+    """Return a state without the score, which is wrong as long as the dead stones are not known."""
+    return state | {"score": ""}
+
+
+def _state_of(session: GameSession) -> Message:
+    """Return the state of a session with what an analysis of it needs, and its record."""
+    game = session.game
+    return {
+        **asdict(state_of(session)),
+        "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
+        "first": format_color(game.first_player),
+        "time": words_of(session.settings.time),
+        "sgf": session.to_sgf(),
+    }
 
 
 class TooManyGamesError(TengenError):
@@ -40,14 +227,14 @@ class OpenGames:
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
         async with self._lock:
-            name = await asyncio.to_thread(self._saved.new_id)
-            return await self._open(name, level, lambda engine: GameSession.start(engine, settings))
+            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level)
+            return await self._open(entry, lambda engine: GameSession.start(engine, settings))
 
     async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
         """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
-            name = await asyncio.to_thread(self._saved.new_id)
-            return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human), data)
+            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level, data)
+            return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
 
     async def find(self, name: str) -> OpenGame:
         """Return a game by its id; raises TengenError."""
@@ -57,7 +244,7 @@ class OpenGames:
                 self._games[name] = game
                 return game
             saved = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(name, saved.level, saved.session, saved.opened)
+            return await self._open(GameEntry(name, saved.level, saved.opened), saved.session)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""
@@ -73,17 +260,12 @@ class OpenGames:
         await asyncio.gather(*(game.close() for game in self._games.values()))
         self._games.clear()
 
-    async def _open(
-        self, name: str, level: str | None, set_up: Callable[[Engine], GameSession], opened: bytes | None = None
-    ) -> OpenGame:
-        """Return a game with a new engine, after making room for it; raises TengenError.
-
-        `opened` is the file that it is loaded from, if any.
-        """
+    async def _open(self, entry: GameEntry, set_up: Callable[[Engine], GameSession]) -> OpenGame:
+        """Return a game with a new engine, after making room for it; raises TengenError."""
         await self._make_room()
-        session = await asyncio.to_thread(self._session, level, set_up)
-        game = OpenGame(name, session, level, self._saved, self._host.precedence, opened)
-        self._games[name] = game
+        session = await asyncio.to_thread(self._session, entry.level, set_up)
+        game = OpenGame(entry, session, self._saved, self._host.precedence)
+        self._games[entry.name] = game
         await game.begin()
         return game
 

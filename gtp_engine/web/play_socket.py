@@ -28,8 +28,7 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
-from gtp_engine.web.open_game import Message, OpenGame
-from gtp_engine.web.open_games import OpenGames
+from gtp_engine.web.open_games import Message, OpenGame, OpenGames
 
 MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
@@ -39,7 +38,7 @@ MAX_HANDICAP: Final = 9
 MAX_FILE: Final = 780_000
 """Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
 
-Command = Callable[[Fields], Awaitable[None]]
+PageCommand = Callable[[Fields], Awaitable[None]]
 
 
 class PageError(TengenError):
@@ -65,7 +64,7 @@ class _Page:
         self._games: Final = games
         self._reviews: Final = reviews
         self._shown: OpenGame | None = None
-        self._commands: Final[dict[str, Command]] = {
+        self._commands: Final[dict[str, PageCommand]] = {
             "new": self._start,
             "load": self._load,
             "open": self._open,
@@ -146,7 +145,7 @@ class _Page:
     async def _review_file(self, fields: Fields) -> None:
         self._send(await self._reviews.file(self._game().name, _text(fields, "format")))
 
-    def _calling(self, method: Callable[[GameSession], object]) -> Command:
+    def _calling(self, method: Callable[[GameSession], object]) -> PageCommand:
         """Return a command that calls a method of the session."""
 
         async def call(fields: Fields) -> None:

@@ -1,9 +1,10 @@
-"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts."""
+"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts.  Does not import aiohttp."""
 
 import ipaddress
 import re
 import secrets
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Final
 
 from gtp_engine.config.option import Section, option
@@ -80,3 +81,9 @@ def check_token(token: str | None) -> None:
 def new_token() -> str:
     """Return a random token."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def check_aiohttp() -> None:
+    """Raise ConfigError, with one sentence, if aiohttp is missing."""
+    if find_spec("aiohttp") is None:
+        raise ConfigError(problem("this command needs aiohttp", advice='install it: pip install "gtp-engine[web]"'))

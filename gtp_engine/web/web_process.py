@@ -1,23 +1,39 @@
-"""The server as a process: starts, says where it is, and ends without leaving anything behind."""
+"""The server as a process: starts, says where it is, what answers which address, and ends without leaving anything.
+
+The page and what belongs to it are files in `static` and those it shares, each under its own name, the page also as
+"/".  Nothing else is served, so that no path leads to any other file.  Connections beyond a limit are refused before
+any of their bytes is read.
+"""
 
 import asyncio
 import logging
 import os
 import signal
-from collections.abc import Callable
+import ssl
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
 from typing import Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.config import Config
+from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import data_folder
+from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.streams import write_log
 from gtp_engine.web.access import Access
-from gtp_engine.web.application import new_application
+from gtp_engine.web.analysis_socket import serve_analysis
+from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost, EngineSource
-from gtp_engine.web.listener import encryption_of, listen
+from gtp_engine.web.game_reviews import GameReviews, SavedReviews
+from gtp_engine.web.gtp_socket import serve_gtp
+from gtp_engine.web.open_games import OpenGames
+from gtp_engine.web.play_socket import serve_page
+from gtp_engine.web.saved_games import SavedGames
 from gtp_engine.web.server_settings import ServerSettings, new_token
 
 MOST_THREADS: Final = 64
@@ -28,6 +44,34 @@ END_WAIT: Final = 1.0
 
 REQUEST_WAIT: Final = 30.0
 """Seconds in which a connection has to send a whole request, the first one or another one."""
+
+MAX_BODY: Final = 1 << 20
+"""Longest body of a request, bytes: a game record has about 10 kB."""
+
+MAX_ENGINES: Final = 8
+"""GTP clients at once: each has an engine with search trees of its own."""
+
+FOLDER: Final = Path(__file__).parent / "static"
+PAGE: Final = "index.html"
+
+SHARED: Final = tuple(PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js"))
+"""What the page has in common with that of a review."""
+
+_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+_CACHING: Final = "no-cache"
+"""A browser asks each time: after an update, no old file may remain."""
+
+MAX_CONNECTIONS: Final = 256
+"""Connections at once; a browser opens six."""
+
+HANDSHAKE_WAIT: Final = 10.0
+"""Seconds for the TLS handshake; connections count towards the limit only after it."""
+
+_REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nConnection: close\r\n\r\n"
+    b"Too many connections.\n"
+)
 
 
 async def serve(
@@ -119,3 +163,99 @@ def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool
         f'Command for other Go programs: gtp-engine connect "{socket}://{place}/gtp{query}"\n'
         "Ctrl-C ends the server."
     )
+
+
+def new_application(host: EngineHost, access: Access, games: Path) -> web.Application:
+    """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
+    application = web.Application(middlewares=[access.middleware()], client_max_size=MAX_BODY)
+    application.on_response_prepare.append(access.on_prepare)
+    sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
+    application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
+    application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
+    open_games = OpenGames(host, SavedGames(games))
+    reviews = GameReviews(host, open_games, SavedReviews(games / "reviews"))
+    application.router.add_get("/play", partial(serve_page, games=open_games, reviews=reviews, seats=sockets))
+    for path, handler in static_pages():
+        application.router.add_get(path, handler)
+
+    async def close_sockets(_: web.Application) -> None:
+        await close_all(sockets)
+
+    async def close_games(_: web.Application) -> None:
+        await reviews.close()
+        await open_games.close()
+
+    application.on_shutdown.append(close_sockets)
+    application.on_cleanup.append(close_games)
+    return application
+
+
+def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]]:
+    """Yield paths, with what answers them."""
+    for file in (*sorted(FOLDER.iterdir()), *SHARED):
+        if file.suffix in _TYPES:
+            handler = _handler(file.read_bytes(), _TYPES[file.suffix])
+            yield f"/{file.name}", handler
+            if file.name == PAGE:
+                yield "/", handler
+
+
+def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "token" in request.query:  # now in a cookie, and out of the browser's history
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": request.path})
+        return web.Response(body=body, content_type=kind, charset="utf-8", headers={"Cache-Control": _CACHING})
+
+    return answer
+
+
+class Gate(asyncio.Protocol):
+    """Hands a new connection to `server`, or answers it with 503 and closes it while `most` are open."""
+
+    def __init__(self, server: web.Server, most: int) -> None:
+        self._server: Final = server
+        self._most: Final = most
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Decide; not earlier, as several connections are accepted before the first of them is made."""
+        assert isinstance(transport, asyncio.Transport)
+        if len(self._server.connections) >= self._most:
+            transport.write(_REFUSAL)
+            transport.close()
+            return
+        handler = self._server()
+        transport.set_protocol(handler)
+        handler.connection_made(transport)
+
+
+def limited(server: web.Server, most: int = MAX_CONNECTIONS) -> Callable[[], asyncio.BaseProtocol]:
+    """Return what makes protocols for new connections, of which `most` are served at once."""
+    return lambda: Gate(server, most)
+
+
+async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLContext | None) -> asyncio.Server:
+    """Return the socket on which `server` listens; raises ConfigError if it cannot."""
+    wait = None if encryption is None else HANDSHAKE_WAIT
+    try:
+        return await asyncio.get_running_loop().create_server(
+            limited(server), host, port, ssl=encryption, ssl_handshake_timeout=wait
+        )
+    except (OSError, OverflowError, UnicodeError) as error:  # the last one for what can be no name of a machine
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ConfigError(
+            problem(f"cannot listen on {host} port {port}: {reason}", advice="name another one with --host or --port")
+        ) from None
+
+
+def encryption_of(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
+    """Return the encryption with a certificate, None without one; raises ConfigError for files that do not serve."""
+    if certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        raise ConfigError(
+            problem(f"certificate {certificate}: {error}", expected="PEM files of a certificate and its key")
+        ) from None
+    return context

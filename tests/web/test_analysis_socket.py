@@ -11,7 +11,7 @@ from analysis.client import query
 from busy_machine import bound, require_once
 from web.serving import Client, FakeSource, connections, run, serving, until
 
-from gtp_engine.web import analysis_socket, outbox
+from gtp_engine.web import analysis_socket, client_socket
 from gtp_engine.web.client_socket import MAX_SOCKETS
 
 ENDLESS = 10_000_000
@@ -159,7 +159,7 @@ ASKING = b'{"id":"m","action":"query_models"}\n'
 def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(outbox, "STALL", bound(0.3))
+    monkeypatch.setattr(client_socket, "STALL", bound(0.3))
     source = LongAnswers()
 
     async def test() -> None:

@@ -17,10 +17,9 @@ from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.review import Effort, game_analysis, review_game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import game_reviews, review_work, saved_reviews
-from gtp_engine.web.precedence import Precedence
-from gtp_engine.web.review_work import FinishedReview, ReviewWork
-from gtp_engine.web.saved_reviews import SavedReviews
+from gtp_engine.web import game_reviews
+from gtp_engine.web.engine_host import Precedence
+from gtp_engine.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
 
 RECORD = (
     "(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
@@ -58,7 +57,7 @@ def small_reviews(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 8)
     monkeypatch.setattr(game_analysis, "LEAST_POINTS", game_analysis.DEFAULT_POINTS)  # on small boards too
     monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
-    monkeypatch.setattr(review_work, "GROUP", 3)
+    monkeypatch.setattr(game_reviews, "GROUP", 3)
 
 
 async def finish(socket: Any) -> list[dict[str, Any]]:
@@ -276,7 +275,7 @@ def test_others_wait_while_a_game_has_precedence() -> None:
 
 
 def test_the_oldest_review_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_reviews, "MOST_REVIEWS", 2)
+    monkeypatch.setattr(game_reviews, "MOST_REVIEWS", 2)
     saved, review = SavedReviews(tmp_path), FinishedReview({"state": "finished"}, {"html": b"\xff", "sgf": b""})
     names = [f"{number:016x}" for number in range(3)]
     for age, name in enumerate(names):

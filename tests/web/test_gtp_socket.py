@@ -16,8 +16,8 @@ from gtp_engine.errors import ConfigError
 from gtp_engine.gtp.session import QUEUED_LINES
 from gtp_engine.search import tree_reuse
 from gtp_engine.web import bridge
-from gtp_engine.web.application import MAX_ENGINES
 from gtp_engine.web.bridge import BridgeError, connect, server_url
+from gtp_engine.web.web_process import MAX_ENGINES
 
 
 async def replies(socket: ClientWebSocketResponse, count: int) -> str:

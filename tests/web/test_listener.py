@@ -23,9 +23,8 @@ from web.test_play_socket import NEW
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
 from gtp_engine.web import web_process
-from gtp_engine.web.listener import encryption_of, limited, listen
 from gtp_engine.web.server_settings import ServerSettings
-from gtp_engine.web.web_process import serve
+from gtp_engine.web.web_process import encryption_of, limited, listen, serve
 
 
 async def page(request: web.Request) -> web.Response:

@@ -20,8 +20,8 @@ from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.review import game_analysis
 from gtp_engine.sgf import format_sgf
 from gtp_engine.web.access import Access
-from gtp_engine.web.application import new_application
 from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.web_process import new_application
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium: apt-get install chromium")
 

@@ -18,9 +18,8 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
 from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.json_files import JsonFileError, JsonFiles
 from gtp_engine.web.open_games import OpenGames
-from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
+from gtp_engine.web.saved_games import JsonFileError, JsonFiles, SavedGame, SavedGames, words_of
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
