@@ -28,7 +28,7 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation
+from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation, seen_by
 from gtp_engine.sgf.tree_text import Node, TreeText, escaped
 from gtp_engine.sgf.values import format_point
 
@@ -188,18 +188,15 @@ def _add_result(text: TreeText, node: Node, finding: Finding, review: GameReview
 
 def _lizzie(finding: Finding, review: GameReview) -> str:
     """Return the value of LZ; its first line has the winrate of the side that has just moved."""
-    is_black = finding.to_play == "B"
-    winrate = finding.winrate if is_black else 1.0 - finding.winrate
-    lead = finding.lead if is_black else -finding.lead
+    winrate, lead = seen_by(finding.to_play, finding)
     engine = "Tengen-" + "".join(character for character in review.network if not character.isspace())
     head = f"{engine} {100 * (1 - winrate):.1f} {finding.visits} {lead:.1f} 0"
     moves = []
     for each in finding.candidates:
-        value = each.winrate if is_black else 1.0 - each.winrate
-        score = each.lead if is_black else -each.lead
+        winrate, lead = seen_by(finding.to_play, each)
         moves.append(
-            f"move {each.vertex} visits {each.visits} winrate {round(10000 * value)} "
-            f"prior {round(10000 * each.prior)} scoreMean {score:.2f} pv {' '.join(each.line)}"
+            f"move {each.vertex} visits {each.visits} winrate {round(10000 * winrate)} "
+            f"prior {round(10000 * each.prior)} scoreMean {lead:.2f} pv {' '.join(each.line)}"
         )
     return head + "\n" + " info ".join(moves)
 
@@ -217,7 +214,7 @@ def _variations(move: PlayedMove, review: GameReview) -> list[str]:
 
 def _variation(candidate: Candidate, color: str, review: GameReview) -> str:
     """Return a candidate's continuation as SGF nodes, the first one with a name and a comment."""
-    winrate = candidate.winrate if color == "B" else 1.0 - candidate.winrate
+    winrate, _ = seen_by(color, candidate)
     label = f"{candidate.vertex}: {_COLOR_NAMES[color]} {winrate:.0%}, {lead_text(candidate.lead)}"
     note = escaped(f"{label} ({counted(candidate.visits, 'visit')})")
     nodes = []

@@ -20,7 +20,7 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
-from gtp_engine.review.game_review import Finding, finding_of
+from gtp_engine.review.game_review import Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.puct.joint_search import JointSearch
 
@@ -130,8 +130,7 @@ def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> l
 
 def _change(before: Finding, after: Finding, vertex: str | None) -> float:
     """Return the interest of the move `vertex`, in points, from the change of lead and winrate."""
-    sign = 1.0 if before.to_play == "B" else -1.0
-    lost = sign * (before.lead - after.lead)
+    lost = seen_by(before.to_play, before)[1] - seen_by(before.to_play, after)[1]
     change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
     is_own = before.best is not None and before.best.vertex == vertex
     return change * (GAIN_SHARE if lost < 0 else 1.0) * (OWN_SHARE if is_own else 1.0)

@@ -142,6 +142,11 @@ def finding_of(position: GamePosition, report: SearchReport, played: int | None)
     )
 
 
+def seen_by(color: str, found: Candidate | Finding) -> tuple[float, float]:
+    """Return winrate and lead of a position or a move as a colour, "B" or "W", sees them."""
+    return (found.winrate, found.lead) if color == "B" else (1.0 - found.winrate, -found.lead)
+
+
 def color_letter(color: int) -> str:
     """Return "B" or "W"."""
     return "B" if color == BLACK else "W"
@@ -315,13 +320,13 @@ def _played_move(move: Move, before: Finding, after: Finding, position: GamePosi
     """Return a move with what it lost; `position` is the one after it."""
     game = position.game
     color, vertex = color_letter(move.color), game.vertex(move.point)
-    sign = 1.0 if color == "B" else -1.0
+    (winrate, lead), (winrate_after, lead_after) = seen_by(color, before), seen_by(color, after)
     is_best = before.best is not None and before.best.vertex == vertex
     # A variation may begin with a move of the other side.
     is_compared = before.to_play == color and not position.is_changed
     may_lose = is_compared and not is_best
-    lost = max(0.0, sign * (before.lead - after.lead)) if may_lose else 0.0
-    winrate_lost = max(0.0, sign * (before.winrate - after.winrate)) if may_lose else 0.0
+    lost = max(0.0, lead - lead_after) if may_lose else 0.0
+    winrate_lost = max(0.0, winrate - winrate_after) if may_lose else 0.0
     return PlayedMove(
         number=after.number,
         color=color,
@@ -347,9 +352,8 @@ def _mark(before: Finding, lost: float, *, is_best: bool) -> str | None:
 
 def _is_far_better(before: Finding) -> bool:
     """Return whether the first candidate is better than the others by FINE_GAIN points."""
-    sign = 1.0 if before.to_play == "B" else -1.0
-    first, others = before.candidates[0], before.candidates[1:]
-    return bool(others) and all(sign * (first.lead - other.lead) >= FINE_GAIN for other in others)
+    leads = [seen_by(before.to_play, candidate)[1] for candidate in before.candidates]
+    return len(leads) > 1 and all(leads[0] - lead >= FINE_GAIN for lead in leads[1:])
 
 
 def _phase(number: int, area: int) -> str:
