@@ -13,9 +13,13 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine import benchmark, worker_process
-from gtp_engine.benchmark import BenchmarkError, format_report, katago_speed, network_speed, run_benchmark, speed_report
-from gtp_engine.benchmark.katago_speed import measure_katago
-from gtp_engine.benchmark.startup import seconds_to_answer
+from gtp_engine.benchmark import (
+    BenchmarkError,
+    format_report,
+    measure_katago,
+    run_benchmark,
+    seconds_to_answer,
+)
 from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import TengenError
@@ -145,7 +149,7 @@ def test_a_wrong_command_or_network_is_found_before_anything_is_measured(
 ) -> None:
     """A missing program was found only after minutes of measuring."""
     for measure in ("measure_network", "measure_rollouts", "measure_playouts", "measure_startup"):
-        monkeypatch.setattr(speed_report, measure, lambda *_: pytest.fail("measured"))
+        monkeypatch.setattr(benchmark, measure, lambda *_: pytest.fail("measured"))
     network = NetworkConfig(model=model)
     with pytest.raises(TengenError, match=message):
         run_benchmark(seconds=0.05, repeats=1, progress=lambda line: None, network=network, katago=katago)
@@ -173,16 +177,16 @@ def test_on_windows_the_command_keeps_its_backslashes(monkeypatch: pytest.Monkey
         return SimpleNamespace(stdout=KATAGO_OUTPUT, returncode=0)
 
     monkeypatch.setattr(worker_process, "os", SimpleNamespace(name="nt"))
-    monkeypatch.setattr(katago_speed.subprocess, "run", run)
+    monkeypatch.setattr(benchmark.subprocess, "run", run)
     measure_katago(r"katago.exe benchmark -model C:\nets\a.bin.gz")
     assert commands == [r"katago.exe benchmark -model C:\nets\a.bin.gz"]
 
 
 def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_speed, "CPU_BATCHES", (1, 4))
+    monkeypatch.setattr(benchmark, "CPU_BATCHES", (1, 4))
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", sizes="9x9")
     lines: list[str] = []
-    report = network_speed.measure_network(NetworkConfig(model=str(path), provider="cpu"), 0.05, 1, lines.append)
+    report = benchmark.measure_network(NetworkConfig(model=str(path), provider="cpu"), 0.05, 1, lines.append)
     assert json.loads(json.dumps(report)) == report
     assert (report["name"], report["board"]) == ("tiny", "9x9")
     assert str(available_cores()) in report["evaluations_per_s"]

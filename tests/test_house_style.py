@@ -148,7 +148,7 @@ def test_one_thing_is_not_plural() -> None:
     """What counts things is `errors.counted`."""
     found = [f"{path.relative_to(PACKAGE)}: {each}" for path in SOURCES for each in plurals(parse(path))]
     assert found == [
-        "benchmark/network_speed.py: count or 'all'",  # of the threads to measure
+        "benchmark.py: count or 'all'",  # of the threads to measure
         "gtp/analysis_output.py: self._game.vertex(move.point)",  # the name of a value follows
         "gtp/analysis_output.py: self._game.vertex(move.point)",
         "review/annotations.py: each.vertex",

@@ -74,7 +74,7 @@ THREADS = (
     "search/",
     "match/",
     "tournament/tournament_runner.py",
-    "benchmark/startup.py",
+    "benchmark.py",
     "review/review_files.py",
     "review/worker_pool.py",
     "training/core/prefetch.py",

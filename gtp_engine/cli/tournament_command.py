@@ -56,8 +56,7 @@ def tournament_command(file: Path, out: Path | None) -> None:
     from gtp_engine.progress import ProgressBar
     from gtp_engine.tournament.standings import format_tables, tables_of
     from gtp_engine.tournament.tournament_file import read_description
-    from gtp_engine.tournament.tournament_progress import TournamentProgress
-    from gtp_engine.tournament.tournament_runner import TournamentRunner
+    from gtp_engine.tournament.tournament_runner import TournamentProgress, TournamentRunner
 
     description = read_description(file)
     folder = file.with_suffix("") if out is None else out

@@ -3,10 +3,8 @@
 Modules:
 
     tournament_file      the file as values: engines, conditions, who meets whom; start reading here
-    tournament_runner    all games, several at a time, resumed after an interruption
-    standings            ratings and crosstables, as text and JSON
-    page                 the same as a page for a browser
-    tournament_progress  keeps both up to date while games are played
+    tournament_runner    all games, several at a time, resumed after an interruption, and what shows them meanwhile
+    standings            ratings and crosstables, as text, as JSON and as a page for a browser
 
 Every pairing is a match in a folder of its own, with the files that `match` writes.
 """

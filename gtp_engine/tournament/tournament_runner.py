@@ -1,22 +1,27 @@
 """Plays the games of a tournament, several at a time; each worker may have cores of its own.
 
 A worker takes the pairing with the fewest games and plays some games of its match, so that the tables cover all engines
-early on.  Matches are stored as those of `gtp-engine match`, and resume like them.
+early on.  Matches are stored as those of `gtp-engine match`, and resume like them.  After each game there is a line for
+it, the leader stands beside the bar, and the files of the tables are up to date.
 """
 
+import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import TengenError, counted, problem
+from gtp_engine.files import replacing
 from gtp_engine.match.match_game import load_openings
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.progress import ProgressBar
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.tournament.standings import page_of, tables_of, to_json
 from gtp_engine.tournament.tournament_file import Description, Pairing
 
 GAMES_IN_A_ROW: Final = 10
@@ -139,3 +144,45 @@ def _core_sets(parallel: int) -> list[set[int]]:
         given = f"parallel = {parallel} with bind-to-cores"
         raise MatchError(problem(given, expected=f"at most this machine's {counted(len(cores), 'core')}"))
     return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]
+
+
+class TournamentProgress:
+    """Reports games on `bar`, and writes index.html and results.json in `folder` after each of them."""
+
+    def __init__(self, description: Description, folder: Path, title: str, bar: ProgressBar) -> None:
+        self._description: Final = description
+        self._folder: Final = folder
+        self._title: Final = title
+        self._bar: Final = bar
+        self._results: dict[Pairing, list[GameRecord]] = {}
+
+    def begin(self, results: Mapping[Pairing, Sequence[GameRecord]]) -> None:
+        """Show the games that were played before."""
+        self._results = {pairing: list(records) for pairing, records in results.items()}
+        self._update()
+
+    def game_over(self, pairing: Pairing, record: GameRecord) -> None:
+        """Show one more finished game."""
+        self._results[pairing].append(record)
+        names = [self._description.entrants[place].name for place in (pairing.first, pairing.second)]
+        black, white = names if record.black == "first" else reversed(names)
+        condition = self._description.conditions[pairing.condition].title
+        line = f"{condition}: {black} (B) – {white} (W) {record.result}, {counted(record.moves, 'move')}"
+        self._bar.log(f"{line} {record.detail}".rstrip())
+        self._update()
+
+    def _update(self) -> None:
+        played = sum(len(records) for records in self._results.values())
+        tables = tables_of(self._description, self._results)
+        leader = self._description.entrants[tables[0].order[0]].name
+        self._bar.update(played, counted(played, "game") + (f", {leader} leads" if played else ""))
+        files = {
+            "index.html": page_of(self._title, self._description, tables),
+            "results.json": json.dumps(to_json(self._description, tables, self._results), indent=1) + "\n",
+        }
+        try:
+            for name, text in files.items():
+                with replacing(self._folder / name) as path:
+                    path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise MatchError(f"cannot write to {self._folder}: {error.strerror}") from error

@@ -15,8 +15,7 @@ from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.match.records import GameRecord, playing_alone
 from gtp_engine.match.settings import MatchError
-from gtp_engine.tournament.page import page_of
-from gtp_engine.tournament.standings import format_tables, tables_of, to_json
+from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.tournament.tournament_file import Description, Pairing, parse_description, read_description
 from gtp_engine.tournament.tournament_runner import TournamentRunner
 
