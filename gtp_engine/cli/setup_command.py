@@ -52,7 +52,7 @@ def setup_command(
     it writes the configuration of the client that runs a bot. Options of the engine (--model, --level and others)
     become part of the engine's command; those without effect in the program are refused.
     """
-    from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Place, apply, difference, engine_program
+    from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
 
     chosen = FRONT_ENDS[front_end.lower()]
     build_config(config_file, flags)  # a mistake is reported now, not when the program starts the engine
@@ -63,7 +63,7 @@ def setup_command(
     if only_print:
         click.echo(chosen.printed(command))
         return
-    place = Place(file=None if file is None else file.absolute())
+    place = Locations(file=None if file is None else file.absolute())
     changes = [change for change in chosen.changes(command, place) if change.is_needed]
     if not changes:
         click.echo(f"{chosen.title} is set up already.")

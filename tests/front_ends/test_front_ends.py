@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Place, apply, difference
+from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Locations, apply, difference
 
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
 
 
-def place(home: Path, **values: Any) -> Place:
-    return Place(**{"platform": "linux", "home": home, "current": home, "variables": {}, **values})
+def place(home: Path, **values: Any) -> Locations:
+    return Locations(**{"platform": "linux", "home": home, "current": home, "variables": {}, **values})
 
 
 def set_up(name: str, home: Path, command: EngineCommand = COMMAND, **values: Any) -> list[Path]:
