@@ -10,6 +10,7 @@ from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
 from gtp_engine.config import Config
+from gtp_engine.engine.resources import rollout_players
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.from_game import write_game
@@ -143,7 +144,8 @@ class Searching:
     """A search that is closed at the end of a with statement; its tree is checked then."""
 
     def __init__(self, evaluator: Evaluator | None = None, **values: object) -> None:
-        self.searcher = PuctSearch(config(**values), evaluator or AreaEvaluator())
+        settings, evaluator = config(**values), evaluator or AreaEvaluator()
+        self.searcher = PuctSearch(settings, evaluator, new_player=rollout_players(settings, evaluator))
 
     def __enter__(self) -> PuctSearch:
         return self.searcher

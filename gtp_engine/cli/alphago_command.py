@@ -185,7 +185,7 @@ def value_command(
     settings, game = settings_of(ValueSettings, flags), settings_of(GameSettings, flags)
     learning = settings_of(ValueLearning, flags)
     if linear is not None:
-        from gtp_engine.nn.linear_policy_file import read_linear_policy
+        from gtp_engine.alphago.linear_policy import read_linear_policy
 
         read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, name, terms) as stage:

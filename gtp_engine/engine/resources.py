@@ -7,7 +7,7 @@ board that games start on, and whether the settings of human-like play go with t
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
@@ -20,6 +20,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.search.limits import Limits, Searcher
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+
+if TYPE_CHECKING:
+    from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""
@@ -95,10 +98,10 @@ class Resources:
             advice = "name one with --model FILE, or leave out --search"
             raise ConfigError(problem("search.search = puct without a network", advice=advice))
         if self.evaluator is None or not self.uses_network(config):
-            return RolloutSearch(config.search, None if self.evaluator is None else self.evaluator.info.linear_policy)
+            return _new_rollout_search(config, self.evaluator)
         from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
-        return PuctSearch(config, self.evaluator, self.human)
+        return PuctSearch(config, self.evaluator, self.human, rollout_players(config, self.evaluator))
 
     def new_searches(self, config: Config) -> tuple[Searcher, Searcher]:
         """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
@@ -232,6 +235,27 @@ class Resources:
     def _is_profile_unused(self, config: Config) -> bool:
         """Return whether a profile is set that no network uses."""
         return bool(config.human.human_profile) and not any(map(_needs_profile, self.evaluators))
+
+
+def _new_rollout_search(config: Config, evaluator: Evaluator | None) -> RolloutSearch:
+    """Return a search without a network; raises ConfigError if the configuration asks for weights that are missing."""
+    if config.search.rollout_policy != "linear":
+        return RolloutSearch(config.search)
+    from gtp_engine.alphago.rollout_players import leaf_players
+
+    return RolloutSearch(config.search, leaf_players(config.search, None if evaluator is None else evaluator.info))
+
+
+def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":
+    """Return what makes the players of rollouts for a search with a network, None if it mixes no rollouts in.
+
+    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
+    """
+    if config.puct.rollout_share == 0.0 and config.search.rollout_policy not in ("linear", "network"):
+        return None
+    from gtp_engine.alphago import rollout_players as players  # here: few searches mix rollouts in
+
+    return players.rollout_players(config, evaluator)
 
 
 def profile_of_level(level: str) -> str:

@@ -10,5 +10,4 @@ forwarding      evaluators that stand before another one
 exclusive       one evaluator for several threads, whose calls wait for each other
 shared          one evaluator for users who search at the same time, whose calls are joined
 joining         several requests for evaluations as one call
-linear_policy   LinearPolicy, weights for rollouts that may come with a network
 """

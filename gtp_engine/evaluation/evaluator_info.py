@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gtp_engine.files import sha256_of
-
-if TYPE_CHECKING:  # commands that only list networks start faster without numpy
-    from gtp_engine.evaluation.linear_policy import LinearPolicy
 
 
 @dataclass(frozen=True)
@@ -74,8 +71,9 @@ class EvaluatorInfo:
     """Whether it was trained on the clean-up phases of KataGo's territory rules; see `Positions.phase`."""
     has_rollout_policy: bool = False
     """Whether `write_rollout_policy` may be called."""
-    linear_policy: "LinearPolicy | None" = None
-    """Weights for rollouts by kernels, where they came with the networks."""
+    rollout_weights: object = None
+    """Weights for rollouts by kernels, for the players that know them (`alphago`); None if none came with the networks.
+    """
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""
     needs_profile: bool = False

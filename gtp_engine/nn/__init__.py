@@ -16,8 +16,7 @@ shipped             the networks that ship with the engine
 encoder             the protocol of encoders and the arrays they fill; symmetry, the eight orientations of a board
 katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show;
                     human_inputs, the players whom a human-like network imitates
-plug_ins            encoders from other parts of the package, by the name in a network's file
-linear_policy_file  the linear rollout policy as a file
+plug_ins            encoders and weights for rollouts of other parts of the package, by names in a model's files
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """

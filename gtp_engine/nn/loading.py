@@ -12,15 +12,13 @@ from typing import Final
 
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.encoded_network import Network
-from gtp_engine.nn.linear_policy_file import FILE_NAME as LINEAR_FILE
-from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.network_files import find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
+from gtp_engine.nn.plug_ins import read_rollout_weights
 from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import Runtime, choose_runtimes
 
@@ -52,11 +50,11 @@ def load_evaluator(
         simd=simd,
         quality=files["policy"].quality,
     )
-    linear_policy = read_linear_policy(path / LINEAR_FILE) if (path / LINEAR_FILE).exists() else None
+    weights = read_rollout_weights(path)
     for runtime, following in zip(runtimes, [*runtimes[1:], None], strict=True):
         paths = {purpose: entry.path(runtime.precision) for purpose, entry in files.items()}
         try:
-            evaluator = _evaluator(paths, linear_policy, config, runtime, board, batch)
+            evaluator = _evaluator(paths, weights, config, runtime, board, batch)
             _check_trust(evaluator, config, runtime)
         except ModelError as error:
             if following is None:
@@ -74,7 +72,7 @@ def load_evaluator(
 
 def _evaluator(
     paths: dict[str, Path],
-    linear_policy: LinearPolicy | None,
+    rollout_weights: object,
     config: NetworkConfig,
     runtime: Runtime,
     board: tuple[int, int],
@@ -89,7 +87,7 @@ def _evaluator(
         networks[paths["policy"]],
         networks[paths["value"]],
         rollout=networks[paths["rollout"]] if "rollout" in paths else None,
-        linear_policy=linear_policy,
+        rollout_weights=rollout_weights,
         config=config,
     )
     if all(network.model.info.sizes.include(*board) for network in networks.values()):

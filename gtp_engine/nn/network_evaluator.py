@@ -17,7 +17,6 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
@@ -67,7 +66,7 @@ class NetworkEvaluator:
     """An `evaluation.evaluator.Evaluator` that runs networks.
 
     `policy` gives the policy and `value` everything else; they may be the same.  For searches that play positions out,
-    `rollout` is a faster policy network and `linear_policy` the weights of a policy that is faster still.  `config`
+    `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, temperature, pass prior and size of the cache.
     """
 
@@ -77,7 +76,7 @@ class NetworkEvaluator:
         value: Network,
         *,
         rollout: Network | None = None,
-        linear_policy: LinearPolicy | None = None,
+        rollout_weights: object = None,
         config: NetworkConfig,
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys([policy, value, *([] if rollout is None else [rollout])]))
@@ -92,7 +91,7 @@ class NetworkEvaluator:
             knows_advantage=policy.model.info.advantages and of_value.advantages,
             knows_cleanup=policy.model.info.knows_cleanup and of_value.knows_cleanup,
             has_rollout_policy=rollout is not None,
-            linear_policy=linear_policy,
+            rollout_weights=rollout_weights,
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
             files=tuple(network.model.path for network in self.networks),

@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.nn.encoder import Encoder
@@ -14,11 +15,24 @@ _ENCODERS: Final = {
 }
 """By the name in a network's metadata: what makes the encoder, given width and height of its boards."""
 
+ROLLOUT_WEIGHTS: Final = "rollout-policy.npz"
+"""The file with weights for rollouts in a model's folder."""
+_READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.alphago.linear_policy:read_linear_policy"
+
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:
     """Return the encoder of a name, one from the table, for boards of this size."""
     encoder: Encoder = _attribute(_ENCODERS[name])(width, height)
     return encoder
+
+
+def read_rollout_weights(folder: Path) -> object:
+    """Return the weights for rollouts beside the networks in a folder, None without; raises ModelError if damaged.
+
+    `EvaluatorInfo.rollout_weights` passes them to the search's players of rollouts.
+    """
+    path = folder / ROLLOUT_WEIGHTS
+    return _attribute(_READ_ROLLOUT_WEIGHTS)(path) if path.exists() else None
 
 
 def _attribute(path: str) -> Any:

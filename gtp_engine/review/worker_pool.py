@@ -19,9 +19,9 @@ from gtp_engine.errors import TengenError, WorkerError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.machine import available_cores
 from gtp_engine.nn import load_evaluator
-from gtp_engine.nn.linear_policy_file import FILE_NAME as LINEAR_FILE
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.ray_cluster import connected
 from gtp_engine.review.game_analysis import GROUP, GroupSearch, PositionGroup, seeded
 from gtp_engine.review.game_review import Finding
@@ -59,8 +59,9 @@ class SentNetwork:
         self._config: Final = config
         self._name: Final = "" if path.is_dir() else path.name
         files = {file for network in find_networks(path).values() for file in network.paths.values()}
-        linear = path / LINEAR_FILE
-        self._files: Final = {file.name: file.read_bytes() for file in [*files, *([linear] if linear.exists() else [])]}
+        if (path / ROLLOUT_WEIGHTS).exists():
+            files.add(path / ROLLOUT_WEIGHTS)
+        self._files: Final = {file.name: file.read_bytes() for file in files}
         self._folder: TemporaryDirectory[str] | None = None
 
     def __call__(self) -> Evaluator:

@@ -7,6 +7,7 @@ import pytest
 from nn.tiny_networks import v7_network
 from training.needs_torch import torch
 
+from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.stages import stage_chain
 from gtp_engine.alphago.stages.round_robin import MatchTerms, Player, match_steps, players_of
 from gtp_engine.cli.alphago_command import alphago_command
@@ -50,8 +51,8 @@ def test_every_stage_of_a_short_chain(
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
     assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value"]
     assert {network.model.info.license for network in evaluator.networks} == {"CC0-1.0"}
-    linear = evaluator.info.linear_policy
-    assert linear is not None and linear.license == "CC0-1.0"
+    linear = evaluator.info.rollout_weights
+    assert isinstance(linear, LinearPolicy) and linear.license == "CC0-1.0"
     evaluator.close()
 
     table = (out / "table.md").read_text("utf-8")

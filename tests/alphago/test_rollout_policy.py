@@ -11,6 +11,14 @@ import pytest
 from alphago.games import record, wild_game, write_records
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
+from gtp_engine.alphago.linear_policy import (
+    LinearPolicy,
+    local_scores,
+    new_tables,
+    pattern_scores,
+    read_linear_policy,
+)
+from gtp_engine.alphago.linear_rollouts import begin_linear, new_linear_work, play_out_linear
 from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, Scores, add_games
@@ -25,18 +33,14 @@ from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_polic
 from gtp_engine.alphago.stages.stage_run import StageRun
 from gtp_engine.alphago.stages.stage_settings import RolloutSettings
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.linear_tables import local_scores, new_tables, pattern_scores
-from gtp_engine.search.rollouts.linear_weights import begin_linear, new_linear_work
-from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
-from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
+from gtp_engine.training.core.checkpoint import ROLLOUT_WEIGHTS as CHECKPOINT
 from gtp_engine.training.core.command_chain import ENGINE
 from gtp_engine.training.core.run_log import read_log
 
@@ -56,14 +60,14 @@ def planted_policy() -> LinearPolicy:
 @cache
 def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
     """Return games whose moves were drawn from that policy."""
-    linear, work = new_linear_work(new_tables(planted_policy()), size, size), new_rollout_work(size, size)
+    linear = new_linear_work(new_tables(planted_policy()), size, size)
     rng, games = new_states(1, 11)[0], []
     for number in range(count):
         game, last = Game(size, size, Rules.parse("chinese")), NULL_POINT
         while len(game.moves) < 40:
             board, first_player = new_board(size, size), np.zeros(game.board.color.size, dtype=np.int8)
             board.storage[:], board.hash[:] = game.board.storage, game.board.hash
-            play_out(board, game.to_play, last, 0, work, rng, first_player, 1, linear)
+            play_out_linear(board, game.to_play, last, linear, rng, first_player, 1)
             last = int(first_player.argmax())
             if last == NULL_POINT or game.illegal_reason(last, game.to_play) is not None:
                 break  # a pass, or superko
@@ -164,7 +168,7 @@ def test_an_interrupted_run_resumes_exactly(tmp_path: Path) -> None:
     with ProgressBar() as bar:
         whole = run_rollout_policy(games, SETTINGS, StageRun(tmp_path / "whole", bar, name="n", terms="CC0-1.0"))
         assert run_rollout_policy(games, SETTINGS, StageRun(cut, bar, lambda: next(answers))) is None
-        assert not (cut / FILE_NAME).exists()
+        assert not (cut / ROLLOUT_WEIGHTS).exists()
         target = run_rollout_policy(games, SETTINGS, StageRun(cut, bar))
     assert whole is not None and target is not None
     one, other = read_linear_policy(whole), read_linear_policy(target)
@@ -190,7 +194,7 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(tmp_path: Path, monkeyp
 
 def test_a_policy_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """It ended in a traceback; the checkpoint is there, and the same command writes it later."""
-    (tmp_path / FILE_NAME).mkdir()
+    (tmp_path / ROLLOUT_WEIGHTS).mkdir()
     message = r"cannot write rollout policy '.*\.npz': Is a directory; make room there, or name another folder"
     with ProgressBar() as bar, pytest.raises(ModelError, match=message):
         run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
@@ -231,7 +235,7 @@ def test_the_command_trains_and_compares(tmp_path: Path) -> None:
     found = subprocess.run([*command, *report], capture_output=True, text=True, check=True, timeout=300)
     assert found.stdout.count("| linear |") == 1
     assert "test after" in found.stderr
-    assert read_linear_policy(tmp_path / "run" / FILE_NAME).name == "tiny"
+    assert read_linear_policy(tmp_path / "run" / ROLLOUT_WEIGHTS).name == "tiny"
     found = subprocess.run([*command, "--prior=2"], capture_output=True, text=True, check=False, timeout=300)
     assert found.returncode == 2
     assert found.stderr.splitlines()[-1].startswith("Error: the run there has prior 1.0, not 2.0")

@@ -13,6 +13,7 @@ from alphago.test_reinforce import checkpoint_of, start
 from board_helpers import game_from
 from training.needs_torch import torch
 
+from gtp_engine.alphago.linear_policy import write_linear_policy
 from gtp_engine.alphago.stages.examples import examples_of
 from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
 from gtp_engine.alphago.stages.game_records import RecordsError, recorded
@@ -43,7 +44,6 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.nn.linear_policy_file import write_linear_policy
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint

@@ -11,6 +11,7 @@ import pytest
 from nn import tiny_networks
 from nn.boards import random_rows
 
+from gtp_engine.alphago.linear_policy import read_linear_policy
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
@@ -18,7 +19,6 @@ from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.files import sha256_of
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
-from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks, quantization_hint

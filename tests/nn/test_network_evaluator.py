@@ -343,7 +343,7 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
     out = evaluate(evaluator, positions, conditions, (9, 9))
     info = evaluator.info
     assert (info.name, info.has_score, info.has_ownership) == ("tiny + value + fast", False, False)
-    assert info.has_rollout_policy and info.linear_policy is None
+    assert info.has_rollout_policy and info.rollout_weights is None
     assert out.win_black + out.loss_black == pytest.approx(1)
     assert not out.score_black.any() and not out.ownership_black.any()
     assert (out.time_left == -1).all() and (out.score_error == -1).all()

@@ -264,13 +264,14 @@ RULES_SCORED = ("stone-scoring", "aga-button", "ancient-territory", "japanese", 
 def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
     """The value of each leaf is the score of the position at the end of its rollout, which is played here once more."""
     game, batch = Game(7, rules=Rules.parse(rules), komi=6.5), 64
-    buffers = RolloutBuffers(7, 7, batch=batch, threads=1, seed=1, linear_policy=None)
+    buffers = RolloutBuffers((7, 7), batch=batch, threads=1, seed=1)
     params = kernel_params(config(margin_weight=1, expand_visits=1), game)
     position, leaves = kernel_position(RootPosition(game, BLACK)), buffers.leaves
     select_leaves(new_tree(100_000), position, params, leaves, batch, buffers.works[0])
     zobrist, n = game.board.zobrist, game.board.color.size
     storage, hashes, states = leaves.storage.copy(), leaves.hash.copy(), leaves.rng.copy()
-    assert evaluate_leaves(leaves, 0, batch, zobrist, params, *buffers.arrays_of(0)) == batch
+    evaluate_leaves(leaves, 0, batch, zobrist, params, buffers.works[0], buffers.sums[0])
+    assert buffers.rollouts.tolist() == [[batch]]
     compared = 0
     for row in range(batch):
         board, first_player = view_storage(storage[row], hashes[row], zobrist, n), np.zeros(n, dtype=np.int8)

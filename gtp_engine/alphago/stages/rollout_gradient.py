@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.alphago.linear_rollouts import LinearWork, begin_linear, find_local, play_linear
+from gtp_engine.alphago.neighborhoods import diamond_of, pattern_of
 from gtp_engine.alphago.stages.replay import GameMoves, set_up
 from gtp_engine.go.board import (
     EMPTY_COUNT,
@@ -26,9 +28,6 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
-from gtp_engine.search.rollouts.linear import find_local
-from gtp_engine.search.rollouts.linear_weights import LinearWork, begin_linear, play_linear
-from gtp_engine.search.rollouts.neighborhoods import diamond_of, pattern_of
 
 Floats = NDArray[np.float64]
 

@@ -16,6 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables, write_linear_policy
+from gtp_engine.alphago.linear_rollouts import new_linear_work
+from gtp_engine.alphago.neighborhoods import diamond_images
 from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordedGame, split_games
 from gtp_engine.alphago.stages.rollout_gradient import (
@@ -33,12 +36,8 @@ from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_polic
 from gtp_engine.alphago.stages.stage_run import StageRun
 from gtp_engine.alphago.stages.stage_settings import RolloutSettings
 from gtp_engine.errors import ModelError, counted
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import clone, new_board
-from gtp_engine.nn.linear_policy_file import FILE_NAME, write_linear_policy
-from gtp_engine.search.rollouts.linear_tables import new_tables
-from gtp_engine.search.rollouts.linear_weights import new_linear_work
-from gtp_engine.search.rollouts.neighborhoods import diamond_images
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.curves import FILE_NAME as CURVES
 from gtp_engine.training.core.curves import figure_panels
@@ -147,10 +146,10 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
     policy = replace(trainer.policy(), name=run.name or NAME, origin=origin, license=run.terms)
-    with writing(run.out / FILE_NAME, ModelError, "rollout policy"):
-        write_linear_policy(run.out / FILE_NAME, policy)
-    run.bar.log(f"Written: {run.out / FILE_NAME}")
-    return run.out / FILE_NAME
+    with writing(run.out / ROLLOUT_WEIGHTS, ModelError, "rollout policy"):
+        write_linear_policy(run.out / ROLLOUT_WEIGHTS, policy)
+    run.bar.log(f"Written: {run.out / ROLLOUT_WEIGHTS}")
+    return run.out / ROLLOUT_WEIGHTS
 
 
 def split_stores(games: list[RecordedGame], test_share: float) -> tuple[GameStore, GameStore]:

@@ -7,18 +7,21 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables, read_linear_policy
+from gtp_engine.alphago.linear_rollouts import (
+    LinearWork,
+    linear_rollouts_per_second,
+    new_linear_work,
+    play_out_linear,
+)
 from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs, Replayer
 from gtp_engine.alphago.stages.game_records import RecordedGame
 from gtp_engine.alphago.stages.rollout_policy import split_stores
 from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings
 from gtp_engine.alphago.stages.value_comparison import compare, rollout_estimator
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.board import copy_board, new_board, view_storage
-from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.linear_tables import new_tables
-from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
 
 LINEAR: Final = "linear"
@@ -54,8 +57,12 @@ def measure_policies(
     (stage,) = compare(store, refs, estimators, stages=1)
     return {
         name: PolicyQuality(
-            drawn=_drawn_share(store, refs, name, linear if name == LINEAR else None, seed=seed),
-            per_second=rollouts_per_second(width, height, name, seconds, linear=linear if name == LINEAR else None),
+            drawn=_drawn_share(store, refs, linear if name == LINEAR else POLICIES[name], seed=seed),
+            per_second=(
+                linear_rollouts_per_second(width, height, linear, seconds)
+                if name == LINEAR
+                else rollouts_per_second(width, height, name, seconds)
+            ),
             error=stage.errors[name],
         )
         for name in estimators
@@ -86,11 +93,11 @@ def format_qualities(found: Mapping[str, PolicyQuality]) -> str:
     return "\n".join(lines)
 
 
-def _drawn_share(store: GameStore, refs: PositionRefs, name: str, linear: LinearWork | None, *, seed: int) -> float:
+def _drawn_share(store: GameStore, refs: PositionRefs, policy: int | LinearWork, *, seed: int) -> float:
     """Return the share of a policy's moves that are the moves played."""
     board, work = new_board(store.width, store.height), new_rollout_work(store.width, store.height)
     first_player, rng = np.zeros(board.color.size, dtype=np.int8), new_states(1, seed)[0]
-    policy, played, hits = POLICIES.get(name, 0), store.actions(refs), 0
+    played, hits = store.actions(refs), 0
     cells, replayer = cell_table(store.width, store.height)[0], Replayer(store, 1)
     for row in range(len(refs.games)):
         position = replayer.positions(refs.take(np.array([row])))
@@ -99,6 +106,9 @@ def _drawn_share(store: GameStore, refs: PositionRefs, name: str, linear: Linear
         for _ in range(_DRAWS):
             copy_board(board, start)
             first_player[:] = 0
-            play_out(board, color, last, policy, work, rng, first_player, 1, linear)
+            if isinstance(policy, LinearWork):
+                play_out_linear(board, color, last, policy, rng, first_player, 1)
+            else:
+                play_out(board, color, last, policy, work, rng, first_player, 1)
             hits += bool(cells[first_player.argmax()] == played[row])
     return hits / (_DRAWS * len(refs.games))

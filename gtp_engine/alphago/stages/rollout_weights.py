@@ -12,12 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.alphago.stages.rollout_gradient import COUNTS, Floats, Gradient, Scores
-from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.go.board import IntArray
-from gtp_engine.search.rollouts.linear import FIRST_DIAMOND, NAKADE, SAVE_BY_CAPTURE, SAVE_BY_ESCAPE
-from gtp_engine.search.rollouts.linear_tables import REACHES, least_places
-from gtp_engine.search.rollouts.neighborhoods import (
+from gtp_engine.alphago.linear_policy import REACHES, LinearPolicy, least_places
+from gtp_engine.alphago.linear_rollouts import FIRST_DIAMOND, NAKADE, SAVE_BY_CAPTURE, SAVE_BY_ESCAPE
+from gtp_engine.alphago.neighborhoods import (
     DIAMOND_SIZE,
     PATTERNS,
     pattern_images,
@@ -25,6 +22,8 @@ from gtp_engine.search.rollouts.neighborhoods import (
     playable_patterns,
     swapped_patterns,
 )
+from gtp_engine.alphago.stages.rollout_gradient import COUNTS, Floats, Gradient, Scores
+from gtp_engine.go.board import IntArray
 
 Ints = NDArray[np.int64]
 

@@ -10,6 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.alphago.linear_policy import LinearPolicy, read_linear_policy
+from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
 from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs, Replayer
 from gtp_engine.alphago.stages.stage_loop import Evaluate, evaluate_with
 from gtp_engine.alphago.stages.stage_settings import ValueLearning, ValueSettings
@@ -19,13 +21,11 @@ from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, v
 from gtp_engine.alphago.stages.value_games import read_folder
 from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation
 from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size
 from gtp_engine.go.constants import BLACK
-from gtp_engine.nn.linear_policy_file import read_linear_policy
 from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.search.puct.leaf_evaluator import RolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import new_results
-from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, RolloutPlayer
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
@@ -78,11 +78,11 @@ def averaged_network_estimator(evaluate: Evaluate) -> ValueEstimator:
 def rollout_estimator(policy: str | LinearPolicy, rollouts: int, *, seed: int) -> ValueEstimator:
     """Return the estimator that averages rollouts of a linear policy, or of one in `rollout.POLICIES` by its name."""
     rng = new_states(1, seed)[0]
-    number = POLICIES[policy] if isinstance(policy, str) else 0
-    weights = None if isinstance(policy, str) else policy
 
     def new_player(width: int, height: int) -> RolloutPlayer:
-        return KernelPlayer(number, 0, width=width, height=height, rng=rng, weights=weights)
+        if isinstance(policy, str):
+            return KernelPlayer(POLICIES[policy], 0, _BATCH, (width, height), rng)
+        return LinearPlayer(policy, 0, _BATCH, (width, height), rng)
 
     return _average_estimator(new_player, rollouts)
 
@@ -92,7 +92,7 @@ def policy_rollout_estimator(player: RowsEvaluator, rollouts: int, *, seed: int)
     rng = new_states(1, seed)[0]
 
     def new_player(width: int, height: int) -> RolloutPlayer:
-        return NetworkPlayer(_RolloutAdapter(player), 0, size=_BATCH, width=width, height=height, rng=rng)
+        return NetworkPlayer(_RolloutAdapter(player), 0, _BATCH, (width, height), rng)
 
     return _average_estimator(new_player, rollouts)
 

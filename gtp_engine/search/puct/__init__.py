@@ -37,9 +37,7 @@ tree_report         SearchReport and Progress
 
 Rollouts as in AlphaGo, off unless configured (`puct.rollout_share`):
 
-leaf_rollouts       plays leaves out with a policy of kernels, and mixes results into the tree
-network_rollouts    plays leaves out with a network's rollout policy
-rollout_players     which of the two
+leaf_rollouts       mixes the results of rollouts into the tree
 
 `_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
 """

@@ -23,6 +23,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.evaluation_thread import Call, Job
+from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
@@ -92,14 +93,18 @@ class SharedCalls:
 class JointSearch:
     """Searches up to `count` positions at once with one evaluator, which stays open; one thread uses it.
 
-    Raises ConfigError if rollouts should be played by a network that is not loaded.
+    `new_player` is as in `PuctSearch`.
     """
 
-    def __init__(self, config: Config, evaluator: Evaluator, count: int) -> None:
+    def __init__(
+        self, config: Config, evaluator: Evaluator, count: int, new_player: NewRolloutPlayer | None = None
+    ) -> None:
         batch = config.puct.eval_batch or evaluator.info.batch
         self._evaluator: Final = GatheringEvaluator(evaluator, count * batch)
         self._calls: Final = SharedCalls(self._evaluator)
-        self._searches: Final = [PuctSearch(config, self._evaluator, calls=self._calls) for _ in range(count)]
+        self._searches: Final = [
+            PuctSearch(config, self._evaluator, new_player=new_player, calls=self._calls) for _ in range(count)
+        ]
 
     def run(self, positions: Sequence[tuple[Game, int]], limits: Limits) -> list[SearchReport]:
         """Return the report of each position, a game and the colour to play; there may be `count` of them.

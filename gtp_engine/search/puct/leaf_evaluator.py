@@ -1,6 +1,7 @@
 """What the evaluation thread does with a batch of leaves: the networks evaluate them, then rollouts play them out."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
@@ -8,7 +9,24 @@ from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.search.puct.evaluation_thread import Calls, IsDropped, Job
 from gtp_engine.search.puct.leaf_rollouts import Results
-from gtp_engine.search.puct.rollout_players import RolloutPlayer
+from gtp_engine.search.rng import State
+
+
+class RolloutPlayer(Protocol):
+    """Plays positions out; one thread at a time calls it, the evaluation thread."""
+
+    def play_out(
+        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
+    ) -> None:
+        """Write into `results` how the first `count` rows of `positions` (not changed) end.
+
+        Once `is_dropped` returns true the results are not read, so the player may return early.
+        """
+        ...
+
+
+NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
+"""Returns a player of up to so many positions at once, on boards of this size, with these random numbers."""
 
 
 class LeafEvaluator:

@@ -1,16 +1,9 @@
-"""Rollouts from the leaves of a PUCT search, and their mixture with the network's values, as in AlphaGo.  Kernels.
+"""Mixing the results of rollouts from leaves with the network's values, as in AlphaGo.  Kernels.
 
 AlphaGo (Silver et al. 2016) evaluates a leaf by (1 − λ) times its value network and λ times the result of one rollout;
-λ is `rollout_share`.  Where things are:
-
-    rollouts.rollout    plays one position out with a policy of kernels; the search without a network uses it too
-    leaf_rollouts       (here) does so for a batch of leaves, and mixes any results into the tree
-    network_rollouts    plays a batch out with a network's policy instead, all positions move by move
-    rollout_players     chooses between the two and owns their work arrays
-
-In all rollouts neither side fills an eye of its own or passes while it has another move, and only simple ko is
-observed.  The final positions of leaves are counted by area, larger empty areas included, without the
-tax and the button that rules may have.
+λ is `rollout_share`.  The search is handed a player of rollouts (`leaf_evaluator.RolloutPlayer`) that plays out a batch
+of leaves.  Final positions are counted by area, larger empty areas included, without the tax and the button that rules
+may have.
 
 B is the number of rows of a batch, n the padded length of a board.
 """
@@ -23,17 +16,12 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.positions import Positions, board_of
-from gtp_engine.go.area import area_margin
-from gtp_engine.go.board import Board, IntArray, copy_board, padded_length
+from gtp_engine.go.board import IntArray, padded_length
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.puct.expand import leaf_node, write_own_values
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
 from gtp_engine.search.puct.tree import LEAD, NO_RESULT, SCORE, SCORE_SQUARE, VALUE, WEIGHT, Tree
 from gtp_engine.search.puct.utility import Params
-from gtp_engine.search.rng import State
-from gtp_engine.search.rollouts.linear_weights import LinearWork
-from gtp_engine.search.rollouts.rollout import RolloutWork, play_out
 
 
 class Results(NamedTuple):
@@ -47,31 +35,6 @@ def new_results(size: int, width: int, height: int) -> Results:
     """Return zeros for the results of `size` positions."""
     n = padded_length(width, height)
     return Results(np.zeros(size, dtype=np.int64), np.zeros((size, n), dtype=np.int32))
-
-
-@kernel
-def play_out_batch(
-    positions: Positions,
-    count: int,
-    policy: int,
-    limit: int,
-    results: Results,
-    board: Board,
-    work: RolloutWork,
-    first_player: NDArray[np.int8],
-    queue: IntArray,
-    rng: State,
-    linear: LinearWork | None,
-) -> None:
-    """Write into `results` how the first `count` rows of `positions` (not changed) end; see `play_out`.
-
-    `board`, `work`, `first_player` int8[n] and `queue` int32[n] are scratch.
-    """
-    for slot in range(count):
-        copy_board(board, board_of(positions, slot, wide(0)))
-        color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-        play_out(board, color, last, policy, work, rng, first_player, limit, linear)
-        results.margin[slot] = area_margin(board, queue, results.owner[slot])
 
 
 @kernel

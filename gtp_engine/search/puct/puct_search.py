@@ -19,10 +19,9 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.anti_mirror import Mirroring, mirroring_in
 from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, Job
-from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator
+from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator, NewRolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.puct.reusable_tree import ReusableTree
-from gtp_engine.search.puct.rollout_players import check_rollout_policy
 from gtp_engine.search.puct.root import pass_goes_on
 from gtp_engine.search.puct.search_run import SearchRun
 from gtp_engine.search.puct.tree import NEW, ROOT
@@ -38,15 +37,23 @@ class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
     `human` is a human-like network beside it, which evaluates the root, and all leaves if the search explores by its
-    policy there, unless it lacks a profile.  `calls` makes the evaluator's calls; by default a thread of its own does.
+    policy there, unless it lacks a profile.  `new_player` makes the players of rollouts, which it needs if they have a
+    share.  `calls` makes the evaluator's calls; by default a thread of its own does.
 
-    One thread at a time uses it.  Raises ConfigError if rollouts should be played by a network that is not loaded.
+    One thread at a time uses it.
     """
 
     def __init__(
-        self, config: Config, evaluator: Evaluator, human: Evaluator | None = None, calls: Calls | None = None
+        self,
+        config: Config,
+        evaluator: Evaluator,
+        human: Evaluator | None = None,
+        new_player: NewRolloutPlayer | None = None,
+        calls: Calls | None = None,
     ) -> None:
-        check_rollout_policy(config, evaluator)
+        if config.puct.rollout_share > 0.0 and new_player is None:
+            raise ValueError("a search that mixes rollouts in needs a player of them")
+        self._new_player: Final = new_player
         self.config: Final = config
         self.evaluator: Final = evaluator
         lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile
@@ -153,9 +160,9 @@ class PuctSearch:
             size = self.config.puct.eval_batch or self.evaluator.info.search_batch(width, height)
             self._tree = ReusableTree(
                 self.config,
-                self.evaluator,
                 width,
                 height,
+                new_player=self._new_player,
                 batches=self.pipeline,
                 batch_size=size,
                 seed=self._seed,

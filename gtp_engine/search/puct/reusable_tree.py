@@ -5,12 +5,11 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.search.puct.expand import Ownership, new_ownership
 from gtp_engine.search.puct.leaf_batches import Buffers
-from gtp_engine.search.puct.rollout_players import new_rollout_player
+from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
 from gtp_engine.search.puct.tree import EXPANDED, ROOT
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import RawEvaluation
@@ -21,17 +20,16 @@ class ReusableTree:
     """A tree for boards of one size whose root follows a game; empty until `move_root`.
 
     `batches` batches of `batch_size` playouts can be under way at a time.  With `explores_by_people` a human-like
-    policy selects some moves, at the root only unless `people_in_tree` is set too.  Raises ConfigError if rollouts
-    should be played by a network that is not loaded.
+    policy selects some moves, at the root only unless `people_in_tree` is set too.
     """
 
     def __init__(
         self,
         config: Config,
-        evaluator: Evaluator,
         width: int,
         height: int,
         *,
+        new_player: NewRolloutPlayer | None,
         batches: int,
         batch_size: int,
         seed: int | None,
@@ -53,9 +51,8 @@ class ReusableTree:
         self.buffers: Final = Buffers(
             width, height, batches=batches, size=batch_size, seed=seed, with_people=people_in_tree
         )
-        self.player: Final = new_rollout_player(
-            config, evaluator, size=batch_size, width=width, height=height, rng=self.buffers.rollout_rng
-        )
+        rng = self.buffers.rollout_rng
+        self.player: Final = None if new_player is None else new_player(batch_size, self.board_size, rng)
         self.ownership = new_ownership(width, height, with_moves=False)
         """Sums of the ownership at the leaves since the root was last moved."""
         self.raw: RawEvaluation | None = None

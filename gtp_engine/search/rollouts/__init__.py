@@ -14,16 +14,9 @@ rollout_run             RolloutRun: one position, batches on all cores, until a 
 reusable_rollout_tree   the tree kept from move to move, with work arrays for each thread
 rollout_tree_report     SearchReport and Progress
 rollout_calls           the calls of kernels from Python, to be compiled in advance
-policy_choice           which policy plays, from the configuration
-
-The policies that `rollout` plays with:
-
 patterns                3×3 patterns of MoGo, for the tactical policy and the priors
-linear                  AlphaGo's linear softmax policy: draws a move
-linear_weights          its weights of all moves, kept up to date during a rollout
-linear_tables           from a policy file's weights to the tables that its kernels read
-neighborhoods           the stones around a point as a number, for these tables
 
-The search with a network (`search.puct`) can mix in the same rollouts.  `_jit` explains `wide` and the three kinds of
+A `LeafPlayer` can play the leaves out instead of `rollout`.  A search with a network can mix in the same rollouts
+(`alphago.rollout_players`).  `_jit` explains `wide` and the three kinds of
 kernels (called, inlined, spliced).
 """

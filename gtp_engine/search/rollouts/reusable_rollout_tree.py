@@ -1,41 +1,56 @@
 """The tree that a search by rollouts keeps from move to move, with all its arrays."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.go.board import IntArray, padded_length, storage_length
-from gtp_engine.go.tax import TaxWork, new_tax_work
+from gtp_engine.go.board import padded_length, storage_length
+from gtp_engine.go.tax import new_tax_work
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.linear_tables import new_tables
-from gtp_engine.search.rollouts.linear_weights import LinearWork, new_linear_work
 from gtp_engine.search.rollouts.rollout import RolloutWork, new_rollout_work
-from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, Leaves
+from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, Leaves, Sums
 from gtp_engine.search.rollouts.rollout_tree import ROOT, TreeStore
 from gtp_engine.search.tree_reuse import RootPosition, find_position
 
 
+class LeafPlayer(Protocol):
+    """Plays leaves out in place of the kernels' own policies; one thread at a time calls it."""
+
+    def play_out(self, leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
+        """Play out the boards of the rows begin … end − 1 (`leaf_board`), as `play_out` does."""
+        ...
+
+
+NewLeafPlayer = Callable[[int, int], LeafPlayer]
+"""Returns a player for boards of this width and height."""
+
+
 class RolloutBuffers:
-    """The arrays for boards of one size: the leaves of a batch, and work arrays and ownership sums for each thread."""
+    """The arrays for boards of one size: the leaves of a batch, and players, work arrays and sums for each thread."""
 
     def __init__(
-        self, width: int, height: int, *, batch: int, threads: int, seed: int | None, linear_policy: LinearPolicy | None
+        self,
+        board_size: tuple[int, int],
+        *,
+        batch: int,
+        threads: int,
+        seed: int | None,
+        new_player: NewLeafPlayer | None = None,
     ) -> None:
+        width, height = board_size
         n = padded_length(width, height)
+        self.players: Final = [None if new_player is None else new_player(width, height) for _ in range(threads)]
         self.works: Final[list[RolloutWork]] = [new_rollout_work(width, height) for _ in range(threads)]
-        tables = None if linear_policy is None else new_tables(linear_policy)
-        self.linears: Final[list[LinearWork | None]] = [
-            None if tables is None else new_linear_work(tables, width, height) for _ in range(threads)
-        ]
-        self.queues: Final = np.zeros((threads, n), dtype=np.int32)
         self.owners: Final = np.zeros((threads, n), dtype=np.int32)
-        """By thread and point: rollouts that ended with the point Black's, less those with it White's."""
         self.beside_area: Final = np.zeros((threads, 1))
-        """By thread: sum of the points beside the area that Black has in these rollouts, see `evaluate_leaves`."""
-        self.tax_works: Final[list[TaxWork]] = [new_tax_work(width, height) for _ in range(threads)]
-        self.rollouts: Final = np.zeros(threads, dtype=np.int64)
+        self.rollouts: Final = np.zeros((threads, 1), dtype=np.int64)
+        queues = np.zeros((threads, n), dtype=np.int32)
+        self.sums: Final = [
+            Sums(*arrays, new_tax_work(width, height))
+            for arrays in zip(self.owners, self.beside_area, self.rollouts, queues, strict=True)
+        ]
         self.leaves: Final = Leaves(
             storage=np.zeros((batch, storage_length(width, height)), dtype=np.int32),
             hash=np.zeros((batch, 1), dtype=np.uint64),
@@ -51,13 +66,6 @@ class RolloutBuffers:
             rng=new_states(batch, seed),
             path_keys=np.zeros(MAX_DEPTH, dtype=np.uint64),
         )
-
-    def arrays_of(
-        self, thread: int
-    ) -> tuple[RolloutWork, IntArray, IntArray, NDArray[np.float64], TaxWork, LinearWork | None]:
-        """Return the arrays with which a thread evaluates leaves."""
-        sums = self.owners[thread], self.beside_area[thread]
-        return self.works[thread], self.queues[thread], *sums, self.tax_works[thread], self.linears[thread]
 
     def clear_sums(self) -> None:
         """Set the sums over rollouts to 0."""

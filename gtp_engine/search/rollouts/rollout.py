@@ -1,18 +1,17 @@
 """Rollouts: playing a position out to the end with a fast policy, and counting the result.
 
-Three policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first answers the last move: it
+Two policies.  UNIFORM plays any legal move that does not fill an own eye.  TACTICAL first answers the last move: it
 captures the stones just played, or saves a chain of its own that they put in atari (by a capture, or by an escape that
 no ladder catches); otherwise it plays a move around them that fits a 3×3 pattern, and only then a random one, seldom a
-self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).  The third is AlphaGo's: it draws from all
-moves by learned weights (`linear`).
+self-atari.  The order is that of MoGo (Gelly, Wang, Munos and Teytaud 2006).
 
 A rollout ends with two passes or after `MOVES_PER_POINT` moves per point of the board.  Only simple ko is observed: the
 limit on the moves ends the rare longer cycles.  The result is the area of the final position, in which every
 empty point is an eye or cannot be played by either side.  What the rules count besides (a tax, the button) is added by
 the caller that knows them.
 
-This is one rollout of one position.  The search without a network calls it for its leaves (`rollout_select`); the
-search with a network does for its own if it mixes rollouts in (`puct.leaf_rollouts`).
+This is one rollout of one position.  The search without a network calls it for its leaves (`rollout_select`).  Both
+searches can be handed players that choose moves otherwise, as AlphaGo's do (`alphago.rollout_players`).
 
 Speed, on a Zen 4 core: a uniform rollout on 9×9 takes 10.4 µs for 112 moves, of which putting down and capturing stones
 takes 58 ns a move and choosing them 35 ns; copying the board takes 0.07 µs.  Branches and loads that depend on each
@@ -22,6 +21,7 @@ every move, and a second kind of board would double the code.
 """
 
 import time
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -50,8 +50,6 @@ from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.tactics import is_escape, would_be_self_atari
 from gtp_engine.search.rng import State, new_states, random_below
-from gtp_engine.search.rollouts.linear import draw_linear
-from gtp_engine.search.rollouts.linear_weights import LinearWork, begin_linear, play_linear
 from gtp_engine.search.rollouts.patterns import PatternTable, fits_pattern, pattern_table
 
 UNIFORM: Final = 0
@@ -64,6 +62,9 @@ MOVES_PER_POINT: Final = 3
 SELF_ATARI_DENOMINATOR: Final = 8
 """A random move of the tactical policy that is self-atari is accepted once in this many times: now and then it
 is the throw-in or the nakade that kills."""
+
+POINTS_AT_ONCE: Final = 20_000
+"""Points of the boards that a measurement plays out between two looks at the time."""
 
 _CANDIDATES: Final = 32
 """Most candidates that are collected around the last move."""
@@ -198,29 +199,20 @@ def play_out(
     rng: State,
     first_player: NDArray[np.int8],
     limit: int = 0,
-    linear: LinearWork | None = None,
 ) -> int:
     """Return the number of moves played from the position to the end of the game, leaving it on `board`.
 
     `color` is to play, `last` the opponent's last move (PASS and NULL_POINT allowed).  Sets first_player[p], int8[n],
     where it is still 0, to the colour that first plays on p, and first_player[PASS] to the one that first passes.  At
-    most `limit` moves are played; 0: as many as the module's docstring says.  With `linear`, moves are drawn by its
-    weights and `policy` has no meaning.
-
-    `linear` being None is part of the types that numba compiles for, so without it the kernels of the linear policy are
-    not compiled either.
+    most `limit` moves are played; 0: as many as the module's docstring says.
     """
     if limit == 0:
         limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     color, last = wide(color), wide(last)
     passes = 0
     moves = 0
-    if linear is not None:
-        begin_linear(board, linear)
     while passes < 2 and moves < limit:
-        if linear is not None:
-            point = draw_linear(board, color, last, linear, rng)
-        elif policy == TACTICAL:
+        if policy == TACTICAL:
             point = _tactical_move(board, color, last, work, rng)
         else:
             point = _random_move(board, color, wide(0), rng)  # a literal 0 would be compiled as another signature
@@ -229,10 +221,7 @@ def play_out(
             clear_ko(board)
         else:
             passes = 0
-            if linear is not None:
-                play_linear(board, linear, point, color)
-            else:
-                play_assume_legal(board, point, color)
+            play_assume_legal(board, point, color)
         if first_player[point] == 0:
             first_player[point] = color
         last = point
@@ -277,40 +266,42 @@ def _play_many(
     rng: State,
     first_player: NDArray[np.int8],
     owner: IntArray,
-    linear: LinearWork | None,
 ) -> int:
     """Return the sum of the margins of `count` rollouts from `root`, Black to play, played on `board`."""
     total = 0
     for _ in range(count):
         copy_board(board, root)
-        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0), linear)
+        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0))
         total += count_area(board, owner)
     return total
 
 
-def rollouts_per_second(
-    width: int, height: int, policy: str, seconds: float, seed: int = 1, *, linear: LinearWork | None = None
-) -> float:
+def rollouts_per_second(width: int, height: int, policy: str, seconds: float, seed: int = 1) -> float:
     """Return how many rollouts from the empty board one core plays and counts in a second.
 
-    `policy` is a name from POLICIES, of no meaning with `linear`; plays for about `seconds`, compilation not counted.
+    `policy` is a name from POLICIES; plays for about `seconds`, compilation not counted.
     """
     root = new_board(width, height)
     board = clone(root)
     work, rng = new_rollout_work(width, height), new_states(1, seed)[0]
     first_player = np.zeros(board.color.size, dtype=np.int8)
     owner = np.zeros(board.color.size, dtype=np.int32)
-    chunk = max(1, 20_000 // (width * height))
 
-    number = POLICIES[policy] if linear is None else UNIFORM
+    def play(count: int) -> None:
+        _play_many(board, root, count, POLICIES[policy], work, rng, first_player, owner)
 
-    def play_chunk() -> None:
-        _play_many(board, root, chunk, number, work, rng, first_player, owner, linear)
+    return count_per_second(play, max(1, POINTS_AT_ONCE // (width * height)), seconds)
 
-    play_chunk()
+
+def count_per_second(play: Callable[[int], None], chunk: int, seconds: float) -> float:
+    """Return how many rollouts a second `play` plays, which plays as many as it is told: `chunk`, again and again.
+
+    It does so for about `seconds`, the first chunk not counted.
+    """
+    play(chunk)
     played = 0
     start = time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
-        play_chunk()
+        play(chunk)
         played += chunk
     return played / elapsed

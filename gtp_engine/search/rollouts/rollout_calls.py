@@ -21,12 +21,12 @@ _SIZE: Final = 2
 def rollout_calls() -> list[KernelCall]:
     """Return one call for each kernel; they are meant for their types, not to be executed."""
     game, tree = Game(_SIZE), new_tree(1)
-    buffers = RolloutBuffers(_SIZE, _SIZE, batch=1, threads=1, seed=0, linear_policy=None)
+    buffers = RolloutBuffers((_SIZE, _SIZE), batch=1, threads=1, seed=0)
     position, params = kernel_position(RootPosition(game, BLACK)), kernel_params(Config().search, game)
     leaves = buffers.leaves
     return [
         KernelCall(select_leaves, (tree, position, params, leaves, 0, buffers.works[0])),
-        KernelCall(evaluate_leaves, (leaves, 0, 0, position.board.zobrist, params, *buffers.arrays_of(0))),
+        KernelCall(evaluate_leaves, (leaves, 0, 0, position.board.zobrist, params, buffers.works[0], buffers.sums[0])),
         KernelCall(back_up, (tree, params, leaves, 0)),
         KernelCall(copy_subtree, (tree, ROOT, tree, np.zeros(1, dtype=np.int32))),
     ]

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import SearchConfig
+from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import NULL_POINT
@@ -17,8 +18,8 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, avoid_until_depths
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.policy_choice import kernel_policy
 from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree
+from gtp_engine.search.rollouts.rollout import POLICIES, TACTICAL
 from gtp_engine.search.rollouts.rollout_select import (
     RAVE,
     UCT,
@@ -27,6 +28,7 @@ from gtp_engine.search.rollouts.rollout_select import (
     back_up,
     evaluate_leaves,
     select_leaves,
+    write_results,
 )
 from gtp_engine.search.rollouts.rollout_tree import ROOT
 from gtp_engine.search.rollouts.rollout_tree_report import number_of_choices, rollout_progress, rollout_report
@@ -100,8 +102,12 @@ class RolloutRun:
 
         def evaluate(thread: int) -> None:
             begin, end = thread * share, min(count, (thread + 1) * share)
-            arrays = buffers.arrays_of(thread)
-            buffers.rollouts[thread] += evaluate_leaves(leaves, begin, end, zobrist, params, *arrays)
+            player, sums = buffers.players[thread], buffers.sums[thread]
+            if player is None:
+                evaluate_leaves(leaves, begin, end, zobrist, params, buffers.works[thread], sums)
+            else:
+                player.play_out(leaves, begin, end, zobrist)
+                write_results(leaves, begin, end, zobrist, params, sums)
 
         others = [self._pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
         evaluate(0)
@@ -171,3 +177,14 @@ def kernel_params(config: SearchConfig, game: Game) -> Params:
         superko=SUPERKO[game.rules.ko],
         tax=TAX[game.rules.tax],
     )
+
+
+def kernel_policy(config: SearchConfig) -> int:
+    """Return the number of the kernels' policy for rollouts, which has no meaning where a player replaces it.
+
+    Raises ConfigError if the configuration asks for a network.
+    """
+    if config.rollout_policy == "network":
+        given = "search.rollout_policy = network in a search without a network"
+        raise ConfigError(problem(given, expected="auto, linear, tactical or uniform"))
+    return POLICIES.get(config.rollout_policy, TACTICAL)

@@ -9,31 +9,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from gtp_engine.config import SearchConfig
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.policy_choice import chosen_weights, kernel_policy
-from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers
-from gtp_engine.search.rollouts.rollout_run import RolloutRun
+from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer, ReusableRolloutTree, RolloutBuffers
+from gtp_engine.search.rollouts.rollout_run import RolloutRun, kernel_policy
 from gtp_engine.search.tree_reuse import RootPosition, tree_memory
 
 
 class RolloutSearch:
     """Searches positions of one game after the other; `close` ends its threads.
 
-    `linear_policy` plays the rollouts if the configuration asks for it.  By default the tactical policy does, which is
-    faster and not weaker at the same number of playouts.
+    Rollouts follow the policy that the configuration names, unless `new_player` makes a player of them for each thread.
 
-    One thread at a time uses it.  Raises ConfigError if the configuration asks for a rollout policy that is not
-    available.
+    One thread at a time uses it.  Raises ConfigError if the configuration asks for a network's rollout policy.
     """
 
-    def __init__(self, config: SearchConfig, linear_policy: LinearPolicy | None = None) -> None:
+    def __init__(self, config: SearchConfig, new_player: NewLeafPlayer | None = None) -> None:
         kernel_policy(config)  # raises now, not at the first move, if the policy is a network's
-        self._linear_policy: Final = chosen_weights(config, linear_policy, by_default=False)
+        self._new_player: Final = new_player
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
         self._pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
@@ -74,12 +70,11 @@ class RolloutSearch:
         """Return the tree, which is a new one if it was for boards of another size."""
         if self._tree is None or self._tree.board_size != (width, height):
             buffers = RolloutBuffers(
-                width,
-                height,
+                (width, height),
                 batch=self.config.batch,
                 threads=self.threads,
                 seed=self._seed,
-                linear_policy=self._linear_policy,
+                new_player=self._new_player,
             )
             self._tree = ReusableRolloutTree(width, height, buffers, max_memory=tree_memory(self.config))
         return self._tree

@@ -37,7 +37,6 @@ from gtp_engine.go.board import (
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.tax import TaxWork, tax_balance
 from gtp_engine.search.rng import State
-from gtp_engine.search.rollouts.linear_weights import LinearWork
 from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
 from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, Tree
@@ -96,6 +95,16 @@ class Leaves(NamedTuple):
     first_player: NDArray[np.int8]  # [B, n] colour that first played on a point after the leaf, 0 if none
     rng: State  # [B, 1]
     path_keys: NDArray[np.uint64]  # [MAX_DEPTH] keys on the path being walked, for superko
+
+
+class Sums(NamedTuple):
+    """The sums over one thread's rollouts, and its scratch arrays for counting."""
+
+    owner: IntArray  # [n] rollouts that ended with the point Black's, less those with it White's
+    beside_area: NDArray[np.float64]  # [1] Black's points from the button, unless taken before the root, and the tax
+    rollouts: NDArray[np.int64]  # [1]
+    queue: IntArray  # [n] scratch
+    tax: TaxWork
 
 
 @spliced_kernel
@@ -194,47 +203,57 @@ def select_leaves(
 
 @kernel
 def evaluate_leaves(
-    leaves: Leaves,
-    begin: int,
-    end: int,
-    zobrist: NDArray[np.uint64],
-    params: Params,
-    work: RolloutWork,
-    queue: IntArray,
-    owner: IntArray,
-    beside_area: NDArray[np.float64],
-    tax_work: TaxWork,
-    linear: LinearWork | None,
-) -> int:
-    """Return how many of the rows begin … end − 1 were played out; writes their `value` and `first_player`.
-
-    Rows in which the game is over are scored as they are.  `queue` (scratch) and `owner` are int32[n]; owner[p] gains 1
-    for every rollout in which Black owns p at the end and loses 1 for White.  beside_area[0] gains the points that
-    Black has in each from the button (unless it was taken before the root) and the tax.
-    """
-    rollouts = 0
+    leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64], params: Params, work: RolloutWork, sums: Sums
+) -> None:
+    """Play out the rows begin … end − 1 in which the game is not over, and write all their results."""
     for row in range(begin, end):
-        board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, owner.size)
-        first_player = leaves.first_player[row]
-        for point in range(owner.size):
-            first_player[point] = 0
-        beside = leaves.button[row]
-        if leaves.is_over[row] == 1:
-            margin = area_margin(board, queue, board.head)  # the board is not played on any more: `head` is scratch
-        else:
-            color, last = wide(leaves.color[row]), wide(leaves.last[row])
-            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0), linear)
-            margin = count_area(board, owner)
-            rollouts += 1
-            if leaves.has_free_button[row] == 1 and first_player[PASS] != 0:
-                beside += _button_points(wide(first_player[PASS]))
-            first_player[PASS] = 0  # passing later is no evidence about passing now
-        if params.tax != NO_TAX:
-            beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, tax_work)
+        board = leaf_board(leaves, row, zobrist)
         if leaves.is_over[row] == 0:
-            beside_area[0] += beside
-        leaves.value[row] = _result(margin + beside - params.komi, board, params.margin_weight)
-    return rollouts
+            color, last, first_player = wide(leaves.color[row]), wide(leaves.last[row]), leaves.first_player[row]
+            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0))
+        _write_result(leaves, row, board, params, sums)
+
+
+@kernel
+def write_results(
+    leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64], params: Params, sums: Sums
+) -> None:
+    """Write the results of the rows begin … end − 1, which a `LeafPlayer` has played out."""
+    for row in range(begin, end):
+        board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, leaves.first_player.shape[1])
+        _write_result(leaves, row, board, params, sums)
+
+
+@inlined_kernel
+def leaf_board(leaves: Leaves, row: int, zobrist: NDArray[np.uint64]) -> Board:
+    """Return the board of a row, on which a rollout can be played; sets its `first_player` to 0."""
+    first_player = leaves.first_player[row]
+    for point in range(first_player.size):
+        first_player[point] = 0
+    return view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, first_player.size)
+
+
+@spliced_kernel
+def _write_result(leaves: Leaves, row: int, board: Board, params: Params, sums: Sums) -> None:
+    """Write the `value` of a row that has been played out on `board`, and add it to the sums.
+
+    Rows in which the game was over are scored as they are, and do not count in the sums.
+    """
+    beside = leaves.button[row]
+    if leaves.is_over[row] == 1:
+        margin = area_margin(board, sums.queue, board.head)  # the board is not played on any more: `head` is scratch
+    else:
+        first_player = leaves.first_player[row]
+        margin = count_area(board, sums.owner)
+        sums.rollouts[0] += 1
+        if leaves.has_free_button[row] == 1 and first_player[PASS] != 0:
+            beside += _button_points(wide(first_player[PASS]))
+        first_player[PASS] = 0  # passing later is no evidence about passing now
+    if params.tax != NO_TAX:
+        beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, sums.tax)
+    if leaves.is_over[row] == 0:
+        sums.beside_area[0] += beside
+    leaves.value[row] = _result(margin + beside - params.komi, board, params.margin_weight)
 
 
 @spliced_kernel

@@ -1,8 +1,14 @@
-"""Rollouts by a network's policy, all positions of a batch side by side: one evaluation, then a move in each.  Kernels.
+"""Rollouts from the leaves of a search with a network, for `puct.leaf_rollouts` to mix in, as in AlphaGo.  Kernels.
 
-A network evaluates a batch much faster than its positions one by one, so the rollouts advance together.  Rows whose
+    play_rows     by a policy of kernels (`search.rollouts.rollout`), one position after the other
+    play_moves    by a network's policy, all positions side by side: one evaluation, then a move in each
+
+A network evaluates a batch much faster than its positions one by one, so those rollouts advance together.  Rows whose
 rollout has ended are filled with rows from the end of the batch, and every evaluation is for the rows still in play.
 Python alternates between the network and `play_moves` (`rollout_players.NetworkPlayer`).
+
+In all rollouts neither side fills an eye of its own or passes while it has another move, and only simple ko is
+observed.
 
 B is the number of rows of a batch, n the padded length of a board.
 """
@@ -10,20 +16,65 @@ B is the number of rows of a batch, n the padded length of a board.
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions, board_of, new_positions
 from gtp_engine.evaluation.row_kernels import copy_row, finish_row, forbid_ko, shift_row
 from gtp_engine.go.area import area_margin
-from gtp_engine.go.board import EMPTY_COUNT, IntArray, clear_ko, is_legal, padded_length, play_assume_legal
+from gtp_engine.go.board import (
+    EMPTY_COUNT,
+    Board,
+    IntArray,
+    clear_ko,
+    copy_board,
+    is_legal,
+    new_board,
+    padded_length,
+    play_assume_legal,
+)
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.eyes import is_eye
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.rng import State, random_below
+from gtp_engine.search.rollouts.rollout import RolloutWork, play_out
 
 _RANDOM_STEPS: Final = 1 << 24
 """Number of values that a uniform random number in (0, 1] can have."""
+
+
+class Policy(NamedTuple):
+    """A policy of kernels for rollouts."""
+
+    number: int  # of `rollout.POLICIES`
+    limit: int  # moves that are played at most; 0: as in `play_out`
+    work: RolloutWork
+
+
+class Scratch(NamedTuple):
+    """Work arrays of one thread that plays positions out."""
+
+    board: Board
+    first_player: NDArray[np.int8]  # [n]
+    queue: IntArray  # [n]
+
+
+def new_scratch(width: int, height: int) -> Scratch:
+    """Return work arrays for boards of this size."""
+    n = padded_length(width, height)
+    return Scratch(new_board(width, height), np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int32))
+
+
+@kernel
+def play_rows(positions: Positions, count: int, policy: Policy, results: Results, scratch: Scratch, rng: State) -> None:
+    """Write into `results` how the first `count` rows of `positions` (not changed) end; see `play_out`."""
+    for slot in range(count):
+        copy_board(scratch.board, board_of(positions, slot, wide(0)))
+        color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
+        number, limit = policy.number, policy.limit
+        play_out(scratch.board, color, last, number, policy.work, rng, scratch.first_player, limit)
+        results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
 
 
 class NetworkRollouts(NamedTuple):
@@ -124,7 +175,7 @@ def _draw(rollouts: NetworkRollouts, row: int, rng: State) -> int:
 
 @spliced_kernel
 def _play(rollouts: NetworkRollouts, row: int, move: int) -> None:
-    """Play a move in a row.  A pass takes no button (`leaf_rollouts`)."""
+    """Play a move in a row.  A pass takes no button (`puct.leaf_rollouts`)."""
     positions = rollouts.positions
     color = wide(positions.to_play[row])
     shift_row(positions, row, move, color)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from nn import tiny_networks
 
+from gtp_engine.alphago.linear_policy import LinearPolicy, read_linear_policy, write_linear_policy
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ModelError
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.nn import load_evaluator
-from gtp_engine.nn.linear_policy_file import FILE_NAME, read_linear_policy, write_linear_policy
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 
 POLICY = LinearPolicy(
     patterns=np.array([5, 4096]),
@@ -33,7 +33,7 @@ POLICY = LinearPolicy(
 
 
 def test_reading_returns_what_was_written(tmp_path: Path) -> None:
-    path = tmp_path / FILE_NAME
+    path = tmp_path / ROLLOUT_WEIGHTS
     write_linear_policy(path, POLICY)
     found = read_linear_policy(path)
     for name, value in vars(POLICY).items():
@@ -45,11 +45,11 @@ def test_a_folder_of_networks_may_hold_one(tmp_path: Path) -> None:
     tiny_networks.alphago_policy(tmp_path / "policy.onnx", name="p")
     tiny_networks.alphago_value(tmp_path / "value.onnx", name="v")
     config = NetworkConfig(model=str(tmp_path), network_threads=1, provider="cpu")
-    assert load_evaluator(config, log=print, board=(9, 9)).info.linear_policy is None
-    write_linear_policy(tmp_path / FILE_NAME, POLICY)
+    assert load_evaluator(config, log=print, board=(9, 9)).info.rollout_weights is None
+    write_linear_policy(tmp_path / ROLLOUT_WEIGHTS, POLICY)
     evaluator = load_evaluator(config, log=print, board=(9, 9))
-    assert evaluator.info.linear_policy is not None
-    assert evaluator.info.linear_policy.name == "tiny"
+    assert evaluator.info.rollout_weights is not None
+    assert evaluator.info.rollout_weights.name == "tiny"
     for kind in ("puct", "rave", "uct"):
         values = {"search.search": kind, "search.rollout_policy": "linear", "puct.rollout_share": "0.5"}
         Resources(evaluator).new_searcher(Config().with_values(values)).close()
@@ -83,7 +83,7 @@ META = {"format": 1, "kind": "linear-rollout", "features": "linear-1", "name": "
     ],
 )
 def test_errors_name_what_is_wrong_with_a_file(tmp_path: Path, changes: dict[str, object], message: str) -> None:
-    path = tmp_path / FILE_NAME
+    path = tmp_path / ROLLOUT_WEIGHTS
     write_linear_policy(path, POLICY)
     rewrite(path, **changes)
     with pytest.raises(ModelError, match=message):
@@ -92,7 +92,7 @@ def test_errors_name_what_is_wrong_with_a_file(tmp_path: Path, changes: dict[str
 
 @pytest.mark.parametrize("size", [0, 10, 400])
 def test_a_file_that_is_cut_off_is_called_damaged(tmp_path: Path, size: int) -> None:
-    path = tmp_path / FILE_NAME
+    path = tmp_path / ROLLOUT_WEIGHTS
     write_linear_policy(path, replace(POLICY, name="n"))
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ModelError, match="is damaged or no rollout policy"):

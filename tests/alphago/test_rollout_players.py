@@ -19,11 +19,14 @@ from puct_support import (
     store_of,
 )
 
+from gtp_engine.alphago.linear_policy import LinearPolicy
+from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
 from gtp_engine.config import Config
+from gtp_engine.engine.resources import Resources, rollout_players
 from gtp_engine.errors import ConfigError
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.linear_policy import LinearPolicy
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
@@ -31,12 +34,11 @@ from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.leaf_evaluator import RolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import Results, new_results
-from gtp_engine.search.puct.rollout_players import KernelPlayer, NetworkPlayer, new_rollout_player
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM
-from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 Preference = Callable[[Positions, int, int], float]
 """The preference of a network for a point in a row, not normalized."""
@@ -83,9 +85,7 @@ def script(*points: int) -> Preference:
     return preference
 
 
-def play_out(
-    player: KernelPlayer | NetworkPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False
-) -> Results:
+def play_out(player: RolloutPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False) -> Results:
     game = games[0]
     positions, results = rows_of(games), new_results(len(games), game.width, game.height)
     player.play_out(positions, len(games), conditions_of(game), results, is_dropped)
@@ -94,7 +94,7 @@ def play_out(
 
 def network_player(evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1) -> NetworkPlayer:
     rng = new_states(1, seed)[0]
-    return NetworkPlayer(evaluator, limit, size=size, width=board, height=board, rng=rng)
+    return NetworkPlayer(evaluator, limit, size, (board, board), rng)
 
 
 # --- the mixture
@@ -112,7 +112,8 @@ def test_with_the_whole_share_only_rollouts_count(weights: LinearPolicy | None) 
     """Two evaluators that agree about policies but on nothing else give the same search."""
 
     class Shaped(ShapedEvaluator):
-        linear_policy = weights
+        def __init__(self) -> None:
+            super().__init__(rollout_weights=weights)
 
     class Contrary(Shaped):
         def write_values(self, board, color, conditions, out, row):
@@ -223,7 +224,7 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
 def test_a_network_without_preferences_plays_uniform_rollouts() -> None:
     """Moves are left out, games ended and areas counted in the same way."""
     game, count = Game(4, 4, Rules.parse("chinese")), 400
-    uniform = KernelPlayer(UNIFORM, 0, width=4, height=4, rng=new_states(1, 2)[0])
+    uniform = KernelPlayer(UNIFORM, 0, count, (4, 4), new_states(1, 2)[0])
     expected = play_out(uniform, [game] * count).margin
     found = play_out(network_player(RolloutEvaluator(), count, 4), [game] * count).margin
     error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
@@ -299,38 +300,39 @@ def test_a_search_with_a_rollout_network_repeats_itself(pipeline: int) -> None:
 # --- the choice of the player
 
 
+def new_player(evaluator: Evaluator, **values: Any) -> RolloutPlayer | None:
+    """Return the player that a search with these settings is handed."""
+    new = rollout_players(config(**values), evaluator)
+    return None if new is None else new(2, (5, 5), new_states(1, 1)[0])
+
+
 class WeightedEvaluator(RolloutEvaluator):
     """Has weights for a linear policy too."""
 
     def __init__(self) -> None:
-        super().__init__(linear_policy=INDIFFERENT)
+        super().__init__(rollout_weights=INDIFFERENT)
 
 
 @pytest.mark.parametrize(
-    ("policy", "evaluator", "player", "is_linear"),
+    ("policy", "player"),
     [
-        ("auto", WeightedEvaluator(), KernelPlayer, True),
-        ("linear", WeightedEvaluator(), KernelPlayer, True),
-        ("network", WeightedEvaluator(), NetworkPlayer, False),
-        ("tactical", WeightedEvaluator(), KernelPlayer, False),
-        ("uniform", WeightedEvaluator(), KernelPlayer, False),
+        ("auto", LinearPlayer),
+        ("linear", LinearPlayer),
+        ("network", NetworkPlayer),
+        ("tactical", KernelPlayer),
+        ("uniform", KernelPlayer),
     ],
 )
-def test_weights_of_a_linear_policy_come_first(
-    policy: str, evaluator: RolloutEvaluator, player: type, is_linear: bool
-) -> None:
-    size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
-    for each in (evaluator, ExclusiveEvaluator(evaluator)):
-        found = new_rollout_player(config(rollout_policy=policy, rollout_share=0.5), each, **size)
-        assert type(found) is player
-        assert (getattr(found, "_linear", None) is not None) == is_linear
+def test_weights_of_a_linear_policy_come_first(policy: str, player: type) -> None:
+    for evaluator in (WeightedEvaluator(), ExclusiveEvaluator(WeightedEvaluator())):
+        assert type(new_player(evaluator, rollout_policy=policy, rollout_share=0.5)) is player
 
 
 def test_a_linear_policy_without_weights_plays_uniform_rollouts() -> None:
     game, count = Game(4, 4, Rules.parse("chinese")), 400
-    size = {"width": 4, "height": 4, "rng": new_states(1, 2)[0]}
-    expected = play_out(KernelPlayer(UNIFORM, 0, **size), [game] * count).margin
-    found = play_out(KernelPlayer(UNIFORM, 0, **size, weights=INDIFFERENT), [game] * count).margin
+    rng = new_states(1, 2)[0]
+    expected = play_out(KernelPlayer(UNIFORM, 0, count, (4, 4), rng), [game] * count).margin
+    found = play_out(LinearPlayer(INDIFFERENT, 0, count, (4, 4), rng), [game] * count).margin
     error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
     assert abs(expected.mean() - found.mean()) < 3 * error
     assert abs(expected.std() - found.std()) < 3 * error
@@ -348,8 +350,8 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
     game, linear = Game(5), INDIFFERENT
     reports = {}
     for policy, weights in (("linear", linear), ("auto", linear), ("auto", None), ("uniform", linear)):
-        values = {"search.rollout_policy": policy, "search.seed": "1", "search.threads": "2"}
-        searcher = RolloutSearch(Config().with_values(values).search, weights)
+        values = {"search.search": "rave", "search.rollout_policy": policy, "search.seed": "1", "search.threads": "2"}
+        searcher = Resources(FakeEvaluator(rollout_weights=weights)).new_searcher(Config().with_values(values))
         reports[policy, weights is not None] = searcher.run(game, Limits(500)).moves
         searcher.close()
     assert reports["auto", True] == reports["auto", False]
@@ -369,23 +371,22 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
 )
 def test_the_setting_selects_the_player(policy: str, has_network: bool, player: type) -> None:
     evaluator = RolloutEvaluator() if has_network else AreaEvaluator()
-    size = {"size": 2, "width": 5, "height": 5, "rng": new_states(1, 1)[0]}
-    assert type(new_rollout_player(config(rollout_policy=policy, rollout_share=0.5), evaluator, **size)) is player
-    assert new_rollout_player(config(rollout_policy=policy), evaluator, **size) is None
+    assert type(new_player(evaluator, rollout_policy=policy, rollout_share=0.5)) is player
+    assert new_player(evaluator, rollout_policy=policy) is None
 
 
 def test_a_missing_rollout_network_is_refused() -> None:
     with pytest.raises(ConfigError, match="rollout_policy = network without a rollout network; put one into"):
         Searching(AreaEvaluator(), rollout_policy="network")
     with pytest.raises(ConfigError, match="without a network: expected auto, linear, tactical or uniform"):
-        RolloutSearch(config(rollout_policy="network").search)
+        Resources(None).new_searcher(config(rollout_policy="network"))
 
 
 def test_missing_weights_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"linear without weights; put rollout-policy\.npz into the folder"):
         Searching(RolloutEvaluator(), rollout_policy="linear")
     with pytest.raises(ConfigError, match="linear without weights"):
-        RolloutSearch(config(rollout_policy="linear").search)
+        Resources(None).new_searcher(config(rollout_policy="linear"))
 
 
 def test_a_shared_evaluator_shares_its_rollout_network() -> None:

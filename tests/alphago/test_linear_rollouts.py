@@ -4,30 +4,36 @@ import random
 from collections.abc import Iterator, Sequence
 from math import exp
 
-import linear_oracle as oracle
 import numpy as np
 import pytest
 import reference
+from alphago import linear_oracle as oracle
+from alphago.linear_oracle import Scene
 from board_helpers import COLOR, points_of
-from linear_oracle import Scene
 from reference import ReferenceGame, empty_position, opponent
 
-from gtp_engine.evaluation.linear_policy import LinearPolicy
-from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.eyes import is_eye
-from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.linear import NAKADE, draw_linear, find_local
-from gtp_engine.search.rollouts.linear_tables import least_places, new_tables
-from gtp_engine.search.rollouts.linear_weights import LinearWork, begin_linear, new_linear_work, play_linear
-from gtp_engine.search.rollouts.neighborhoods import (
+from gtp_engine.alphago.linear_policy import LinearPolicy, least_places, new_tables
+from gtp_engine.alphago.linear_rollouts import (
+    NAKADE,
+    LinearWork,
+    begin_linear,
+    draw_linear,
+    find_local,
+    new_linear_work,
+    play_linear,
+    play_out_linear,
+)
+from gtp_engine.alphago.neighborhoods import (
     PATTERNS,
     diamond_images,
     pattern_images,
     playable_patterns,
     swapped_patterns,
 )
-from gtp_engine.search.rollouts.rollout import new_rollout_work, play_out
+from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
+from gtp_engine.go.eyes import is_eye
+from gtp_engine.search.rng import new_states
 
 SIZES = [(2, 3), (4, 4), (7, 5)]
 MOVES = 60
@@ -186,12 +192,12 @@ def odds(scene: Scene, ko: int, known: set[int]) -> dict[int, float]:
 
 def drawn(scene: Scene, board: Board, linear: LinearWork) -> list[int]:
     """Return DRAWS moves as the oracle's points, each the first one of a rollout."""
-    rng, work, copy = new_states(1, 3)[0], new_rollout_work(*scene.position[:2]), clone(board)
+    rng, copy = new_states(1, 3)[0], clone(board)
     points, first_player, moves = points_of(scene.position), np.zeros(board.color.size, dtype=np.int8), []
     for _ in range(DRAWS):
         copy_board(copy, board)
         first_player[:] = 0
-        play_out(copy, COLOR[scene.color], points[scene.last], 0, work, rng, first_player, 1, linear)
+        play_out_linear(copy, COLOR[scene.color], points[scene.last], linear, rng, first_player, 1)
         moves.append(points.index(int(first_player.argmax())))
     return moves
 
@@ -224,11 +230,11 @@ def test_it_passes_without_other_moves() -> None:
 
 @pytest.mark.parametrize("size", [(2, 2), (5, 7), (9, 9), (19, 19)], ids=str)
 def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(size: tuple[int, int]) -> None:
-    work, linear = new_rollout_work(*size), new_linear_work(new_tables(POLICY), *size)
+    linear = new_linear_work(new_tables(POLICY), *size)
     for seed in range(5):
         board = new_board(*size)
         first_player = np.zeros(board.color.size, dtype=np.int8)
-        moves = play_out(board, BLACK, NULL_POINT, 0, work, new_states(1, seed)[0], first_player, 0, linear)
+        moves = play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player, 0)
         assert moves > size[0] * size[1] // 2
         if moves == 3 * size[0] * size[1]:
             continue  # cut off in a cycle of kos
@@ -242,7 +248,7 @@ def test_rollouts_with_the_same_seed_are_the_same() -> None:
     for seed in (7, 7, 8):
         board, linear = new_board(9, 9), new_linear_work(new_tables(POLICY), 9, 9)
         first_player = np.zeros(board.color.size, dtype=np.int8)
-        play_out(board, BLACK, NULL_POINT, 0, new_rollout_work(9, 9), new_states(1, seed)[0], first_player, 0, linear)
+        play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player, 0)
         boards.append(board.color.tolist())
     assert boards[0] == boards[1] != boards[2]
 
