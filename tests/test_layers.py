@@ -68,7 +68,7 @@ STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py
 THREADS = (
     "gtp/session.py",
     "analysis/session.py",
-    "engine/background.py",
+    "engine/engine.py",
     "engine/kernel_loader.py",
     "streams.py",
     "search/",

@@ -1,202 +1,449 @@
-"""One decision of the engine, to be read from the top: search → confirm → resign, pass or play.
+"""One decision of the engine, to be read from the top: search → resign, or confirm the end → pass or play.
 
-    decide        searches, then resigns or chooses a move
-    choose_move   passes if the game can end here, else plays the best useful move
+    decide       searches, then resigns or chooses a move
+    Decision     what is known after the search; its methods are the steps to a move
+    Choice       the result
+    Resignation  counts the moves in a row that were lost
 
 A search that follows results alone plays on when nothing is left to win (every move wins, or none does), and may then
-fill its own territory.  So the engine passes once it is confirmed that nothing is left (`game_end`), and never plays a
-move that cannot change anything (`useful_moves`).
+fill its own territory.  So the engine passes once it is confirmed that nothing is left (`Decision.agreed_end`), and
+never plays a move that cannot change anything (`game_end.is_useless`).
 """
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from gtp_engine.engine.choice import Choice
-from gtp_engine.engine.dead_stones import counts_all_stones, estimate_status
+import numpy as np
+
+from gtp_engine.config import PlayConfig
+from gtp_engine.engine.dead_stones import Ownership, StatusEstimate, counts_all_stones, estimate_status
+from gtp_engine.engine.disputes import find_disputes
 from gtp_engine.engine.game_end import (
-    Confirm,
-    ReadOut,
-    agreed_end,
-    is_won_repetition,
-    leave_in_doubt,
+    goes_in_circles,
+    has_dead_enemies,
+    is_useless,
+    legal_moves,
+    liberties_of_dead,
     may_be_over,
-    status_for_cleanup,
+    useless_points,
 )
 from gtp_engine.engine.level_play import LevelPlay
-from gtp_engine.engine.life_reading import LifeReader
-from gtp_engine.engine.request import Request
-from gtp_engine.engine.resignation import Resignation
+from gtp_engine.engine.life_reading import LifeReader, leave_in_doubt
 from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.engine.useful_moves import (
-    best_useful_move,
-    capture_of_dead,
-    has_dead_enemies,
-    legal_moves,
-    neutral_point,
-    useless_points,
-)
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
+from gtp_engine.go.initial_advantage import initial_advantage_black
+from gtp_engine.go.late_game import is_late, may_stop
+from gtp_engine.go.rules import Scoring
+from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color
+from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import TimeBudget, may_stop_when_won
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""
 
+AGREED_WINRATE: Final = 0.8
+"""If the side to play wins by counting, its winrate must be at least this; else the count has missed something."""
+
+CONCEDED_WINRATE: Final = 0.95
+"""If the side to play loses by counting, it stops only if the opponent's winrate is at least this."""
+
+NEUTRAL_LOSS: Final = 0.1
+"""Difference of results in [−1, 1] that two moves show by chance when neither matters."""
+
+HANDICAP_ADVANTAGE: Final = 0.9
+"""Points that one side is ahead at the start from which a game is a handicap game."""
+
+CATCH_UP_FROM: Final = 0.2
+"""Moves of both players for each point of the board before which the weaker side never resigns."""
+
+CATCH_UP_UNTIL: Final = 0.6
+"""Moves of both players for each point of the board by which the weaker side should have caught up."""
+
+SCHEDULE_MARGIN: Final = 5.0
+"""Points that the weaker side may be behind its schedule, besides `SCHEDULE_SHARE`."""
+
+SCHEDULE_SHARE: Final = 0.15
+"""Share of the initial deficit that the weaker side may be behind its schedule.  All five numbers are KataGo's."""
+
+Confirm = Callable[[int], SearchReport | None]
+"""Searches the same position with a new tree and this colour to play; None if no time is left for it."""
+
+ReadOut = Callable[[Game, Sequence[Ownership]], Sequence[Ownership]]
+"""Replaces the ownership of groups in doubt by what reading them out shows, see `LifeReader.read_out`."""
+
+
+@dataclass(frozen=True)
+class MoveTask:
+    """A move to be chosen for `color` in `game`; `budget` counts from `start` (of time.perf_counter)."""
+
+    game: Game
+    color: int
+    limits: Limits
+    budget: TimeBudget
+    start: float
+
+    @property
+    def cancel(self) -> CancelToken:
+        """The token of the limits, which ends the decision early."""
+        return self.limits.cancel or CancelToken()
+
+    @property
+    def deadline(self) -> float:
+        """When the decision has to be made."""
+        return self.start + self.budget.maximum
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The engine's move, a point or PASS, or its resignation (`point` is PASS then), and the report of the search."""
+
+    point: int
+    report: SearchReport
+    resign: bool = False
+
 
 def decide(
-    game: Game,
-    color: int,
-    *,
+    task: MoveTask,
     searches: Searches,
-    budget: TimeBudget,
-    start: float,
-    request: Request,
-    cancel: CancelToken,
-    resignation: Resignation | None = None,
-    cleanup: bool = False,
     level: LevelPlay | None = None,
+    *,
+    resignation: "Resignation | None" = None,
+    cleanup: bool = False,
 ) -> Choice:
-    """Return the move of `color`, or its resignation unless `resignation` is None; at a `level` if there is one.
+    """Return the move for a task, or a resignation unless `resignation` is None; at a `level` if there is one.
 
-    `budget` counts from `start` (of time.perf_counter).  For `cleanup` see `choose_move`.
+    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board.
     """
+    game, config, thresholds = task.game, searches.config, searches.thresholds
     watcher = TimeWatcher(
-        _search_budget(game, budget),
-        searches.config,
-        searches.thresholds,
-        late=time.perf_counter() - start,
-        may_stop_when_won=may_stop_when_won(
-            moves_played=len(game.moves), area=game.width * game.height, config=searches.config
-        ),
+        _search_budget(game, task.budget),
+        config,
+        thresholds,
+        late=time.perf_counter() - task.start,
+        may_stop_when_won=may_stop_when_won(moves_played=len(game.moves), area=game.width * game.height, config=config),
     )
+    limits = replace(task.limits, watcher=watcher, first_move=FirstMove.DRAWN)
     search = searches.search_move if level is None else level.search
-    report = search(game, color, watcher, request, cancel)
+    report = search(game, task.color, limits)
     if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
         return Choice(PASS, report, resign=True)
-    deadline = start + budget.maximum
-    confirm = partial(searches.confirm, game, deadline=deadline, cancel=cancel)
     # Moves are read with no more visits than were asked for, unless so few would prove nothing.
-    visits = max(report.visits, searches.thresholds.confirm_visits)
-    read_out = LifeReader(searches, cancel=cancel, deadline=deadline, visits=visits).read_out
-    fill_dame = searches.uses_network and searches.config.puct.fill_dame
-    left_out = frozenset[int]().union(*(each.points for each in request.restrictions if each.color == color))
-    point = choose_move(
+    visits = max(report.visits, thresholds.confirm_visits)
+    decision = Decision(
         game,
         report,
-        confirm,
-        read_out,
-        searches.thresholds,
-        cleanup=cleanup,
-        fill_dame=fill_dame,
+        thresholds,
+        confirm=partial(searches.confirm, game, deadline=task.deadline, cancel=task.cancel),
+        read_out=LifeReader(searches, cancel=task.cancel, deadline=task.deadline, visits=visits).read_out,
         level=level,
-        left_out=left_out,
+        left_out=frozenset[int]().union(*(each.points for each in limits.restrictions if each.color == task.color)),
+        fill_dame=searches.uses_network and config.puct.fill_dame,
     )
-    return Choice(point, report)
-
-
-def choose_move(
-    game: Game,
-    report: SearchReport,
-    confirm: Confirm,
-    read_out: ReadOut,
-    thresholds: Thresholds,
-    *,
-    cleanup: bool = False,
-    fill_dame: bool = False,
-    level: LevelPlay | None = None,
-    left_out: frozenset[int] = frozenset(),
-) -> int:
-    """Return the point to play for the side that `report` is about, or PASS.
-
-    With `cleanup` (after a dispute about dead stones) there is no pass while dead enemy stones are on the board; where
-    reading takes long, groups in doubt are read out only before a pass.  For `fill_dame` see `neutral_point`.  A
-    `level` draws a move of its own where the game goes on, but none of `left_out`, which the search has left out
-    already.
-    """
-    moves, color = legal_moves(game, report), report.to_play
-    if not moves:
-        return PASS  # the search found only moves that repeat a position
-
-    usual_move = partial(
-        _usual_move, game, report, confirm, read_out, thresholds, fill_dame=fill_dame, level=level, left_out=left_out
-    )
-    if not cleanup:
-        return usual_move()
-
-    def capture(read_out: ReadOut) -> int:
-        left = status_for_cleanup(game, report, confirm, read_out)
-        return capture_of_dead(game, moves, left, color, left_out) if has_dead_enemies(game, left, color) else PASS
-
-    if thresholds.reads_at_once or report.best_point == PASS:
-        point = capture(read_out)
-        return usual_move() if point == PASS else point
-    point = capture(leave_in_doubt)
-    if point == PASS:
-        point = usual_move()
-    return capture(read_out) if point == PASS else point
-
-
-def _usual_move(
-    game: Game,
-    report: SearchReport,
-    confirm: Confirm,
-    read_out: ReadOut,
-    thresholds: Thresholds,
-    *,
-    fill_dame: bool,
-    level: LevelPlay | None,
-    left_out: frozenset[int],
-) -> int:
-    """Return the point to play unless dead stones have to be captured; for the arguments see `choose_move`."""
-    moves, color = legal_moves(game, report), report.to_play
-    status = estimate_status(game, report.ownership_black)
-    may_pass = PASS not in left_out
-    is_pass_best = report.best_point == PASS and may_pass and may_be_over(game)
-    if (
-        is_pass_best
-        and level is None
-        and not thresholds.reads_at_once
-        and neutral_point(game, moves, status, color, thresholds, fill_dame=fill_dame) == PASS
-    ):
-        return PASS  # whatever reading would show
-    end = agreed_end(game, report, status, confirm, read_out, thresholds) if may_pass else None
-    if end is not None:
-        if level is not None:  # its search may have tried no neutral point
-            moves = [move for move in legal_moves(game, confirm(color) or report) if move.point not in left_out]
-        return neutral_point(game, moves, end, color, thresholds, fill_dame=fill_dame)
-    if may_pass and is_won_repetition(game, report, confirm, thresholds):
-        return PASS
-    if level is not None:
-        point = level.draw(game, report, left_out | useless_points(game, status, color))
-        if point == PASS and counts_all_stones(game):
-            point = _capture_before_pass(game, report, confirm, left_out)
-    else:
-        point = best_useful_move(game, report, status, left_out)
-    return moves[0].point if point == PASS and not may_pass else point
-
-
-def _capture_before_pass(game: Game, report: SearchReport, confirm: Confirm, left_out: frozenset[int]) -> int:
-    """Return a move that takes liberties of dead enemy stones, PASS if there are none.
-
-    This is for levels where the rules count dead stones, since a level's own search is too small to see it.
-    """
-    color = report.to_play
-    report = confirm(color) or report
-    status = estimate_status(game, report.ownership_black)
-    if not has_dead_enemies(game, status, color):
-        return PASS
-    return capture_of_dead(game, legal_moves(game, report), status, color, left_out)
+    return Choice(decision.cleanup_move() if cleanup else decision.move(), report)
 
 
 def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:
-    """Return the part of a budget for the search itself; where the game may be over, some is left for `confirm`."""
+    """Return the part of a budget for the search itself; where the game may be over, some is left to confirm it."""
     if not may_be_over(game):
         return budget
     maximum = budget.maximum * (1.0 - CONFIRMATION_SHARE)
     return replace(budget, target=min(budget.target, maximum), maximum=maximum)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision about a move after the search that found `report`, for the side that it is about."""
+
+    game: Game
+    report: SearchReport
+    thresholds: Thresholds
+    confirm: Confirm
+    read_out: ReadOut
+    level: LevelPlay | None = None
+    """Draws the move where the game goes on."""
+    left_out: frozenset[int] = frozenset()
+    """Points not to be played, perhaps PASS, which the search has left out already."""
+    fill_dame: bool = False
+    """Whether to fill neutral points under territory rules, too."""
+
+    @property
+    def color(self) -> int:
+        """The side whose move it is."""
+        return self.report.to_play
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether a pass is not left out."""
+        return PASS not in self.left_out
+
+    # --- the steps ---
+
+    def move(self) -> int:
+        """Return the point to play, or PASS."""
+        moves = legal_moves(self.game, self.report)
+        if not moves:
+            return PASS  # the search found only moves that repeat a position
+        status = estimate_status(self.game, self.report.ownership_black)
+        if self._is_pass_certain(status):
+            return PASS
+        end = self.agreed_end(status) if self.may_pass else None
+        if end is not None:
+            return self._last_move(end)
+        if self.may_pass and self.is_won_repetition():
+            return PASS
+        point = self.useful_move(status) if self.level is None else self._level_move(self.level, status)
+        return moves[0].point if point == PASS and not self.may_pass else point
+
+    def cleanup_move(self) -> int:
+        """Return the point to play, or PASS if no dead enemy stones are on the board.
+
+        Where reading takes long, groups in doubt are read out only before a pass.
+        """
+        if not legal_moves(self.game, self.report):
+            return PASS
+        if self.thresholds.reads_at_once or self.report.best_point == PASS:
+            point = self._capture(self.read_out)
+            return self.move() if point == PASS else point
+        point = self._capture(leave_in_doubt)
+        if point == PASS:
+            point = self.move()
+        return self._capture(self.read_out) if point == PASS else point
+
+    def _is_pass_certain(self, status: StatusEstimate) -> bool:
+        """Return whether a pass is the best move and will be played whatever reading would show."""
+        return (
+            self.report.best_point == PASS
+            and self.may_pass
+            and may_be_over(self.game)
+            and self.level is None
+            and not self.thresholds.reads_at_once
+            and self.neutral_point(legal_moves(self.game, self.report), status) == PASS
+        )
+
+    def _last_move(self, end: StatusEstimate) -> int:
+        """Return a neutral point to fill before the game ends, or PASS."""
+        report = self.report
+        if self.level is not None:  # its search may have tried no neutral point
+            report = self.confirm(self.color) or report
+        moves = legal_moves(self.game, report)
+        if self.level is not None:
+            moves = [move for move in moves if move.point not in self.left_out]
+        return self.neutral_point(moves, end)
+
+    def _level_move(self, level: LevelPlay, status: StatusEstimate) -> int:
+        """Return the move that a level draws, or PASS.
+
+        Where the rules count dead stones, these are captured before a pass: a level's own search is too small to see
+        them.
+        """
+        point = level.draw(self.game, self.report, self.left_out | useless_points(self.game, status, self.color))
+        if point != PASS or not counts_all_stones(self.game):
+            return point
+        report = self.confirm(self.color) or self.report
+        return self.capture_of_dead(report, estimate_status(self.game, report.ownership_black))
+
+    def _capture(self, read_out: ReadOut) -> int:
+        """Return a move that takes a liberty of a dead enemy stone after a dispute, PASS if there is none."""
+        other_report = self.confirm(opponent(self.color))
+        reports = [self.report] if other_report is None else [self.report, other_report]
+        ownerships = read_out(self.game, [each.ownership_black for each in reports])
+        return self.capture_of_dead(self.report, estimate_status(self.game, np.mean(ownerships, axis=0)))
+
+    # --- whether the game can end ---
+
+    def agreed_end(self, status: StatusEstimate) -> StatusEstimate | None:
+        """Return the status of all stones if the players could stop here, else None; `status` is that after the search.
+
+        They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
+        expect the winner that counting gives.  If the first move changes something, it has to be played, however clear
+        the position looks.  Groups in doubt are read out; where that takes long, only before a pass: if that is the
+        best move, or if the opponent has passed.  Where another move costs nothing, the searches have to agree on the
+        end before that.
+        """
+        game, report = self.game, self.report
+        if not may_be_over(game):
+            return None
+        if not self._has_samples(report):
+            confirmed = self.confirm(report.to_play)
+            if confirmed is None:
+                return None
+            report, status = confirmed, estimate_status(game, confirmed.ownership_black)
+        is_pass_near = game.consecutive_passes > 0 or report.best_point == PASS
+        if not self._is_agreed(report, status) and (status.is_open or not is_pass_near):
+            return None
+        other_report = self.confirm(opponent(report.to_play))
+        if other_report is None:
+            return None
+        reports = (report, other_report)
+        expected = [each.ownership_black for each in reports]
+        if not self.thresholds.reads_at_once and find_disputes(game, expected):
+            is_free = game.rules.scoring is Scoring.AREA  # to play on, if the opponent has passed
+            may_end = game.consecutive_passes > 0 and (
+                not is_free or self._agreed_status(reports, expected) is not None
+            )
+            if not may_end and report.best_point != PASS:
+                return None
+        return self._agreed_status(reports, self.read_out(game, expected))
+
+    def is_won_repetition(self) -> bool:
+        """Return whether the opponent has passed, the game goes in circles, and a pass now is certain to win.
+
+        Otherwise a side this far ahead could keep making threats against living stones: without superko no repetition
+        ends the game, and where the rules count area, useless stones cost nothing.
+        """
+        game = self.game
+        return (
+            may_be_over(game)
+            and game.consecutive_passes > 0
+            and goes_in_circles(game)
+            and game.rules.scoring is not Scoring.TERRITORY
+            and self.report.winrate >= CONCEDED_WINRATE
+            and all(map(self._wins_by_passing, (self.color, opponent(self.color))))
+        )
+
+    def _wins_by_passing(self, first: int) -> bool:
+        """Return whether a search with `first` to play shows a win even if every undecided point is the opponent's."""
+        report = self.confirm(first)
+        if report is None or not self._has_samples(report):
+            return False
+        return estimate_status(self.game, report.ownership_black).is_certain_win(self.game, self.color)
+
+    def _agreed_status(self, reports: Sequence[SearchReport], ownerships: Sequence[Ownership]) -> StatusEstimate | None:
+        """Return the status of all stones if both searches, with these ownerships, agree on it and on the winner."""
+        first, second = (estimate_status(self.game, ownership) for ownership in ownerships)
+        if (first.dead, first.neutral) != (second.dead, second.neutral):
+            return None
+        return first if all(map(self._is_agreed, reports, (first, second))) else None
+
+    def _is_agreed(self, report: SearchReport, status: StatusEstimate) -> bool:
+        """Return whether everything is decided and counting gives the result that a search expects."""
+        if not self._has_samples(report) or not status.is_decided:
+            return False
+        margin = status.area_margin - self.game.area_komi
+        if margin == 0:
+            return abs(report.winrate - 0.5) <= 1.0 - AGREED_WINRATE
+        if (margin > 0) == (report.to_play == BLACK):
+            return report.winrate >= AGREED_WINRATE
+        return report.winrate <= 1.0 - CONCEDED_WINRATE
+
+    def _has_samples(self, report: SearchReport) -> bool:
+        """Return whether the ownership of a report has enough samples to estimate status from it."""
+        return report.ownership_samples >= self.thresholds.ownership_samples
+
+    # --- moves by their purpose ---
+
+    def useful_move(self, status: StatusEstimate) -> int:
+        """Return the best move that changes something; PASS if there is none.
+
+        Early in the game that is not a pass: in a lost position a pass looks as good as any move, and a search of few
+        visits may try nothing else.  Then it is the move to which the network gives the largest probability.
+        """
+        game, color = self.game, self.color
+        may_pass = is_late(game) or (status.is_decided and may_stop(game))
+        for move in legal_moves(game, self.report):
+            if not is_useless(game, move.point, status, color) and (may_pass or move.point != PASS):
+                return move.point
+        if may_pass or self.report.raw is None:
+            return PASS
+        policy = self.report.raw.policy
+        excluded = self.left_out | useless_points(game, status, color)
+        points = [point for point in game.legal_points(color) if point not in excluded]
+        return max(points, key=lambda point: float(policy[point]), default=PASS)
+
+    def neutral_point(self, moves: Sequence[MoveReport], status: StatusEstimate) -> int:
+        """Return a neutral point to fill, which is worth a point by area, among `moves`; PASS if there is none.
+
+        It must have been searched enough, must not be self-atari, and must not be worse than the best move by
+        `NEUTRAL_LOSS`.  Under territory rules it must also be the best move itself, and only with `fill_dame`.
+        """
+        best = best_of(moves)
+        if best is None:
+            return PASS
+        if self.game.rules.scoring is Scoring.TERRITORY:
+            moves = [best] if self.fill_dame else []
+        for move in moves:
+            loss = abs(best.value_black - move.value_black)
+            if (
+                move.point in status.neutral
+                and move.visits >= self.thresholds.tried_visits
+                and loss < NEUTRAL_LOSS
+                and not would_be_self_atari(self.game.board, move.point, self.color)
+            ):
+                return move.point
+        return PASS
+
+    def capture_of_dead(self, report: SearchReport, status: StatusEstimate) -> int:
+        """Return the best move that takes a liberty of a dead enemy stone, without self-atari if possible.
+
+        Where every one of them is self-atari, the best move other than a pass; PASS if there is none, or no dead enemy
+        stone.  No target is left out.
+        """
+        if not has_dead_enemies(self.game, status, self.color):
+            return PASS
+        targets = liberties_of_dead(self.game, status, self.color) - self.left_out
+        order = [move.point for move in legal_moves(self.game, report)]
+        order += sorted(point for point in targets if point not in order and self.game.is_legal(point, self.color))
+        for point in order:
+            if point in targets and not would_be_self_atari(self.game.board, point, self.color):
+                return point
+        return next((point for point in order if point != PASS), PASS)
+
+
+class Resignation:
+    """Counts, for each colour, how many moves of a game in a row were lost.
+
+    Some controllers (gtp2ogs with a pool of engines) set up the whole game before each move, so a game is recognised by
+    its moves: the count continues while they continue those of the last call, and restarts with any others.
+
+    The weaker side of a handicap game starts far behind and catches up over many moves.  It resigns only when it is
+    clearly behind the schedule of such a game, as KataGo does (`shouldResign` in `cpp/command/gtp.cpp`).
+    """
+
+    def __init__(self, config: PlayConfig) -> None:
+        self.config = config
+        self._lost = {BLACK: 0, WHITE: 0}
+        self._last_game: Game | None = None
+
+    def reset(self) -> None:
+        """Count from the next move on, after a move was taken back."""
+        self._lost = {BLACK: 0, WHITE: 0}
+
+    def is_due(self, game: Game, report: SearchReport) -> bool:
+        """Return whether the side to play should resign after this search; counts the move."""
+        if self._last_game is None or not is_continued(self._last_game, game):
+            self.reset()
+        self._last_game = game.copy()
+        config, color = self.config, report.to_play
+        self._lost[color] = self._lost[color] + 1 if report.winrate < config.resign_winrate else 0
+        return (
+            config.resign
+            and self._lost[color] >= config.resign_turns
+            and len(game.moves) >= config.resign_min_moves * game.width * game.height
+            and not is_on_schedule(game, color, for_color(completed(report, game).lead_black, color))
+        )
+
+
+def is_on_schedule(game: Game, color: int, lead: float) -> bool:
+    """Return whether a handicap explains that `color` is behind by −`lead` points; False in an even game.
+
+    The deficit that a handicap explains shrinks from all of it to none between `CATCH_UP_FROM` and `CATCH_UP_UNTIL`.
+    """
+    deficit = -for_color(initial_advantage_black(game), color)
+    if deficit <= HANDICAP_ADVANTAGE:
+        return False
+    area, played = game.width * game.height, len(game.moves)
+    first = 1 + int(CATCH_UP_FROM * area)
+    if played < first:
+        return True
+    length = max(1.0, CATCH_UP_UNTIL * area - first)
+    still_expected = deficit * max(0.0, 1.0 - (played - first) / length)
+    return lead > -(still_expected + SCHEDULE_MARGIN + SCHEDULE_SHARE * deficit)

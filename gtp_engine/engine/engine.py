@@ -9,8 +9,11 @@ early; they return what they have found.  Background jobs (pondering after our o
 """
 
 import random
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -18,18 +21,16 @@ from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.background import PONDER_LIMIT, Background
-from gtp_engine.engine.choice import Choice
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
+from gtp_engine.engine.decision import Choice, MoveTask
 from gtp_engine.engine.final_score import Scorer
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
-from gtp_engine.engine.move_chooser import MoveChooser, MoveTask
-from gtp_engine.engine.request import Request
+from gtp_engine.engine.move_chooser import MoveChooser
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.time_watcher import TimeWatcher
-from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, problem
+from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
@@ -38,7 +39,7 @@ from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove
+from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.time_manager import TimeBudget
@@ -48,6 +49,9 @@ _FIXED_SECTIONS: Final = {
     "network": "start the engine with it",
 }
 """Sections of the configuration that `configure` does not change, and what to do instead."""
+
+PONDER_LIMIT: Final = 600.0
+"""Longest pondering in seconds, so that an engine left alone does not run all night (KataGo suggests 60)."""
 
 Log = Callable[[str], None]
 
@@ -208,24 +212,25 @@ class Engine:
         play_if_cancelled: bool = True,
         cleanup: bool = False,
         ponder: bool = True,
-        request: Request | None = None,
         cancel: CancelToken | None = None,
+        limits: Limits | None = None,
     ) -> Choice:
         """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
 
         Without `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
         engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
-        passes the move on first and then calls `ponder_after`.
+        passes the move on first and then calls `ponder_after`.  `limits` are given instead of `cancel` for a search
+        that is limited further, or reports: moves that are left out, fewer visits than configured.
         """
-        start, cancel = time.perf_counter(), cancel or CancelToken()
+        start = time.perf_counter()
         self._background.end()
-        task = self._prepare(self.game, color, request or Request(), start)
-        choice = self._chooser.choose(task, cancel, may_resign=play and not cleanup, cleanup=cleanup)
-        if play and (play_if_cancelled or not cancel.is_cancelled):
+        task = self._task(self.game, color, _limits(limits, cancel), start)
+        choice = self._chooser.choose(task, may_resign=play and not cleanup, cleanup=cleanup)
+        if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:
-                self.ponder_after(choice, cancel)
+                self.ponder_after(choice, task.cancel)
         elif play:
             self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
@@ -250,52 +255,56 @@ class Engine:
         if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
-    def start_genmove(
-        self, color: int, request: Request, done: Callable[[Choice], None], cancel: CancelToken | None = None
-    ) -> None:
+    def start_genmove(self, color: int, limits: Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
-        task = self._prepare(self.game.copy(), color, request, time.perf_counter())
+        task = self._task(self.game.copy(), color, _limits(limits), time.perf_counter())
 
-        def choose(cancel: CancelToken) -> None:
-            choice = self._chooser.choose(task, cancel)
-            if not cancel.is_cancelled:
+        def choose() -> None:
+            choice = self._chooser.choose(task)
+            if not task.cancel.is_cancelled:
                 done(choice)
 
-        self._background.start(choose, cancel or CancelToken())
+        self._background.start(choose, task.cancel)
 
     # --- searching and evaluating the position ---
 
-    def analyze(self, cancel: CancelToken, color: int | None = None, request: Request | None = None) -> SearchReport:
-        """Search the position for `color` (default: the side to play) until cancelled; `request` receives reports."""
+    def analyze(
+        self, cancel: CancelToken, color: int | None = None, reporting: Reporting | None = None
+    ) -> SearchReport:
+        """Search the position for `color` (default: the side to play) until cancelled."""
         self._background.end()
-        return self._searches.analyze(self.game.copy(), self._color(color), request or Request(), cancel)
+        limits = Limits(reporting=reporting, cancel=cancel)
+        return self._searches.analyze(self.game.copy(), self._color(color), limits)
 
-    def start_analysis(self, color: int | None, request: Request, cancel: CancelToken | None = None) -> None:
-        """Do the same in the background, until `cancel` or the next search; reports come from the background thread."""
-        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
-        self._background.start(analyze, cancel or CancelToken())
+    def start_analysis(self, color: int | None, limits: Limits) -> None:
+        """Do the same in the background, until the next search; reports come from the background thread."""
+        limits = _limits(limits)
+        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), limits)
+        self._background.start(analyze, limits.cancel or CancelToken())
 
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
         advantage = self._chooser.advantage_black(self.game)
-        ponder = partial(self._searches.ponder, self.game.copy(), PONDER_LIMIT, advantage)
-        self._background.start(ponder, cancel or CancelToken())
+        cancel = cancel or CancelToken()
+        ponder = partial(self._searches.ponder, self.game.copy(), PONDER_LIMIT, advantage, cancel)
+        self._background.start(ponder, cancel)
 
     def timed_search(
         self,
         seconds: float,
         color: int | None = None,
         cancel: CancelToken | None = None,
-        request: Request | None = None,
+        limits: Limits | None = None,
     ) -> SearchReport:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report.
 
-        Its moves are sorted, the best first, also where `genmove` draws its moves at random or as people play.
+        `limits` are given instead of `cancel`.  The moves of the report are sorted, the best first, also where
+        `genmove` draws its moves at random or as people play.
         """
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
-        cancel, request = cancel or CancelToken(), request or Request()
-        return self._searches.search_move(self.game, self._color(color), watcher, request, cancel, FirstMove.BEST)
+        limits = replace(_limits(limits, cancel), watcher=watcher)
+        return self._searches.search_move(self.game, self._color(color), limits)
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -502,9 +511,9 @@ class Engine:
         self.game.set_handicap(placed)
         return placed
 
-    def _prepare(self, game: Game, color: int, request: Request, start: float) -> MoveTask:
+    def _task(self, game: Game, color: int, limits: Limits, start: float) -> MoveTask:
         """Return the task of choosing a move in `game`, with the time of `color`; it began at `start`."""
-        return self._chooser.prepare(game, color, request, clock=self._clocks[color], start=start)
+        return self._chooser.prepare(game, color, limits, self._clocks[color], start)
 
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""
@@ -516,6 +525,46 @@ class Engine:
 
     def _color(self, color: int | None) -> int:
         return self.game.to_play if color is None else color
+
+
+class Background:
+    """Runs one job at a time in a thread of its own: pondering, an analysis, a choice that is not played.
+
+    `log` receives lines about jobs that fail.  All methods are for the engine's thread.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log: Final = log
+        self._thread: threading.Thread | None = None
+        self._cancel = CancelToken()
+
+    def start(self, job: Callable[[], object], cancel: CancelToken) -> None:
+        """End the running job, then run `job`, which must end soon after `cancel` is cancelled."""
+        self.end()
+        self._cancel = cancel
+        self._thread = threading.Thread(target=self._run, args=(job,), name="background search", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Cancel the running job, if any, and wait until it has ended."""
+        if self._thread is not None:
+            self._cancel.cancel()
+            self._thread.join()
+            self._thread = None
+
+    def _run(self, job: Callable[[], object]) -> None:
+        try:
+            job()
+        except TengenError as error:
+            self._log(f"the background search has ended: {error}")
+        except Exception:  # a bug; the engine continues, as it does when a command fails
+            self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")
+
+
+def _limits(limits: Limits | None, cancel: CancelToken | None = None) -> Limits:
+    """Return `limits`, if any, or else those of a search that `cancel` ends; with a cancel token in any case."""
+    limits = limits or Limits(cancel=cancel or CancelToken())
+    return limits if limits.cancel is not None else replace(limits, cancel=CancelToken())
 
 
 def _seed_of(config: Config) -> int:

@@ -16,10 +16,8 @@ import numpy as np
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.raw_evaluation import evaluate_game
-from gtp_engine.engine.request import Request
 from gtp_engine.engine.resources import profile_of_level
 from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
@@ -28,8 +26,7 @@ from gtp_engine.level.found import found_by_network, found_by_search
 from gtp_engine.level.skills import LevelSettings, scaled, settings_of
 from gtp_engine.level.table import LevelTable, read_table
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import SearchReport, for_color
 
 HUMAN_TEMPERATURE: Final = 1.0
@@ -120,19 +117,11 @@ class LevelPlay:
         skill = self._table().skill(self.level, game.width, game.height)
         return settings_of(skill, game.width, game.height)
 
-    def search(
-        self, game: Game, color: int, watcher: TimeWatcher, request: Request, cancel: CancelToken
-    ) -> SearchReport:
+    def search(self, game: Game, color: int, limits: Limits) -> SearchReport:
         """Return what the search of the level's size finds; it starts afresh, so that no analysis makes it stronger."""
         visits = self.settings(game).visits
-        limits = Limits(
-            visits=visits if request.visits is None else min(visits, request.visits),
-            watcher=watcher,
-            reporting=request.reporting,
-            restrictions=request.restrictions,
-            move_ownership=request.move_ownership,
-            cancel=cancel,
-        )
+        visits = visits if limits.visits is None else min(visits, limits.visits)
+        limits = replace(limits, visits=visits, first_move=FirstMove.BEST)
         return self._searches.search_afresh(game, color, limits)
 
     def draw(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> int:

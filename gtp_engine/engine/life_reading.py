@@ -17,8 +17,8 @@ import numpy as np
 
 from gtp_engine.engine.dead_stones import Ownership, dead_stones, pass_alive_owners, with_proofs
 from gtp_engine.engine.disputes import Dispute, find_disputes
+from gtp_engine.engine.game_end import legal_moves
 from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.useful_moves import legal_moves
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
@@ -131,6 +131,14 @@ class LifeReader:
 
     def _is_out_of_time(self) -> bool:
         return self._cancel.is_cancelled or time.perf_counter() >= self._deadline
+
+
+def leave_in_doubt(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
+    """Return `ownerships` with 0 for groups in doubt, which are then neither dead nor decided: instead of reading."""
+    doubtful = [point for dispute in find_disputes(game, ownerships) for point in dispute.stones]
+    unread = np.array(ownerships, dtype=np.float64)
+    unread[:, doubtful] = 0.0
+    return tuple(unread)
 
 
 def _are_owned(played: Game, dispute: Dispute) -> list[bool]:

@@ -12,7 +12,6 @@ from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.engine.raw_evaluation import evaluate_game
-from gtp_engine.engine.request import Request
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
@@ -72,40 +71,19 @@ class Searches:
         """Whether searches take a playout doubling advantage into account."""
         return self.evaluator is not None and self.uses_network and self.evaluator.info.knows_advantage
 
-    def search_move(
-        self,
-        game: Game,
-        color: int,
-        watcher: TimeWatcher,
-        request: Request,
-        cancel: CancelToken,
-        first_move: FirstMove = FirstMove.DRAWN,
-    ) -> SearchReport:
-        """Search for a move of `color` until `watcher`, `cancel` or the number of visits ends it."""
-        visits = [most for most in (self.config.search.visits, request.visits) if most]
-        limits = Limits(
-            visits=min(visits, default=None),
-            watcher=watcher,
-            reporting=request.reporting,
-            restrictions=request.restrictions,
-            move_ownership=request.move_ownership,
-            anti_mirror=self.config.puct.anti_mirror,
-            advantage_black=request.advantage_black,
-            first_move=first_move,
-            cancel=cancel,
-        )
+    def search_move(self, game: Game, color: int, limits: Limits) -> SearchReport:
+        """Search for a move of `color` within `limits` and the configured number of visits."""
+        visits = [most for most in (self.config.search.visits, limits.visits) if most]
+        limits = replace(limits, visits=min(visits, default=None), anti_mirror=self.config.puct.anti_mirror)
         return self._game_search.run(game, limits, to_play=color)
 
-    def analyze(self, game: Game, color: int, request: Request, cancel: CancelToken) -> SearchReport:
-        """Search until cancelled, with the settings of analyses; the first report comes once a move has been tried."""
-        limits = Limits(
-            reporting=request.reporting,
-            restrictions=request.restrictions,
+    def analyze(self, game: Game, color: int, limits: Limits) -> SearchReport:
+        """Search with the settings of analyses; the first report comes once a move has been tried."""
+        limits = replace(
+            limits,
             wide_root_noise=self.config.analysis.wide_root_noise,
             ignores_history=self.config.analysis.ignore_history,
-            move_ownership=request.move_ownership,
             first_move=FirstMove.LIKELIEST,
-            cancel=cancel,
         )
         return self._game_search.run(game, limits, to_play=color)
 

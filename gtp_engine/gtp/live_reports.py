@@ -7,7 +7,6 @@ these lines as text, so they are written only once GoGui has asked for its menu.
 
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.engine import Request
 from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
@@ -37,11 +36,11 @@ _LEAST_OWNERSHIP: Final = 0.1
 """Points closer to neutral are not marked: their squares would be dots."""
 
 
-def live_request(server: "GtpServer", position: "Game") -> Request:
-    """Return the request of a search from `position` whose reports go to stderr, as GoGui or a person reads them."""
+def live_reporting(server: "GtpServer", position: "Game") -> Reporting:
+    """Return how a search from `position` reports to stderr, as GoGui or a person reads it."""
     if server.watching == GOGUI:
-        return Request(Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report))))
-    return Request(Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report))))
+        return Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report)))
+    return Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report)))
 
 
 def gogui_graphics(game: "Game", report: SearchReport) -> str:

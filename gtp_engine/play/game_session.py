@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from gtp_engine.clock import TimeSettings, reported_time
-from gtp_engine.engine import DEAD, Choice, Engine, Request
+from gtp_engine.engine import DEAD, Choice, Engine
 from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
 from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, counted, problem
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
@@ -27,7 +27,7 @@ from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, settings_of
 from gtp_engine.play.session_extras import SessionExtras
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Reporting
+from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, record_to_game
 from gtp_engine.sgf.values import VOID, parse_result
@@ -282,8 +282,7 @@ class GameSession:
             color,
             play_if_cancelled=False,
             cleanup=self._resumed_at > 0,
-            request=_request(report, interval),
-            cancel=cancel,
+            limits=_limits(cancel, report, interval),
         )
         if cancel.is_cancelled and len(self.game.moves) == played:
             self._found = choice
@@ -316,7 +315,7 @@ class GameSession:
         `report` is called every `interval` seconds from the searching thread.
         """
         self._require(Phase.PLAYING)
-        return self.engine.timed_search(seconds, cancel=cancel, request=_request(report, interval))
+        return self.engine.timed_search(seconds, limits=_limits(cancel or CancelToken(), report, interval))
 
     def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
         """Return the expected score, and the status of all points that it is counted by."""
@@ -499,6 +498,6 @@ def _result_of(record: SgfRecord, game: Game) -> str:
     return parse_result(record.result or "") or ""
 
 
-def _request(report: Callable[[SearchReport], None] | None, interval: float) -> Request:
-    """Return the request of a search that reports every `interval` seconds."""
-    return Request() if report is None else Request(Reporting(interval, report))
+def _limits(cancel: CancelToken, report: Callable[[SearchReport], None] | None, interval: float) -> Limits:
+    """Return the limits of a search that may report every `interval` seconds."""
+    return Limits(reporting=None if report is None else Reporting(interval, report), cancel=cancel)

@@ -10,7 +10,7 @@ from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, Request
+from gtp_engine.engine import Engine
 from gtp_engine.engine.kernel_loader import KernelLoader
 from gtp_engine.errors import (
     BoardNotEmptyError,
@@ -26,7 +26,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.kernel_cache import ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Restriction
+from gtp_engine.search.limits import Limits, Restriction
 
 FINISHED = """
     . X . X O . O . O
@@ -525,5 +525,5 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
     for allowed in ({"A1", "A2"}, {"A3"}):
         points = {point(engine, vertex) for vertex in allowed}
         others = frozenset(range(engine.game.board.color.size)) - points
-        request = Request(restrictions=(Restriction(BLACK, others),))
-        assert engine.genmove(BLACK, play=False, request=request).point in points
+        limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+        assert engine.genmove(BLACK, play=False, limits=limits).point in points

@@ -10,9 +10,8 @@ from engine_positions import FINISHED, SEKI_DIAGRAM, set_up
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.dead_stones import Ownership, estimate_status, status_map
-from gtp_engine.engine.decision import choose_move
+from gtp_engine.engine.decision import Confirm, Decision
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
-from gtp_engine.engine.useful_moves import neutral_point
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point
@@ -30,6 +29,11 @@ def make(rules: str, komi: float, **values: str) -> Engine:
 def as_expected(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
     """Return the ownership as it is, without reading anything out."""
     return ownerships
+
+
+def same_for_both(report: SearchReport) -> Confirm:
+    """Return searches that find for either side what the first one has found."""
+    return lambda color: replace(report, to_play=color)
 
 
 @pytest.fixture(params=["rave", "uct"])
@@ -128,7 +132,7 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
         to_play=BLACK, visits=100, playouts=100, seconds=0.1, value_black=0.98, moves=tuple(moves),
         ownership_samples=100, ownership_black=ownership,
     )  # fmt: skip
-    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUT_THRESHOLDS)
+    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report), as_expected).move()
     assert chosen == (PASS if is_over else moves[1].point)
 
 
@@ -208,8 +212,9 @@ def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
     )
     status = estimate_status(game, np.zeros(game.board.color.size))
     assert {drawn.point, best.point} <= set(status.neutral)
-    found = neutral_point(game, [drawn, best], status, WHITE, NETWORK_THRESHOLDS, fill_dame=True)
-    assert found == parse_vertex(filled, width=4, height=4)
+    report = report_of_white(game, [], value_black=0.0, ownership_black=status.ownership_black)
+    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected, fill_dame=True)
+    assert decision.neutral_point([drawn, best], status) == parse_vertex(filled, width=4, height=4)
 
 
 PASSED_TOO_EARLY = (
@@ -268,7 +273,7 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
         ownership_samples=50, ownership_black=ownership,
     )  # fmt: skip
-    chosen = choose_move(game, report, lambda color: replace(report, to_play=color), as_expected, ROLLOUT_THRESHOLDS)
+    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report), as_expected).move()
     assert chosen == (PASS if is_over else best.point)
 
 
@@ -354,9 +359,8 @@ def chosen_with(
         read.append(game)
         return [np.where(game.board.color == BLACK, each * owned, each) for each in ownerships]
 
-    chosen = choose_move(
-        game, report, lambda color: replace(report, to_play=color), read_out, thresholds, cleanup=cleanup
-    )
+    decision = Decision(game, report, thresholds, same_for_both(report), read_out)
+    chosen = decision.cleanup_move() if cleanup else decision.move()
     return chosen, bool(read)
 
 

@@ -14,14 +14,15 @@ from gtp_engine.analysis.results import response
 from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.engine import Engine, Request
+from gtp_engine.engine import Engine
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.networks.onnx_export import convert_bytes
 from gtp_engine.nn import load_evaluator
-from gtp_engine.search.limits import Reporting
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
 
 LOAD = "name one with --human-model FILE"
@@ -122,8 +123,8 @@ def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engi
     """`timed_search` used to choose as `genmove` does, and so did the reports while it was running."""
     engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
     reports: list[SearchReport] = []
-    request = Request(Reporting(0.0, reports.append))
-    final = engine.timed_search(600.0, color=BLACK, request=request)
+    limits = Limits(reporting=Reporting(0.0, reports.append), cancel=CancelToken())
+    final = engine.timed_search(600.0, color=BLACK, limits=limits)
     assert reports
     for report in (*reports, final):
         assert all(move.visits > 0 for move in report.moves)

@@ -6,8 +6,7 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of
 from gtp_engine.engine import Engine
-from gtp_engine.engine.delay import Delays
-from gtp_engine.engine.request import Request
+from gtp_engine.engine.move_chooser import Delays
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import view_board
@@ -15,7 +14,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn import load_evaluator
-from gtp_engine.search.limits import Restriction
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Limits, Restriction
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
@@ -239,9 +239,9 @@ def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
     engine = engine_at(level)
     allowed = {21, 22}
     others = frozenset(range(engine.game.board.color.size)) - allowed
-    request = Request(restrictions=(Restriction(BLACK, others),))
+    limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
     for _ in range(5):
-        assert engine.genmove(BLACK, play=False, request=request).point in allowed
+        assert engine.genmove(BLACK, play=False, limits=limits).point in allowed
 
 
 def test_a_level_of_another_network_ignores_settings_of_human_like_play() -> None:

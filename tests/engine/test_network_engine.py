@@ -13,7 +13,7 @@ from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, Request
+from gtp_engine.engine import Engine
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
@@ -22,7 +22,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Reporting, Restriction
+from gtp_engine.search.limits import Limits, Reporting, Restriction
 from gtp_engine.search.report import SearchReport
 
 NEUTRAL = """
@@ -158,7 +158,9 @@ def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -
     engine.clear_board()
     assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
     avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
-    assert engine.genmove(BLACK, play=False, request=Request(restrictions=(avoided,))).point == point(engine, "C3")
+    assert engine.genmove(
+        BLACK, play=False, limits=Limits(cancel=CancelToken(), restrictions=(avoided,))
+    ).point == point(engine, "C3")
     engine.close()
 
 
@@ -205,8 +207,9 @@ def test_restrictions_and_reports_reach_the_search() -> None:
     reports: list[SearchReport] = []
     allowed = {point(engine, "D4"), point(engine, "C3")}
     others = frozenset({*engine.game.legal_points(), PASS} - allowed)
-    request = Request(Reporting(0.0, reports.append), (Restriction(BLACK, others),))
-    assert engine.genmove(BLACK, request=request).point in allowed
+    reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
+    limits = Limits(reporting=reporting, restrictions=restrictions, cancel=CancelToken())
+    assert engine.genmove(BLACK, limits=limits).point in allowed
     assert reports
     assert all(move.point in allowed for report in reports for move in report.moves)
     engine.close()
@@ -216,7 +219,8 @@ def test_moves_are_left_out_without_a_network_too() -> None:
     engine = Engine(Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"}))
     allowed = point(engine, "D4")
     others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
-    choice = engine.genmove(BLACK, request=Request(restrictions=(Restriction(BLACK, others),)))
+    limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+    choice = engine.genmove(BLACK, limits=limits)
     assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
     engine.close()
 
@@ -378,7 +382,7 @@ def test_an_analysis_continues_until_it_is_cancelled() -> None:
     engine = make(FakeEvaluator())
     reports: list[SearchReport] = []
     cancel = CancelToken()
-    engine.start_analysis(WHITE, Request(Reporting(0.01, reports.append)), cancel)
+    engine.start_analysis(WHITE, Limits(reporting=Reporting(0.01, reports.append), cancel=cancel))
     wait_until(lambda: len(reports) > 3)
     engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
     seen = len(reports)
@@ -404,7 +408,7 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
         if len(reports) == 3:
             cancel.cancel()
 
-    report = engine.analyze(cancel, request=Request(Reporting(0.01, receive)))
+    report = engine.analyze(cancel, reporting=Reporting(0.01, receive))
     assert report.visits >= reports[-1].visits
     engine.close()
 
@@ -412,7 +416,7 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
 def test_a_search_in_the_background_chooses_without_playing() -> None:
     engine = make(FakeEvaluator())
     choices: list[int] = []
-    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point))
+    engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
     wait_until(lambda: bool(choices))
     assert engine.game.moves == ()
     assert engine.game.is_legal(choices[0], BLACK)
@@ -423,7 +427,7 @@ def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
     engine = make(SlowEvaluator(0.1), search__visits=1_000_000)
     choices: list[int] = []
     cancel = CancelToken()
-    engine.start_genmove(BLACK, Request(), lambda choice: choices.append(choice.point), cancel)
+    engine.start_genmove(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
     cancel.cancel()
     engine.clear_cache()  # waits for it
     assert choices == []
@@ -472,7 +476,7 @@ def test_a_failure_in_the_background_is_logged() -> None:
 
     lines: list[str] = []
     engine = make(Broken(), log=lines.append)
-    engine.start_analysis(None, Request())
+    engine.start_analysis(None, Limits(cancel=CancelToken()))
     wait_until(lambda: bool(lines))
     assert "Traceback" in lines[0]
     with pytest.raises(ZeroDivisionError):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.engine.resignation import Resignation, is_on_schedule
+from gtp_engine.engine.decision import Resignation, is_on_schedule
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game

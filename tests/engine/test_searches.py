@@ -8,16 +8,13 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
-from gtp_engine.engine.request import Request
 from gtp_engine.engine.searches import Searches
 from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
-from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.time_manager import TimeBudget
 
 
 @pytest.mark.parametrize(
@@ -53,9 +50,8 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
 
     searches = Searches(config, FakeEvaluator())
     monkeypatch.setattr(searches._game_search, "run", run)
-    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK_THRESHOLDS)
-    searches.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
-    searches.analyze(Game(5), BLACK, Request(), CancelToken())
+    searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
+    searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
     assert found == [anti_mirror, False]
 
 
@@ -67,9 +63,8 @@ def test_only_analyses_use_the_settings_of_analyses(monkeypatch: pytest.MonkeyPa
 
     searches = Searches(config, FakeEvaluator())
     monkeypatch.setattr(searches._game_search, "run", run)
-    watcher = TimeWatcher(TimeBudget(1.0, 1.0), config, NETWORK_THRESHOLDS)
-    searches.analyze(Game(5), BLACK, Request(), CancelToken())
-    searches.search_move(Game(5), BLACK, watcher, Request(), CancelToken())
+    searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
+    searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
     assert found == [(0.3, True), (0.0, False)]
 
 

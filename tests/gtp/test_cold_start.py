@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from gtp.processes import GtpProcess
 
-from gtp_engine.engine.first_moves import SECONDS, VISITS, first_budget, first_request
-from gtp_engine.engine.request import Request
-from gtp_engine.kernel_cache import NETWORK
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.move_chooser import COMPILING_SECONDS, COMPILING_VISITS, while_compiling
+from gtp_engine.go.constants import BLACK
+from gtp_engine.kernel_cache import ROLLOUTS
 from gtp_engine.time_manager import TimeBudget
 
 SET_UP = b"boardsize 7\nfixed_handicap 2\nkomi 0.5\nkata-set-rules japanese\nplay w d4\nundo\nplay w d4\nshowboard\n"
@@ -29,6 +32,10 @@ def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monke
 
 
 def test_a_search_while_compiling_is_small() -> None:
-    assert first_budget(TimeBudget(60.0, 120.0, 0.5)) == TimeBudget(SECONDS, SECONDS, 0.5)
-    assert first_budget(TimeBudget(1.0, 2.0)) == TimeBudget(1.0, 2.0)
-    assert first_request(Request(move_ownership=True), NETWORK) == Request(move_ownership=True, visits=VISITS[NETWORK])
+    assert while_compiling(TimeBudget(60.0, 120.0, 0.5)) == TimeBudget(COMPILING_SECONDS, COMPILING_SECONDS, 0.5)
+    assert while_compiling(TimeBudget(1.0, 2.0)) == TimeBudget(1.0, 2.0)
+    engine, loader = Engine(Config().with_values({"game.board_size": 9})), KernelLoader(ROLLOUTS, print)
+    loader.is_compiling = True
+    engine.share_kernels(loader)
+    assert engine.genmove(BLACK).report.visits == COMPILING_VISITS[ROLLOUTS]
+    engine.close()

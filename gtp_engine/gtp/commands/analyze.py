@@ -4,8 +4,7 @@ The reply to an analyze command continues until the next line comes; the genmove
 VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that their front ends work.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.go.coords import parse_color
 from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
@@ -14,9 +13,10 @@ from gtp_engine.gtp.commands.common import ponder_when_sent, record_choice
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Choice, Engine, Request
+    from gtp_engine.engine import Choice, Engine
     from gtp_engine.gtp.analysis_output import ReportWriter
     from gtp_engine.gtp.server import GtpServer
+    from gtp_engine.search.limits import Limits
 
 _ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
 _COLOR: Final = "invalid color"
@@ -70,8 +70,8 @@ def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
     color = parse_color(args[0])
     engine, reply = server.engine, server.reply
     reply.interrupted = "cancelled"
-    request = _request(engine, AnalysisOptions())
-    engine.start_genmove(color, request, lambda choice: reply.end(record_choice(server, choice)), server.cancel)
+    limits = _limits(server, AnalysisOptions())
+    engine.start_genmove(color, limits, lambda choice: reply.end(record_choice(server, choice)))
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
@@ -86,10 +86,10 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
         reply.end(f"play {record_choice(server, choice)}")
 
     color = engine.game.to_play if options.color is None else options.color
-    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
+    limits = _limits(server, options, writer)
     reply.interrupted = "play cancelled"
     reply.open()
-    engine.start_genmove(color, request, done, server.cancel)
+    engine.start_genmove(color, limits, done)
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
@@ -103,9 +103,9 @@ def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
-    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
+    limits = _limits(server, options, writer)
     reply.open()
-    engine.start_analysis(options.color, request, server.cancel)
+    engine.start_analysis(options.color, limits)
 
 
 def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: bool) -> str:
@@ -113,10 +113,10 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(engine, options, is_kata=is_kata)
-    request = _request(engine, options, lambda report: reply.line(writer.line(report)))
+    limits = _limits(server, options, writer)
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
-    choice = engine.genmove(color, play=play, ponder=False, request=request, cancel=server.cancel)
+    choice = engine.genmove(color, play=play, ponder=False, limits=limits)
     if play:
         ponder_when_sent(server, choice)
     reply.line(writer.line(choice.report))
@@ -129,16 +129,16 @@ def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "Re
     return ReportWriter(engine.game.copy(), options, engine.config.gtp.analysis_perspective, is_kata=is_kata)
 
 
-def _request(engine: "Engine", options: AnalysisOptions, receive: Callable[[Any], None] | None = None) -> "Request":
-    """Return the requests for a search."""
-    from gtp_engine.engine import Request  # here: these need numpy, which comes with the engine
-    from gtp_engine.search.limits import Reporting
+def _limits(server: "GtpServer", options: AnalysisOptions, writer: "ReportWriter | None" = None) -> "Limits":
+    """Return the limits of a search whose reports, if `writer` writes any, become lines of the reply."""
+    from gtp_engine.search.limits import Limits, Reporting  # here: it needs numpy, which comes with the engine
 
-    reporting = None
-    if receive is not None and options.interval is not None:
-        reporting = Reporting(options.interval, receive)
-    return Request(
+    reporting, reply = None, server.reply
+    if writer is not None and options.interval is not None:
+        reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
+    return Limits(
         reporting=reporting,
         restrictions=options.restrictions,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
+        cancel=server.cancel,
     )

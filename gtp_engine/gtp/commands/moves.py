@@ -11,9 +11,10 @@ from gtp_engine.gtp.registry import command
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Choice, Request
+    from gtp_engine.engine import Choice
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
+    from gtp_engine.search.limits import Limits
 
 
 @command(
@@ -109,8 +110,8 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
     """
     engine = server.engine
     position = engine.game.copy()
-    request = _live_request(server, position) if server.watching else None
-    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, request=request, cancel=server.cancel)
+    limits = _limits(server, position)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, limits=limits)
     if play:
         ponder_when_sent(server, choice)
     if server.watching == GOGUI:
@@ -120,10 +121,12 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
     return record_choice(server, choice)
 
 
-def _live_request(server: "GtpServer", position: "Game") -> "Request":
-    from gtp_engine.gtp.live_reports import live_request  # here: it needs numpy, which comes with the engine
+def _limits(server: "GtpServer", position: "Game") -> "Limits":
+    """Return the limits of a search that reports to stderr if that is watched."""
+    from gtp_engine.gtp.live_reports import live_reporting  # here: these need numpy, which comes with the engine
+    from gtp_engine.search.limits import Limits
 
-    return live_request(server, position)
+    return Limits(reporting=live_reporting(server, position) if server.watching else None, cancel=server.cancel)
 
 
 def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> None:
