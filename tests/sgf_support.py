@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import format_diagram, parse_diagram
+from gtp_engine.go.diagram import Diagram, format_diagram, parse_diagram, stones_on
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, HandicapBonus, Ko, Rules, Scoring, Tax
 from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
@@ -22,12 +22,13 @@ def load(text: str, move_number: int | None = None) -> Game:
 
 
 def position(game: Game) -> str:
-    return format_diagram(game.board.color, width=game.width, height=game.height, coordinates=False, stars=False)
+    stones = stones_on(game.board.color, width=game.width, height=game.height)
+    return format_diagram(Diagram(game.width, game.height, stones), coordinates=False, stars=False)
 
 
 def grid(text: str) -> str:
     diagram = parse_diagram(text)
-    return format_diagram(diagram.stones, width=diagram.width, height=diagram.height, coordinates=False, stars=False)
+    return format_diagram(Diagram(diagram.width, diagram.height, diagram.stones), coordinates=False, stars=False)
 
 
 def all_rules() -> st.SearchStrategy[Rules]:

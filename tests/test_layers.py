@@ -245,11 +245,8 @@ def test_the_game_needs_numpy_and_numba_only(path: Path):
 
 
 def test_kernels_depend_on_hashed_sources_only():
-    """The cache of compiled code is named by a hash of `kernel_sources`; no kernel may depend on any other file.
-
-    `go/zobrist.py` is let through: its table reaches kernels as an argument.
-    """
-    hashed = {name_of(path) for path in kernel_sources()} | {"go/zobrist.py"}
+    """The cache of compiled code is named by a hash of `kernel_sources`; no kernel may depend on any other file."""
+    hashed = {name_of(path) for path in kernel_sources()}
     with_kernels = [path for path in SOURCES if holds_kernels(parse(path))]
     compilers = [PACKAGE / "_jit.py", PACKAGE / "_jit_linking.py", PACKAGE / "go" / "constants.py"]
     assert {name_of(path) for path in [*with_kernels, *compilers]} == {name_of(path) for path in kernel_sources()}, (

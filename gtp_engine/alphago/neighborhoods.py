@@ -161,7 +161,7 @@ def _map_states(codes: Codes, states: Codes, colors: Codes) -> Codes:
 
 
 def playable_patterns(codes: Codes) -> NDArray[np.bool_]:
-    """Return for which patterns Black may play on their point, simple ko aside, without filling an eye (`go.eyes`)."""
+    """Return for which patterns Black may play on their point, simple ko aside, without filling an eye."""
     beside = np.stack([codes >> (STATE_BITS * place) & 7 for place in range(len(_BESIDE))])
     diagonal = np.stack([codes >> (_FIRST_DIAGONAL + 2 * place) & 3 for place in range(len(_DIAGONAL))])
     lives = (beside == STATE_EMPTY) | (beside == STATE_WHITE + 1)

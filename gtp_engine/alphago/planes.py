@@ -31,7 +31,7 @@ Where the table leaves a choice, it is made as follows.
 - Ladder capture: the move puts a chain of two liberties in atari and no defence saves it.  Capturing a chain that is in
   atari already is not a ladder.  Ladder escape: after the move, a chain that was in atari is not captured in a ladder,
   whether it was extended or an attacker taken.  Ladders are KataGo's (`go.ladder`).
-- An own eye is one that the opponent cannot make false (`go.eyes.is_real_eye`): the point of a false eye, which may
+- An own eye is one that the opponent cannot make false (`go.tactics.is_real_eye`): the point of a false eye, which may
   have to be filled, stays sensible.
 
 B is the number of rows, H and W are the board's sides, n is the padded length of a board.
@@ -49,8 +49,8 @@ from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL
-from gtp_engine.go.eyes import is_real_eye
 from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into
+from gtp_engine.go.tactics import is_real_eye
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
 FloatArray = NDArray[np.float32]

@@ -35,7 +35,7 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.eyes import is_eye
+from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.rng import State, random_below
 from gtp_engine.search.rollouts.rollout import RolloutWork, play_out

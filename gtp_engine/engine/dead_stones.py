@@ -11,13 +11,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.scoring import Score, area_owners, find_groups, groups_in_seki, remove_dead, territory_owners
+from gtp_engine.go.scoring import (
+    Score,
+    area_owners,
+    find_groups,
+    groups_in_seki,
+    pass_alive_owners,
+    remove_dead,
+    territory_owners,
+)
 from gtp_engine.search.report import for_color
 
 ALIVE: Final = "alive"
@@ -86,13 +93,6 @@ def chains_of(game: Game) -> list[list[int]]:
     return chains
 
 
-def pass_alive_owners(game: Game) -> NDArray[np.int32]:
-    """Return the colour of the pass-alive chain or territory each point belongs to, else EMPTY; int32[n]."""
-    out = np.zeros(game.board.color.size, dtype=np.int32)
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), out)
-    return out
-
-
 def with_proofs(ownership: Ownership, proved: NDArray[np.int32]) -> Ownership:
     """Return the ownership with 1 and −1 where an owner is `proved` (`pass_alive_owners`)."""
     return np.where(proved == EMPTY, ownership, np.where(proved == BLACK, 1.0, -1.0))
@@ -100,7 +100,7 @@ def with_proofs(ownership: Ownership, proved: NDArray[np.int32]) -> Ownership:
 
 def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     """Return the expected status of all stones and points of a position."""
-    proved = pass_alive_owners(game)
+    proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
     ownership = with_proofs(ownership, proved)
     dead = dead_stones(game, ownership)
     colors = remove_dead(game.board, dead)
@@ -214,14 +214,8 @@ def reach(game: Game, chain: Iterable[int], passable: NDArray[np.bool_]) -> set[
     seen = set(chain)
     waiting = list(seen)
     while waiting:
-        for neighbor in neighbors(game, waiting.pop()):
+        for neighbor in neighbors(waiting.pop(), width=game.width):
             if passable[neighbor] and neighbor not in seen:
                 seen.add(neighbor)
                 waiting.append(neighbor)
     return seen
-
-
-def neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
-    """Return the points next to `point`, which may be off the board."""
-    stride = int(game.board.info[STRIDE])
-    return point - 1, point + 1, point - stride, point + stride

@@ -37,8 +37,7 @@ from gtp_engine.engine.thresholds import Thresholds
 from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.initial_advantage import initial_advantage_black
-from gtp_engine.go.late_game import is_late, may_stop
+from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken

@@ -18,16 +18,14 @@ from gtp_engine.engine.dead_stones import (
     chain_ownership,
     chains_of,
     dead_stones,
-    neighbors,
-    pass_alive_owners,
     reach,
 )
 from gtp_engine.go.board import STRIDE, chain_points
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.go.scoring import area_owners, remove_dead
+from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
 
 SURE: Final = 0.9
 """A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""
@@ -91,7 +89,7 @@ class Dispute:
 
 def find_disputes(game: Game, ownerships: Sequence[Ownership]) -> list[Dispute]:
     """Return the disputes of a position for which searches expect `ownerships`, the largest first."""
-    proved = pass_alive_owners(game)
+    proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
     dying = dead_stones(game, np.mean(ownerships, axis=0))
     doubtful, loose = [], game.board.color == EMPTY
     for chain in chains_of(game):
@@ -118,7 +116,10 @@ def _seems_seki(game: Game, chain: list[int], dying: frozenset[int], proved: NDA
     enemy = opponent(int(game.board.color[chain[0]]))
     liberties = game.liberties(chain[0])
     return len(liberties) <= SEKI_LIBERTIES and all(
-        any(game.board.color[p] == enemy and proved[p] == EMPTY and p not in dying for p in neighbors(game, liberty))
+        any(
+            game.board.color[p] == enemy and proved[p] == EMPTY and p not in dying
+            for p in neighbors(liberty, width=game.width)
+        )
         for liberty in liberties
     )
 
@@ -134,7 +135,7 @@ def _new_game(game: Game, off_board: frozenset[int], komi: float, first: int) ->
 def _with_surroundings(game: Game, points: frozenset[int]) -> frozenset[int]:
     """Return `points`, the empty points next to them, and the liberties of the chains next to them or on them."""
     color = game.board.color
-    around = points.union(*(neighbors(game, point) for point in points))
+    around = points.union(*(neighbors(point, width=game.width) for point in points))
     chains = [game.liberties(point) for point in around if color[point] in (BLACK, WHITE)]
     return points.union((point for point in around if color[point] == EMPTY), *chains)
 

@@ -7,7 +7,7 @@ from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
 from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.go.late_game import may_stop
+from gtp_engine.go.phases import may_stop
 from gtp_engine.search.report import MoveReport, SearchReport
 
 

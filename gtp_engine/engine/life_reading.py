@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.engine.dead_stones import Ownership, dead_stones, pass_alive_owners, with_proofs
+from gtp_engine.engine.dead_stones import Ownership, dead_stones, with_proofs
 from gtp_engine.engine.disputes import Dispute, find_disputes
 from gtp_engine.engine.game_end import legal_moves
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import area_owners, remove_dead
+from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 
@@ -57,7 +57,7 @@ class LifeReader:
         Unsettled stones get 0, or with `to_play` what that side makes of them by moving first.  Disputes for which
         there is no time keep what was expected.
         """
-        proved = pass_alive_owners(game)
+        proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
         expected = np.array([with_proofs(ownership, proved) for ownership in ownerships], dtype=np.float64)
         for dispute in find_disputes(game, tuple(expected)):
             lives = self._lives(game, dispute, expected.mean(axis=0), to_play)
@@ -149,7 +149,7 @@ def _are_owned(played: Game, dispute: Dispute) -> list[bool]:
 
 def _is_settled(played: Game, dispute: Dispute) -> bool:
     """Return whether each of the chains was captured or cannot be captured any more."""
-    alive = pass_alive_owners(played)
+    alive = pass_alive_owners(played.board, suicide=played.rules.suicide)
     return all(
         played.board.color[chain[0]] != dispute.color or alive[chain[0]] == dispute.color for chain in dispute.chains
     )

@@ -29,7 +29,7 @@ from gtp_engine.engine.searches import Searches
 from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.initial_advantage import initial_advantage_black
+from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits

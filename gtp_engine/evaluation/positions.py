@@ -20,6 +20,7 @@ from gtp_engine.go.board import (
     CAPTURED,
     HEIGHT,
     KO_POINT,
+    TABLE,
     WIDTH,
     Board,
     IntArray,
@@ -29,7 +30,6 @@ from gtp_engine.go.board import (
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.zobrist import TABLE
 
 BOARDS: Final = 3
 """Boards of a row: the position, and those one and two moves ago."""

@@ -10,21 +10,15 @@ Values, pure Python
 A game
     game              `Game`: moves, history, superko, passes, end; start reading here
     scoring           the score of a finished position
-    initial_advantage how far a side was ahead before the first move
-    late_game         whether enough stones are on the board for a game to end
+    phases            how far a side was ahead at the start; whether enough stones are on the board for the end
 
 Kernels on `Board`, a NamedTuple of arrays
     board             the layout of the arrays; placing, capturing, simple ko, hash
-    zobrist           the random numbers of the hash
     undo              moves that can be taken back, for reading ahead
-    tactics           properties of one move: captures, self-atari, escapes
-    eyes              real and false eyes
-    ladder            whether a ladder captures a chain
-    ladder_marks      all ladders of a board, as input for networks
-    area              the owner of every point by Tromp and Taylor's rules
-    tax               what the taxes on eyes and groups take from both sides
+    tactics           properties of one point: captures, self-atari, escapes, real and false eyes
+    ladder            whether a ladder captures a chain; all ladders of a board
     benson            unconditional life and the area it implies
-    independent_life  area under group tax
+    area              the owner of every point by Tromp and Taylor's rules or under group tax; what taxes take
     game_calls        the calls of these kernels from Python, to be compiled in advance
 
 Import the modules directly (`from gtp_engine.go.game import Game`).  This file imports nothing, so that the protocol

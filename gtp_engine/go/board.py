@@ -18,17 +18,20 @@ capture and atari, which is all that random play needs; exact counts come from w
 Empty points and walls have head 0.  The liberty arrays hold garbage at index 0: updates write there instead of testing
 whether a neighbour is a stone, because a branch that the processor cannot predict is slower.
 
+The hash (Zobrist, 1970) is the exclusive or of one random number per stone and one for the board's size.  A move
+changes it by a few exclusive ors, and equal positions have equal hashes on every machine and in every run.
+
 Speed: all int32 fields are views of one buffer, so that copying a board is one memory copy.
 """
 
+import hashlib
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, wide
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
-from gtp_engine.go.zobrist import TABLE, size_key
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, PASS, WALL, WHITE
 
 IntArray = NDArray[np.int32]
 
@@ -42,6 +45,20 @@ EMPTY_COUNT: Final = 5
 CAPTURED: Final = 6
 """info[CAPTURED + BLACK] and info[CAPTURED + WHITE]: stones of that colour captured so far."""
 INFO_SIZE: Final = 16
+
+MAX_POINTS: Final = (MAX_SIZE + 1) * (MAX_SIZE + 2) + 1
+"""Length of a padded board array at the largest size."""
+
+
+def _make_table() -> NDArray[np.uint64]:
+    """Return the table, uint64[3, MAX_POINTS]: row 0 holds keys that are not stones, rows 1 and 2 the stones."""
+    stream = hashlib.shake_256(b"Tengen position hashes, version 1").digest(3 * MAX_POINTS * 8)
+    return np.frombuffer(stream, dtype="<u8").astype(np.uint64).reshape(3, MAX_POINTS)
+
+
+TABLE: Final = _make_table()
+"""`TABLE[color, point]` for a stone; `TABLE[0, color]` for the side to move (situational superko);
+`TABLE[0, 4 + size]` and `TABLE[0, 32 + size]` for the width and the height of the board."""
 
 
 class Board(NamedTuple):
@@ -70,6 +87,11 @@ def padded_length(width: int, height: int) -> int:
 def storage_length(width: int, height: int) -> int:
     """Return the length of a board's int32 buffer."""
     return INFO_SIZE + 9 * padded_length(width, height)
+
+
+def size_key(width: int, height: int) -> np.uint64:
+    """Return the hash of the empty board of this size."""
+    return np.uint64(TABLE[0, 4 + width] ^ TABLE[0, 32 + height])
 
 
 def new_board(width: int, height: int) -> Board:

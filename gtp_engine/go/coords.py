@@ -49,6 +49,11 @@ def is_on_board(point: int, *, width: int, height: int) -> bool:
     return 0 <= x < width and 0 <= y < height
 
 
+def neighbors(point: int, *, width: int) -> tuple[int, int, int, int]:
+    """Return the points left, right, above and below of `point`; some of them are walls if it is at the edge."""
+    return point - 1, point + 1, point - width - 1, point + width + 1
+
+
 @cache
 def board_points(width: int, height: int) -> tuple[int, ...]:
     """Return all points of the board row by row from the top left: entry number `action` is the action's point."""

@@ -20,14 +20,20 @@ Blank lines are ignored.  Rules are not checked: a diagram may show stones witho
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import InvalidSizeError
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, WHITE
-from gtp_engine.go.coords import COLUMN_LETTERS, format_color, format_vertex, xy_to_point
+from gtp_engine.go.coords import COLUMN_LETTERS, board_points, format_color, xy_to_point
 from gtp_engine.go.handicap import star_points
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gtp_engine.go.game import Game
 
 _EMPTY_CHARACTERS: Final = ".+,"
 _STONES: Final = {"X": BLACK, "O": WHITE, "#": BLACK, "@": WHITE}
@@ -35,18 +41,6 @@ _MARKED_STONES: Final = "#@"
 _NAMES: Final = frozenset("abcdefghijklmnpqrstuvwyz")
 _COLOR_CHARACTERS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 _ROW: Final = re.compile(r"([0-9]{0,2})([^0-9]+?)([0-9]{0,2})")
-
-
-_ValueT = TypeVar("_ValueT")
-_ValueT_co = TypeVar("_ValueT_co", covariant=True)
-
-
-class PointValues(Protocol[_ValueT_co]):
-    """Any container indexed by point: a board's colour array, a list, a dictionary."""
-
-    def __getitem__(self, point: int, /) -> _ValueT_co:
-        """Return the value at `point`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -131,32 +125,32 @@ def _split_parentheses(row: str) -> tuple[str, int | None]:
     return before + rest[0] + rest[2:], len(before)
 
 
-def format_diagram(
-    colors: PointValues[int],
-    *,
-    width: int,
-    height: int,
-    marks: Mapping[str, int] | None = None,
-    marked_stones: tuple[int, ...] = (),
-    last_move: int = NULL_POINT,
-    coordinates: bool = True,
-    stars: bool = True,
-) -> str:
+def stones_on(colors: "Sequence[int] | NDArray[np.integer]", *, width: int, height: int) -> dict[int, int]:
+    """Return the stones of a board whose points have these colours, as `Diagram.stones`."""
+    return {point: int(colors[point]) for point in board_points(width, height) if colors[point] != EMPTY}
+
+
+def format_diagram(diagram: Diagram, *, coordinates: bool = True, stars: bool = True) -> str:
     """Return the board as text that `parse_diagram` can parse, without blank lines and without a final newline.
 
-    `colors` holds the colour of each point; in a mapping, absent points are empty.  The optional parts are those
-    of `Diagram`; a mark on a stone is not drawn.  `stars` draws "+" on empty star points.
+    A mark on a stone is not drawn.  `stars` draws "+" on empty star points.
     """
-    names = {point: name for name, point in (marks or {}).items()}
+    width, height = diagram.width, diagram.height
+    names = {point: name for name, point in diagram.marks.items()}
     star_set = set(star_points(width, height)) if stars else set()
     lines = []
     for y in range(height):
         points = [xy_to_point(x, y, width=width) for x in range(width)]
         cells = [
-            _cell(_value_at(colors, p, EMPTY), names.get(p), marked=p in marked_stones, star=p in star_set)
-            for p in points
+            _cell(
+                diagram.stones.get(point, EMPTY),
+                names.get(point),
+                marked=point in diagram.marked_stones,
+                star=point in star_set,
+            )
+            for point in points
         ]
-        at = points.index(last_move) if last_move in points else None
+        at = points.index(diagram.last_move) if diagram.last_move in points else None
         row = _join_cells(cells, at)
         lines.append(f"{height - y:2d} {row} {height - y}" if coordinates else row.strip())
     if coordinates:
@@ -181,35 +175,22 @@ def _join_cells(cells: list[str], last_move: int | None) -> str:
     return "".join(separator + cell for separator, cell in zip(separators, [*cells, ""], strict=True))
 
 
-def _value_at(values: PointValues[_ValueT], point: int, default: _ValueT) -> _ValueT:
-    return values.get(point, default) if isinstance(values, Mapping) else values[point]
+def format_board(game: "Game") -> str:
+    """Return the board with the last move, captures, komi and rules, for GTP's `showboard`.
 
-
-def format_board(
-    colors: PointValues[int],
-    *,
-    width: int,
-    height: int,
-    to_play: int,
-    move_number: int,
-    last_move: int,
-    captures: Mapping[int, int],
-    komi: float,
-    rules: str,
-) -> str:
-    """Return the board with the facts about the game, for GTP's `showboard`.
-
-    Two lines of facts come first, so that GTP's "= " does not misalign the columns of the diagram.  `captures` counts
-    the stones captured by each colour; `last_move` may be PASS or NULL_POINT (no move yet); `rules` is text.  No line
-    is blank, because a blank line ends a GTP reply.
+    Two lines of facts come first, so that GTP's "= " does not misalign the columns of the diagram.  No line is blank,
+    because a blank line ends a GTP reply.
     """
-    last = "none" if last_move == NULL_POINT else format_vertex(last_move, width=width, height=height)
+    last, color, captures = game.last_move, game.to_play, game.captures
+    rules = game.rules.preset_name() or game.rules.to_json()
+    stones = stones_on(game.board.color, width=game.width, height=game.height)
+    board = Diagram(game.width, game.height, stones, last_move=NULL_POINT if last is None else last.point)
     facts = (
-        f"Move {move_number}, last {last}, {format_color(to_play)} ({_COLOR_CHARACTERS[to_play]}) to play",
-        f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {_number(komi)}, rules {rules}",
+        f"Move {len(game.moves)}, last {'none' if last is None else game.vertex(last.point)}, "
+        f"{format_color(color)} ({_COLOR_CHARACTERS[color]}) to play",
+        f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {_number(game.komi)}, rules {rules}",
     )
-    board = format_diagram(colors, width=width, height=height, last_move=last_move)
-    return "\n".join((*facts, board))
+    return "\n".join((*facts, format_diagram(board)))
 
 
 def _number(value: float) -> str:

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidSizeError, KomiError, problem
 from gtp_engine.go import board as boards
-from gtp_engine.go.board import Board
+from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (
     BLACK,
     EMPTY,
     MAX_SIZE,
     MIN_SIZE,
-    NULL_POINT,
     OCCURRENCES_WITHOUT_RESULT,
     PASS,
     WHITE,
@@ -34,7 +33,6 @@ from gtp_engine.go.coords import board_points, check_color, format_vertex, is_on
 from gtp_engine.go.diagram import format_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, captured_by, score_position
-from gtp_engine.go.zobrist import TABLE
 
 _REASONS: Final = {
     "occupied": "{vertex} is occupied",
@@ -334,24 +332,12 @@ class Game:
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
-        return score_position(
-            self._board, self._rules, komi=self._komi, handicap=self.handicap, button=button, dead=dead
-        )
+        komi = self._komi + self._rules.handicap_points(self.handicap)
+        return score_position(self._board, self._rules, komi=komi, button=button, dead=dead)
 
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""
-        last = self.last_move
-        return format_board(
-            self._board.color,
-            width=self.width,
-            height=self.height,
-            to_play=self.to_play,
-            move_number=len(self._moves),
-            last_move=NULL_POINT if last is None else last.point,
-            captures=self.captures,
-            komi=self._komi,
-            rules=self._rules.preset_name() or self._rules.to_json(),
-        )
+        return format_board(self)
 
     def copy(self) -> "Game":
         """Return an independent copy."""

@@ -8,9 +8,8 @@ from gtp_engine._jit import KernelCall
 from gtp_engine.go.area import owners_into
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import add_stone, clear_ko, hash_after, is_legal, merge, new_board, play_assume_legal
-from gtp_engine.go.eyes import is_real_eye
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
-from gtp_engine.go.tactics import count_captures, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
 
 _SIZE: Final = 2
 """Side of the board; the types of its arrays are those of every board."""

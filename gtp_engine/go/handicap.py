@@ -23,7 +23,7 @@ Not here: the check that the board is empty, and the effect of a handicap on kom
 """
 
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from gtp_engine.errors import HandicapError, problem
 from gtp_engine.go.constants import NULL_POINT
@@ -46,19 +46,13 @@ _LINE_WEIGHTS: Final = (1, 3, 5)
 Set by eye: with these, 5x5 fills in the shape of a five on a die, and 19x19 leaves the first line to the end.
 """
 
+_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT = (0, 2), (2, 0), (0, 0), (2, 2)
+_LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE = (0, 1), (2, 1), (1, 2), (1, 0), (1, 1)
+"""The nine places: column and row as 0 = left or top star line, 1 = middle, 2 = right or bottom one."""
 
-class _Place(NamedTuple):
-    """One of the nine places: column and row as 0 = left or top star line, 1 = middle, 2 = right or bottom one."""
-
-    column: int
-    row: int
-
-
-_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT = _Place(0, 2), _Place(2, 0), _Place(0, 0), _Place(2, 2)
-_LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE = _Place(0, 1), _Place(2, 1), _Place(1, 2), _Place(1, 0), _Place(1, 1)
 _CORNERS: Final = (_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT)
 
-_PATTERNS: Final[dict[int, tuple[_Place, ...]]] = {
+_PATTERNS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     2: _CORNERS[:2],
     3: _CORNERS[:3],
     4: _CORNERS,
@@ -133,7 +127,7 @@ def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int)
 def _pattern_points(n: int, width: int, height: int) -> tuple[int, ...]:
     """Return the points of the pattern of `n` stones; the board must be 7x7 or larger."""
     columns, rows = _star_lines(width), _star_lines(height)
-    return tuple(xy_to_point(columns[place.column], rows[place.row], width=width) for place in _PATTERNS[n])
+    return tuple(xy_to_point(columns[column], rows[row], width=width) for column, row in _PATTERNS[n])
 
 
 def _star_lines(size: int) -> tuple[int, int, int]:

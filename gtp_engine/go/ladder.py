@@ -7,20 +7,25 @@ does not work if the attacker has to leave the defender a ko on the way.  The on
 liberties are both ko mouths (double-ko death), which is captured.  These are KataGo's definitions
 (`searchIsLadderCaptured` in its game/board.cpp), because its networks were trained with them.
 
+`ladder_map` marks the ladders of a board for display, `ladder_marks` as input for networks: stones that are captured,
+and moves that capture them.
+
 Reading plays on the given board and takes every move back, so the board is unchanged afterwards.
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     KO_POINT,
     STRIDE,
     Board,
     IntArray,
     atari_liberty,
+    count_liberties,
     is_in_atari,
     is_legal,
     liberties_into,
@@ -30,6 +35,14 @@ from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
 MAX_NODES: Final = 25_000
 """Moves that one reading may try before the chain counts as safe; KataGo's MAX_LADDER_SEARCH_NODE_BUDGET."""
+
+MarkArray = NDArray[np.uint8]
+
+CAPTURED: Final = 1
+WORKS_FOR_BLACK: Final = 2
+WORKS_FOR_WHITE: Final = 4
+"""Bits that `ladder_marks` sets: a stone that a ladder captures; a move by which this colour captures a chain of two
+liberties."""
 
 _CURRENT: Final = 0
 _START: Final = 1
@@ -122,8 +135,9 @@ def _liberties_after(board: Board, point: int, color: int, work: LadderWork, dep
 
 
 @kernel
-def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWork, depth: int, start: int) -> bool:
-    """Return whether a chain whose liberties `a` and `b` are both ko mouths cannot be saved by filling either."""
+def _is_double_ko_death(board: Board, point: int, work: LadderWork, depth: int) -> bool:
+    """Return whether a chain whose two liberties (`work.liberties`) are ko mouths cannot be saved by filling either."""
+    a, b = wide(work.liberties[0]), wide(work.liberties[1])
     defender = wide(board.color[point])
     attacker = BLACK + WHITE - defender
     if count_empty_neighbors(board, a) > 0 or count_empty_neighbors(board, b) > 0:
@@ -132,7 +146,7 @@ def _is_double_ko_death(board: Board, point: int, a: int, b: int, work: LadderWo
         return False
     if _liberties_after(board, a, defender, work, depth) > 2 or _liberties_after(board, b, defender, work, depth) > 2:
         return False
-    return _add_saving_captures(board, point, work, start) == 0
+    return _add_saving_captures(board, point, work, wide(work.plies[depth, _START])) == 0
 
 
 @inlined_kernel
@@ -198,7 +212,7 @@ def _generate_attacks(board: Board, point: int, work: LadderWork, depth: int) ->
     if liberties >= 3:
         return -1
     a, b = wide(work.liberties[0]), wide(work.liberties[1])
-    if _is_double_ko_death(board, point, a, b, work, depth, start):
+    if _is_double_ko_death(board, point, work, depth):
         return -2
     head = wide(board.head[point])
     # An attack fails at once if the defender gets three liberties by extending to the other liberty.
@@ -403,3 +417,38 @@ def _mark_if_escape(board: Board, point: int, move: int, work: LadderWork, out: 
     if not _read(board, point, False, work):
         out[move] = 1
     undo(board, record)
+
+
+@spliced_kernel
+def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> bool:
+    """Mark the moves that capture the chain on `point`, of two liberties, in a ladder; return whether there are any."""
+    mark = WORKS_FOR_WHITE if board.color[point] == BLACK else WORKS_FOR_BLACK
+    found = working_attacks_into(board, point, work, work.working)
+    for i in range(found):
+        out[work.working[i]] |= mark
+    return found > 0
+
+
+@spliced_kernel
+def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArray) -> None:
+    """Set out[p], uint8[n], for every point to a sum of CAPTURED, WORKS_FOR_BLACK and WORKS_FOR_WHITE.
+
+    CAPTURED marks the stones of chains in atari that cannot escape even when they move first, and of chains of two
+    liberties that the attacker captures when it moves first.  The board's ko ban applies to the first move.  `counts`,
+    int32[n], is work; the board is restored.
+    """
+    count_liberties(board, counts)
+    for point in range(out.size):
+        out[point] = 0
+    for point in range(out.size):
+        color = board.color[point]
+        if (color != BLACK and color != WHITE) or board.head[point] != point or counts[point] > 2:
+            continue
+        is_in_atari = counts[point] == 1
+        if is_captured_defender_first(board, point, work) if is_in_atari else _mark_moves(board, point, work, out):
+            stone = wide(point)
+            while True:
+                out[stone] |= CAPTURED
+                stone = board.next_stone[stone]
+                if stone == point:
+                    break

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtp_engine.go.area import owners_into
-from gtp_engine.go.board import CAPTURED, STRIDE, Board, IntArray
+from gtp_engine.go.area import LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, owners_into
+from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.board import CAPTURED, HEIGHT, STRIDE, WIDTH, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
+from gtp_engine.go.coords import neighbors
 from gtp_engine.go.rules import Rules, Scoring, Tax
-from gtp_engine.go.tax import LARGEST_SEKI_EYE, LARGEST_SHARED_AREA
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Stones of one colour and the territory that connects them."""
+class TaxedGroup:
+    """Stones of one colour and the territory that connects them, as the taxes on eyes and groups count them."""
 
     color: int
     stones: frozenset[int]
@@ -85,6 +86,13 @@ def territory_owners(colors: IntArray, stride: int) -> IntArray:
     return np.where(colors == EMPTY, area_owners(colors, stride), EMPTY)
 
 
+def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
+    """Return int32[n] with the colour of the pass-alive chain or territory that each point belongs to, else EMPTY."""
+    owners = np.zeros_like(board.color)
+    pass_alive_map(board, suicide, new_life_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), owners)
+    return owners
+
+
 def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:
     """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
     owners = territory_owners(colors, stride)
@@ -108,29 +116,26 @@ def score_position(
     rules: Rules,
     *,
     komi: float,
-    handicap: int,
     button: float = 0.0,
     dead: Collection[int] = (),
 ) -> Score:
     """Return the score of a position in which the stones on `dead` are dead and all other stones alive.
 
-    `handicap` is the number of handicap stones (for the bonus), `button` Black's points from the button under area
-    rules (0.5, −0.5 or 0).  Points in `dead` must hold stones, which is not checked.
+    `komi` includes the handicap bonus; `button` is Black's points from the button under area rules (0.5, −0.5 or 0).
+    Points in `dead` must hold stones, which is not checked.
     """
     colors = remove_dead(board, dead)
     stride = int(board.info[STRIDE])
     if rules.scoring is Scoring.AREA:
         points = score_area(colors, stride, rules)
-        bonus = -button
+        komi -= button
     else:
         prisoners = {
             color: captured_by(board, color) + sum(1 for p in dead if board.color[p] == opponent(color))
             for color in (BLACK, WHITE)
         }
         points = score_territory(colors, stride, rules, prisoners=prisoners)
-        bonus = 0.0
-    bonus += rules.handicap_points(handicap)
-    return Score(black=float(points[BLACK]), white=points[WHITE] + komi + bonus)
+    return Score(black=float(points[BLACK]), white=points[WHITE] + komi)
 
 
 def captured_by(board: Board, color: int) -> int:
@@ -152,7 +157,7 @@ def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, st
             points[group.color] -= min(2, eye_points)
 
 
-def groups_in_seki(groups: Collection[Group]) -> list[Group]:
+def groups_in_seki(groups: Collection[TaxedGroup]) -> list[TaxedGroup]:
     """Return the groups that live only because neither side can play in a shared area."""
     needy = [group for group in groups if group.needs_seki]
     return [
@@ -162,7 +167,7 @@ def groups_in_seki(groups: Collection[Group]) -> list[Group]:
     ]
 
 
-def find_groups(colors: IntArray, owners: IntArray, stride: int) -> list[Group]:
+def find_groups(colors: IntArray, owners: IntArray, stride: int) -> list[TaxedGroup]:
     """Return the groups of a position; `owners` are those of the empty points (`territory_owners`)."""
     holders = np.where((colors == BLACK) | (colors == WHITE), colors, owners)
     holders[colors == WALL] = WALL
@@ -174,7 +179,7 @@ def find_groups(colors: IntArray, owners: IntArray, stride: int) -> list[Group]:
             stones = frozenset(point for point in members if colors[point] == color)
             eyes = _components(members - stones, stride)
             beside = frozenset(area for area, border in shared if not border.isdisjoint(stones))
-            groups.append(Group(color, stones, eyes, beside))
+            groups.append(TaxedGroup(color, stones, eyes, beside))
     return groups
 
 
@@ -188,7 +193,7 @@ def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], .
         while waiting:
             point = waiting.pop()
             part.add(point)
-            for neighbor in _neighbors(point, stride):
+            for neighbor in neighbors(point, width=stride - 1):
                 if neighbor in left:
                     left.remove(neighbor)
                     waiting.append(neighbor)
@@ -198,8 +203,4 @@ def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], .
 
 def _around(points: Collection[int], stride: int) -> set[int]:
     """Return the points, walls included, that are next to a set of points but not in it."""
-    return {neighbor for point in points for neighbor in _neighbors(point, stride)}.difference(points)
-
-
-def _neighbors(point: int, stride: int) -> tuple[int, int, int, int]:
-    return point - 1, point + 1, point - stride, point + stride
+    return {neighbor for point in points for neighbor in neighbors(point, width=stride - 1)}.difference(points)

@@ -11,13 +11,12 @@ its best move loses once the opponent has captured (`refuted`).
 
 from typing import Final
 
-from gtp_engine.go.board import STRIDE, clone
+from gtp_engine.go.board import clone
 from gtp_engine.go.constants import PASS, opponent
-from gtp_engine.go.coords import board_points
-from gtp_engine.go.eyes import is_real_eye
+from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
-from gtp_engine.go.tactics import count_captures, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
 
 SELF_ATARI: Final = "self-atari"
 OWN_EYE: Final = "filled own eye"
@@ -83,9 +82,8 @@ class Blunders:
     def _captures_beside(self, stone: int) -> set[int]:
         """Return the last liberties of enemy chains in atari that touch a chain."""
         game, found = self._game, set()
-        stride = int(game.board.info[STRIDE])
         for own in game.chain(stone):
-            for neighbor in (own - 1, own + 1, own - stride, own + stride):
+            for neighbor in neighbors(own, width=game.width):
                 if game.board.color[neighbor] == opponent(self._color) and len(game.liberties(neighbor)) == 1:
                     found.add(game.liberties(neighbor)[0])
         return found

@@ -5,7 +5,7 @@ import numpy as np
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.go.late_game import is_late
+from gtp_engine.go.phases import is_late
 from gtp_engine.level.drawing import Found
 from gtp_engine.search.puct.root import ending_points
 from gtp_engine.search.report import SearchReport

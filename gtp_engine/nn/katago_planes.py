@@ -37,11 +37,11 @@ from gtp_engine.evaluation.positions import (
     Positions,
     board_of,
 )
+from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import LifeWork, area_map, new_life_work
 from gtp_engine.go.board import Board, IntArray, count_liberties, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
-from gtp_engine.go.independent_life import cleaned_up_map, taxed_area_map
-from gtp_engine.go.ladder_marks import CAPTURED, WORKS_FOR_BLACK, WORKS_FOR_WHITE, MarkArray
+from gtp_engine.go.ladder import CAPTURED, WORKS_FOR_BLACK, WORKS_FOR_WHITE, MarkArray
 from gtp_engine.nn.katago_globals import own_komi, write_globals
 from gtp_engine.nn.ladder_cache import LadderCache, find_ladders, new_ladder_cache
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import spliced_kernel, wide
 from gtp_engine.go.board import KO_POINT, Board, IntArray, padded_length
-from gtp_engine.go.ladder import LadderWork, new_ladder_work
-from gtp_engine.go.ladder_marks import MarkArray, ladder_marks
+from gtp_engine.go.ladder import LadderWork, MarkArray, ladder_marks, new_ladder_work
 
 _SLOTS: Final = 4096
 """Boards, a power of two: as many as a few seconds of search evaluate.  A slot of a 19×19 board takes 430 bytes."""

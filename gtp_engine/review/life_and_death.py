@@ -25,10 +25,10 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.review.game_review import color_letter
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
@@ -386,8 +386,7 @@ def _moves(stones: NDArray[np.int64]) -> Iterable[Move]:
 
 def _lives(game: Game, stones: Grid) -> bool:
     """Return whether these stones are of both colours and all pass-alive."""
-    alive = np.zeros_like(game.board.color)
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
+    alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
     points = [xy_to_point(int(x), int(y), width=game.width) for y, x in zip(*np.nonzero(stones), strict=True)]
     colors = [game.color_at(point) for point in points]
     return len(set(colors)) == 2 and all(alive[point] == color for point, color in zip(points, colors, strict=True))

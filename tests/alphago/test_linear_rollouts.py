@@ -32,7 +32,7 @@ from gtp_engine.alphago.neighborhoods import (
 )
 from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.eyes import is_eye
+from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.rng import new_states
 
 SIZES = [(2, 3), (4, 4), (7, 5)]

@@ -8,7 +8,9 @@ from gtp_engine.errors import InvalidSizeError
 from gtp_engine.go import diagram as diagram_module
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.diagram import Diagram, format_board, format_diagram, parse_diagram
+from gtp_engine.go.diagram import Diagram, format_board, format_diagram, parse_diagram, stones_on
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
 
 
 def at(vertex: str, width: int, height: int) -> int:
@@ -117,16 +119,7 @@ def diagrams(draw: st.DrawFn) -> Diagram:
 
 @given(diagram=diagrams(), coordinates=st.booleans(), stars=st.booleans())
 def test_format_and_parse_are_inverse(diagram: Diagram, coordinates: bool, stars: bool) -> None:
-    text = format_diagram(
-        diagram.stones,
-        width=diagram.width,
-        height=diagram.height,
-        marks=diagram.marks,
-        marked_stones=diagram.marked_stones,
-        last_move=diagram.last_move,
-        coordinates=coordinates,
-        stars=stars,
-    )
+    text = format_diagram(diagram, coordinates=coordinates, stars=stars)
     assert parse_diagram(text) == diagram
     assert all(line.strip() for line in text.split("\n"))
 
@@ -135,7 +128,8 @@ def test_layout_of_a_board() -> None:
     colors = [EMPTY] * 200
     colors[at("C7", 9, 9)] = BLACK
     colors[at("J9", 9, 9)] = WHITE
-    text = format_diagram(colors, width=9, height=9, last_move=at("C7", 9, 9))
+    stones = stones_on(colors, width=9, height=9)
+    text = format_diagram(Diagram(9, 9, stones, last_move=at("C7", 9, 9)))
     assert text.split("\n") == [
         "    A B C D E F G H J",
         " 9  . . . . . . . . O  9",
@@ -156,32 +150,26 @@ def test_layout_of_a_board() -> None:
 )
 def test_parentheses_fit_at_the_edges(vertex: str, first: str, last: str) -> None:
     colors = {at("A2", 2, 2): BLACK, at("B2", 2, 2): BLACK}
-    assert format_diagram(colors, width=2, height=2, last_move=at(vertex, 2, 2)).split("\n")[1:3] == [first, last]
+    diagram = Diagram(2, 2, colors, last_move=at(vertex, 2, 2))
+    assert format_diagram(diagram).split("\n")[1:3] == [first, last]
 
 
 def test_a_last_pass_is_not_drawn() -> None:
-    assert "(" not in format_diagram({}, width=2, height=2, last_move=PASS)
+    assert "(" not in format_diagram(Diagram(2, 2, last_move=PASS))
 
 
 def test_board_with_the_facts_of_the_game() -> None:
-    text = format_board(
-        {at("A3", 3, 3): BLACK, at("B2", 3, 3): WHITE},
-        width=3,
-        height=3,
-        to_play=BLACK,
-        move_number=12,
-        last_move=at("B2", 3, 3),
-        captures={BLACK: 4, WHITE: 0},
-        komi=3.75,
-        rules="chinese",
-    )
+    game = Game(3, 3, Rules.parse("chinese"), 3.75)
+    for vertex in ("A1", "A2", "C1", "B1", "pass", "C2", "A3", "B2"):
+        game.play(vertex)
+    text = format_board(game)
     assert text.split("\n") == [
-        "Move 12, last B2, black (X) to play",
-        "Captured by black 4, by white 0, komi 3.75, rules chinese",
+        "Move 8, last B2, black (X) to play",
+        "Captured by black 0, by white 2, komi 3.75, rules chinese",
         "    A B C",
         " 3  X . .  3",
-        " 2  .(O).  2",
-        " 1  . . .  1",
+        " 2  O(O)O  2",
+        " 1  . O .  1",
         "    A B C",
     ]
 
@@ -195,9 +183,9 @@ def test_board_with_the_facts_of_the_game() -> None:
     ],
 )
 def test_facts_without_a_last_stone_and_with_odd_komi(last_move: int, komi: float, expected: str) -> None:
-    captures = {BLACK: 0, WHITE: 0}
-    text = format_board(
-        {}, width=2, height=2, to_play=WHITE, move_number=1, last_move=last_move, captures=captures, komi=komi,
-        rules="tromp-taylor",
-    )  # fmt: skip
-    assert expected in text
+    game = Game(2, 2, Rules.parse("tromp-taylor"), komi)
+    if last_move == PASS:
+        game.play(PASS)
+    else:
+        game.to_play = WHITE
+    assert expected in format_board(game)

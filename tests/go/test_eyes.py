@@ -12,7 +12,7 @@ import reference
 from board_helpers import COLOR, board_of, map_of, points_of, random_position
 
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.eyes import eye_map, is_eye, is_eye_shape, is_real_eye
+from gtp_engine.go.tactics import eye_map, is_eye, is_eye_shape, is_real_eye
 
 MAPS = {
     "middle: all four corners held": """

@@ -13,9 +13,9 @@ from gnugo import GnuGo, needs_gnugo
 
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_color, format_vertex, parse_vertex
-from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
+from gtp_engine.go.tactics import is_eye
 
 pytestmark = needs_gnugo
 

@@ -10,9 +10,9 @@ import pytest
 import reference
 from board_helpers import COLOR, board_of, map_of, points_of, random_position
 
+from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import new_life_work
 from gtp_engine.go.constants import EMPTY
-from gtp_engine.go.independent_life import cleaned_up_map, taxed_area_map
 
 MAPS = {
     "two that need not each other": (

@@ -13,8 +13,16 @@ from board_helpers import COLOR, board_of, fingerprint, map_of, points_of, rando
 
 from gtp_engine.go.board import Board, IntArray
 from gtp_engine.go.constants import WHITE
-from gtp_engine.go.ladder import ladder_map, new_ladder_work, working_attacks_into
-from gtp_engine.go.ladder_marks import CAPTURED, WORKS_FOR_BLACK, WORKS_FOR_WHITE, MarkArray, ladder_marks
+from gtp_engine.go.ladder import (
+    CAPTURED,
+    WORKS_FOR_BLACK,
+    WORKS_FOR_WHITE,
+    MarkArray,
+    ladder_map,
+    ladder_marks,
+    new_ladder_work,
+    working_attacks_into,
+)
 
 MARK = {
     "#": CAPTURED,

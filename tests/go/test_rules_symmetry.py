@@ -16,9 +16,9 @@ from gtp_engine.go import board as boards
 from gtp_engine.go.benson import area_map, new_life_work, pass_alive_map
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.eyes import eye_map
 from gtp_engine.go.ladder import ladder_map, new_ladder_work
 from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.go.tactics import eye_map
 
 SIZES = [(2, 2), (3, 3), (5, 5), (4, 7), (7, 7), (9, 9)]
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -6,11 +6,11 @@ import pytest
 import reference
 from board_helpers import SEKI, game_of, random_position
 
+from gtp_engine.go.area import new_tax_work, tax_balance
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules, Tax
 from gtp_engine.go.scoring import score_area
-from gtp_engine.go.tax import new_tax_work, tax_balance
 
 TWO_GROUPS_AGAINST_ONE = """
     . X O . O X .

@@ -7,8 +7,8 @@ from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import Board, clone, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, Move
 from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.game import Game
+from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.rng import new_states, random_below
 from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
 from gtp_engine.search.rollouts.rollout import (

@@ -65,7 +65,7 @@ def eyes(server: "GtpServer", args: Args) -> str:
     game = server.engine.game
     import numpy as np
 
-    from gtp_engine.go.eyes import eye_map
+    from gtp_engine.go.tactics import eye_map
 
     values = np.zeros_like(game.board.color)
     eye_map(game.board, values)
@@ -76,13 +76,10 @@ def eyes(server: "GtpServer", args: Args) -> str:
 def pass_alive(server: "GtpServer", args: Args) -> str:
     """Return the stones and territory that are safe even if their owner always passes (Benson)."""
     game = server.engine.game
-    import numpy as np
+    from gtp_engine.go.scoring import pass_alive_owners
 
-    from gtp_engine.go.benson import new_life_work, pass_alive_map
-
-    values = np.zeros_like(game.board.color)
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), values)
-    return _color_board(game, values, {BLACK: "green", WHITE: "cyan"})
+    owners = pass_alive_owners(game.board, suicide=game.rules.suicide)
+    return _color_board(game, owners, {BLACK: "green", WHITE: "cyan"})
 
 
 def _color_board(game: "Game", values: Any, names: Mapping[int, str]) -> str:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SECOND_CLEANUP, Positions, mix
+from gtp_engine.go.area import cleaned_up_map
 from gtp_engine.go.benson import LifeWork
 from gtp_engine.go.board import (
     KO_POINT,
@@ -35,7 +36,6 @@ from gtp_engine.go.board import (
     stones_placed,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
-from gtp_engine.go.independent_life import cleaned_up_map
 
 GAME_OVER: Final = SECOND_CLEANUP + 1
 """The phase after two passes in the second one."""

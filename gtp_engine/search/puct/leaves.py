@@ -22,6 +22,7 @@ from gtp_engine.evaluation.positions import (
     board_of,
 )
 from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
+from gtp_engine.go.area import TaxWork, new_tax_work
 from gtp_engine.go.benson import LifeWork, new_life_work
 from gtp_engine.go.board import (
     EMPTY_COUNT,
@@ -35,7 +36,6 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.tax import TaxWork, new_tax_work
 from gtp_engine.search.puct.cleanup import (
     Cleanup,
     begin_path,

@@ -17,12 +17,12 @@ from gtp_engine.config import Config, HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import KO_POINT, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
-from gtp_engine.go.coords import board_points, xy_to_point
+from gtp_engine.go.coords import board_points, neighbors, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
+from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.search.limits import Limits, Restriction, avoid_until_depths
 from gtp_engine.search.puct.human_exploration import HumanExploration
@@ -226,7 +226,7 @@ def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], 
     owned = ownership_black if color == BLACK else -ownership_black
     if points == 0.0 or game.board.info[KO_POINT] != NULL_POINT or np.abs(owned).max() < _OWNED:
         return bonus
-    alive = _pass_alive(game)
+    alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
     for point in board_points(game.width, game.height):
         share = (abs(float(owned[point])) - _OWNED) / (1.0 - _OWNED)
         if game.board.color[point] != EMPTY or share <= 0.0:
@@ -248,32 +248,21 @@ def useless_points(game: Game, color: int) -> set[int]:
     of_opponent = game.moves[-1 : -2 * _PASSES_IN_A_ROW : -2]
     if len(of_opponent) < _PASSES_IN_A_ROW or set(of_opponent) != {Move(opponent(color), PASS)}:
         return set()
-    alive = _pass_alive(game)
+    alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
     colors = game.board.color
     return {p for p in board_points(game.width, game.height) if colors[p] == EMPTY and alive[p] != EMPTY}
 
 
-def _pass_alive(game: Game) -> NDArray[np.int32]:
-    """Return, int32[n], whose pass-alive stones or territory a point belongs to: BLACK, WHITE or EMPTY."""
-    alive = np.zeros(game.board.color.size, dtype=np.int32)
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
-    return alive
-
-
-def _neighbors(game: Game, point: int) -> tuple[int, int, int, int]:
-    return point - 1, point + 1, point - game.width - 1, point + game.width + 1
-
-
 def _touches(game: Game, point: int, color: int) -> bool:
     """Return whether a stone of `color` is next to a point."""
-    return any(game.board.color[neighbor] == color for neighbor in _neighbors(game, point))
+    return any(game.board.color[neighbor] == color for neighbor in neighbors(point, width=game.width))
 
 
 def _connects(game: Game, point: int, color: int, alive: NDArray[np.int32]) -> bool:
     """Return whether a move connects chains of which at least one is not pass-alive."""
     if alive[point] == color:
         return False
-    own = [neighbor for neighbor in _neighbors(game, point) if game.board.color[neighbor] == color]
+    own = [neighbor for neighbor in neighbors(point, width=game.width) if game.board.color[neighbor] == color]
     heads = {int(game.board.head[stone]) for stone in own}
     return len(heads) > 1 and any(alive[stone] == EMPTY for stone in own)
 

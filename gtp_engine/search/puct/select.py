@@ -23,11 +23,10 @@ from typing import Final
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, Positions, board_of, mix
-from gtp_engine.go.area import margin_of
+from gtp_engine.go.area import margin_of, tax_balance
 from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE, IntArray
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.go.tax import tax_balance
 from gtp_engine.search.puct.cleanup import GAME_OVER, PHASE_PASSES, phase_key, score_territory
 from gtp_engine.search.puct.human_exploration import (
     USUAL,

@@ -21,9 +21,8 @@ from gtp_engine.go.board import (
     liberties_into,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import working_attacks_into
-from gtp_engine.go.tactics import count_captures, is_escape, would_be_self_atari
+from gtp_engine.go.tactics import count_captures, is_escape, is_eye, would_be_self_atari
 from gtp_engine.search.rollouts.patterns import fits_pattern
 from gtp_engine.search.rollouts.rollout import RolloutWork
 from gtp_engine.search.rollouts.rollout_tree import USED, Tree

@@ -6,8 +6,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import padded_length, storage_length
-from gtp_engine.go.tax import new_tax_work
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import RolloutWork, new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, Leaves, Sums

@@ -46,9 +46,8 @@ from gtp_engine.go.board import (
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
-from gtp_engine.go.eyes import is_eye
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
-from gtp_engine.go.tactics import is_escape, would_be_self_atari
+from gtp_engine.go.tactics import is_escape, is_eye, would_be_self_atari
 from gtp_engine.search.rng import State, new_states, random_below
 from gtp_engine.search.rollouts.patterns import PatternTable, fits_pattern, pattern_table
 

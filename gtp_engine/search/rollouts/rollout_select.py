@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX
-from gtp_engine.go.area import area_margin
+from gtp_engine.go.area import TaxWork, area_margin, tax_balance
 from gtp_engine.go.board import (
     HEIGHT,
     STRIDE,
@@ -35,7 +35,6 @@ from gtp_engine.go.board import (
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.go.tax import TaxWork, tax_balance
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
