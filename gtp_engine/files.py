@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import TengenError, problem
+from gtp_engine.errors import TengenError, problem, shown_path
 
 ZIP_DAMAGE: Final = (
     ValueError,
@@ -78,6 +78,16 @@ def replacing(target: Path) -> Iterator[Path]:
 def _unfinished_path(target: Path) -> Path:
     """Return the path beside `target` of a file that will replace it, another one each time."""
     return target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+
+
+@contextmanager
+def writing(path: Path, kind: type[TengenError], what: str) -> Iterator[None]:
+    """Raise an error of `kind` where the block, which writes `path`, raises OSError; `what` says what the path is."""
+    try:
+        yield
+    except OSError as error:
+        given = f"cannot write {what} {shown_path(path)}: {error.strerror or error}"
+        raise kind(problem(given, advice="make room there, or name another folder")) from error
 
 
 def check_writable(path: Path) -> None:

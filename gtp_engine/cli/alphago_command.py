@@ -78,7 +78,7 @@ def records_command(
     settings = settings_of(RecordSettings, flags)
     from gtp_engine.alphago.stages.play_records import RecordFolder, load_player, play_records
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.core.runs import stop_on_signals
 
     player = load_player(net, batch=settings.parallel_games, threads=threads, provider=provider, precision=precision)
     records = RecordFolder(folder, least_seed=seed)
@@ -209,8 +209,8 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     interruption the same command resumes.
     """
     from gtp_engine.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
-    from gtp_engine.training.core.command_chain import shipped_teacher
-    from gtp_engine.training.core.requirements import check_torch
+    from gtp_engine.training.core.learning import check_torch
+    from gtp_engine.training.core.runs import shipped_teacher
 
     check_torch()
     if status := run_chain(MINI if mini else FULL, folder, teacher or shipped_teacher(), terms):
@@ -221,12 +221,12 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
 @contextmanager
 def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
     """Yield a run that Ctrl-C stops, with a progress bar; raises ConfigError if PyTorch is missing."""
-    from gtp_engine.training.core.requirements import check_torch
+    from gtp_engine.training.core.learning import check_torch
 
     check_torch()
     from gtp_engine.alphago.stages.stage_run import StageRun
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.core.runs import stop_on_signals
 
     with ProgressBar() as bar, stop_on_signals() as is_stopped:
         yield StageRun(out, bar, is_stopped, name=name, terms=terms)

@@ -50,7 +50,7 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
     if settings.torch:
         refuse_unused(settings, ("provider",), "with --torch")
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.generate import generate
 
     with ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:

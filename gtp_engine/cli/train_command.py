@@ -12,7 +12,7 @@ from gtp_engine.cli.config_options import ConfigCommand
 from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
 from gtp_engine.cli.settings_options import given_settings, refuse_unused, settings_of, settings_options
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
-from gtp_engine.training.core.requirements import check_torch
+from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.generate_settings import OF_PLAYER
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
@@ -149,7 +149,7 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     into FOLDER, and the commands are printed. After an interruption the same command continues.
     """
     check_torch()
-    from gtp_engine.training.core.command_chain import carry_out_all, open_folder, shipped_teacher
+    from gtp_engine.training.core.runs import carry_out_all, open_folder, shipped_teacher
     from gtp_engine.training.distillation.chain import FULL, TINY, steps_of, won_games
 
     plan, teacher = TINY if tiny else FULL, teacher or shipped_teacher()
@@ -185,7 +185,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
     if player is None:
         refuse_unused(settings, OF_PLAYER, "without --player")
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.plan.run_part import run_part
 
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
@@ -201,7 +201,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
 def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
     """Train with a bar on the terminal; Ctrl-C ends the run after the current step."""
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.stopping import stop_on_signals
+    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.run import run_training
 
     with ProgressBar() as bar, stop_on_signals() as is_stopped:

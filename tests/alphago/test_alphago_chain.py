@@ -13,7 +13,7 @@ from gtp_engine.alphago.stages.round_robin import MatchTerms, Player, match_step
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.core.command_chain import ENGINE
+from gtp_engine.training.core.runs import ENGINE
 
 assert torch
 

@@ -19,7 +19,7 @@ STAGES = {
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.training.core.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("gtp_engine.training.core.learning.find_spec", lambda name: None)
     found = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage]])
     assert found.exit_code == 2
     assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'

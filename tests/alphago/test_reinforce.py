@@ -31,7 +31,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.reporting import read_log
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

@@ -40,9 +40,9 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rng import new_states
-from gtp_engine.training.core.checkpoint import ROLLOUT_WEIGHTS as CHECKPOINT
-from gtp_engine.training.core.command_chain import ENGINE
-from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE
+from gtp_engine.training.core.reporting import read_log
+from gtp_engine.training.core.runs import ENGINE
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -198,7 +198,7 @@ def test_a_policy_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     message = r"cannot write rollout policy '.*\.npz': Is a directory; make room there, or name another folder"
     with ProgressBar() as bar, pytest.raises(ModelError, match=message):
         run_rollout_policy(planted_games()[:60], replace(SETTINGS, epochs=1), StageRun(tmp_path, bar))
-    assert (tmp_path / CHECKPOINT).exists()
+    assert (tmp_path / CHECKPOINT_FILE).exists()
 
 
 def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
             run_rollout_policy(games, replace(SETTINGS, prior=3.0), StageRun(tmp_path, bar))
         with pytest.raises(ConfigError, match="the run there has training games"):
             run_rollout_policy(games[:50], SETTINGS, StageRun(tmp_path, bar))
-        (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:100])
+        (tmp_path / CHECKPOINT_FILE).write_bytes((tmp_path / CHECKPOINT_FILE).read_bytes()[:100])
         with pytest.raises(ModelError, match=r"checkpoint\.pt' is damaged or none"):
             run_rollout_policy(games, SETTINGS, StageRun(tmp_path, bar))
     with pytest.raises(ConfigError, match=r"rollout\.epochs = 0: expected an integer of at least 1"):

@@ -21,9 +21,8 @@ from gtp_engine.alphago.stages.trained_net import read_policy
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.command_chain import ENGINE
-from gtp_engine.training.core.run_log import read_log
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.reporting import read_log
+from gtp_engine.training.core.runs import ENGINE, never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 

@@ -47,7 +47,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
-from gtp_engine.training.core.run_log import read_log
+from gtp_engine.training.core.reporting import read_log
 from gtp_engine.training.nets.layers import NormLayer
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")

@@ -24,11 +24,10 @@ import numpy as np
 
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.errors import problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, replacing
+from gtp_engine.files import ZIP_DAMAGE, replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.training.core.writing import writing
 
 FORMAT: Final = 1
 NO_MOMENT: Final = -1

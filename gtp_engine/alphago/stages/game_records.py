@@ -5,7 +5,7 @@ A record is stored as its moves, a few hundred bytes a game; positions are repla
 the passes that end a game are left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,8 +19,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.values import parse_result
-from gtp_engine.training.core.held_out import is_held_out, number_of
-from gtp_engine.training.core.sgf_folder import Log, sgf_games
+from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
 
 Item = TypeVar("Item")
 
@@ -60,7 +59,7 @@ class RecordedGame:
         return game
 
 
-def read_games(folder: Path, *, log: Log) -> list[RecordedGame]:
+def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
     """Return the games of all `.sgf` files in a folder and its subfolders, sorted by name; see `sgf_games`."""
     return [recorded(found.game, name=found.name, winner=winner_of(found.result)) for found in sgf_games(folder, log)]
 

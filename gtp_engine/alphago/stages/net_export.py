@@ -14,7 +14,7 @@ from gtp_engine.networks.onnx_export.graph import Graph
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.training.core.network_file import check_output, write_checked
+from gtp_engine.training.core.checkpoint import check_output, write_checked
 
 _CHECKED_POSITIONS: Final = 8
 _SEED: Final = 1

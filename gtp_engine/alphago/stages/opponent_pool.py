@@ -8,8 +8,8 @@ import torch
 
 from gtp_engine.alphago.stages.nets import PolicyNet
 from gtp_engine.errors import ModelError, problem, shown_path
+from gtp_engine.files import writing
 from gtp_engine.training.core.checkpoint import write_values
-from gtp_engine.training.core.writing import writing
 
 _SUFFIX: Final = ".pt"
 

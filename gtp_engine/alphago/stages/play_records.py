@@ -19,7 +19,7 @@ from gtp_engine.alphago.stages.game_records import RecordsError
 from gtp_engine.alphago.stages.policy_rows import PolicyRows, logits_of
 from gtp_engine.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.errors import SgfError, counted, problem, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import replacing, writing
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
@@ -32,8 +32,7 @@ from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, 
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
-from gtp_engine.training.core.stopping import never
-from gtp_engine.training.core.writing import writing
+from gtp_engine.training.core.runs import never
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
 

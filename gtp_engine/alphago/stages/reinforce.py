@@ -32,16 +32,11 @@ from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
 from gtp_engine.alphago.stages.trained_net import export_run, read_policy
 from gtp_engine.errors import counted
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import figure_panels
-from gtp_engine.training.core.data_parallel import threads_on
-from gtp_engine.training.core.devices import Machine, choose_machine
-from gtp_engine.training.core.gradients import ParallelGradients
+from gtp_engine.training.core.devices import Machine, choose_machine, threads_on
 from gtp_engine.training.core.learning import check_same, longest_gradient
-from gtp_engine.training.core.observers import Figures, format_figures
-from gtp_engine.training.core.reporting import Curves
-from gtp_engine.training.core.run_log import FILE_NAME as LOG
-from gtp_engine.training.core.run_log import RunLog, read_log
+from gtp_engine.training.core.loop import Figures, format_figures
+from gtp_engine.training.core.optimizer import ParallelGradients
+from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -97,7 +92,7 @@ class Reinforcement:
 
     def _iterate_to_the_end(self, run: StageRun) -> None:
         """Do the iterations of `run`."""
-        settings, saved, curves = self.settings, time.monotonic(), Curves(self.out / CURVES, run.bar.log)
+        settings, saved, curves = self.settings, time.monotonic(), Curves(self.out / CURVES_FILE, run.bar.log)
         with RunLog(self.out, after=self.iterations) as log:
             while self.iterations < settings.iterations and not run.is_stopped():
                 started = time.monotonic()
@@ -201,7 +196,7 @@ class Reinforcement:
         log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"winrate": rate}}})
         played = f"{counted(games, 'game')} against the first network"
         run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {played} won")
-        curves.draw(figure_panels(read_log(self.out / LOG), place="games"))
+        curves.draw(figure_panels(read_log(self.out / LOG_FILE), place="games"))
 
     def _place(self) -> dict[str, Any]:
         games = self.iterations * self.settings.games

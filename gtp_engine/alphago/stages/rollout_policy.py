@@ -36,17 +36,13 @@ from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_polic
 from gtp_engine.alphago.stages.stage_run import StageRun
 from gtp_engine.alphago.stages.stage_settings import RolloutSettings
 from gtp_engine.errors import ModelError, counted
+from gtp_engine.files import writing
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import figure_panels
 from gtp_engine.training.core.learning import check_same, cosine_rate
-from gtp_engine.training.core.observers import Figures, format_figures
-from gtp_engine.training.core.reporting import Curves
-from gtp_engine.training.core.run_log import FILE_NAME as LOG
-from gtp_engine.training.core.run_log import RunLog, read_log
-from gtp_engine.training.core.writing import writing
+from gtp_engine.training.core.loop import Figures, format_figures
+from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
 
 KIND: Final = "rollout policy"
 """The kind of its checkpoints."""
@@ -133,7 +129,7 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
         f"{counted(len(train.games), 'game')} to train on, {len(test.games):,} to test on"
     )
-    curves = Curves(run.out / CURVES, run.bar.log)
+    curves = Curves(run.out / CURVES_FILE, run.bar.log)
     with RunLog(run.out, after=trainer.steps) as log:
         saved = time.monotonic()
         while trainer.fraction < 1 and not run.is_stopped():
@@ -190,7 +186,7 @@ def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun, curves: Curves
     if validation is not None:
         log.write({"kind": "validation", **place, "figures": {"test": validation}})
         run.bar.log(f"test after {trainer.samples:,} samples: {format_figures(validation)}")
-        curves.draw(figure_panels(read_log(run.out / LOG)))
+        curves.draw(figure_panels(read_log(run.out / LOG_FILE)))
 
 
 def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> RolloutTrainer:

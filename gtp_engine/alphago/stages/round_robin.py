@@ -16,7 +16,7 @@ import numpy as np
 from gtp_engine.errors import counted
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.statistics import format_standings
-from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
+from gtp_engine.training.core.runs import ENGINE, Step, engine_command
 
 GNUGO_LEVEL: Final = 10
 """GNU Go's default level, and the usual reference."""

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from gtp_engine.alphago.stages.round_robin import MatchTerms, match_steps, players_of, report_of
 from gtp_engine.errors import ConfigError
+from gtp_engine.files import writing
 from gtp_engine.machine import available_cores
 from gtp_engine.streams import write_log
-from gtp_engine.training.core.command_chain import ENGINE, Step, carry_out_all, open_folder
-from gtp_engine.training.core.writing import writing
+from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, open_folder
 
 NETWORK: Final = "network"
 TABLE: Final = "table.md"

@@ -13,8 +13,7 @@ from gtp_engine.alphago.stages.stage_settings import LIMITS
 from gtp_engine.training.core.checkpoint import has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.learning import Learning, check_same
-from gtp_engine.training.core.loop import TrainingLoop
-from gtp_engine.training.core.observers import Figures, Validation
+from gtp_engine.training.core.loop import Figures, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import run_and_report
 
 Evaluate: TypeAlias = Callable[[Tensor], Tensor]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.runs import never
 
 
 @dataclass(frozen=True)

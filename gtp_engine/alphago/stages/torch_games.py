@@ -22,8 +22,7 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PolicyGames
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.core.data_parallel import ParallelThreads, threads_on
-from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.core.devices import Machine, ParallelThreads, threads_on
 
 _LEAST_PART: Final = 16
 """Fewest positions for which another thread is worthwhile."""
@@ -32,7 +31,7 @@ _LEAST_PART: Final = 16
 class TorchLogits:
     """A network's logits of planes, always with its current weights.
 
-    Each thread evaluates a share of the positions (`training.core.data_parallel`).
+    Each thread evaluates a share of the positions (`training.core.devices`).
     """
 
     def __init__(self, net: PolicyNet, machine: Machine) -> None:

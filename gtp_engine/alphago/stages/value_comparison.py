@@ -29,10 +29,9 @@ from gtp_engine.search.puct.leaf_rollouts import new_results
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.core.curves import Panel
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.reporting import Curves
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.reporting import Curves, Panel
+from gtp_engine.training.core.runs import never
 
 ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
 """Returns the expected outcome of positions for the side to move, float32[K], −1 to 1."""

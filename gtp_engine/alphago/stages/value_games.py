@@ -24,12 +24,12 @@ from gtp_engine.alphago.stages.stage_settings import AREA_RULES, GameSettings
 from gtp_engine.alphago.stages.torch_games import plan_of
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.evaluation.positions import Positions
+from gtp_engine.files import writing
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.core.writing import writing
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""

@@ -1,6 +1,7 @@
-"""Checkpoints: everything that a run needs to resume as if it had never stopped.
+"""What a run leaves behind: its checkpoint, and the file of its network.
 
-A file in torch's format with plain values and tensors only, so that nothing in it can run code:
+A checkpoint is everything that a run needs to resume as if it had never stopped: a file in torch's format with plain
+values and tensors only, so that nothing in it can run code:
 
     format      2
     kind        what was trained: distillation, policy, value …
@@ -9,23 +10,27 @@ A file in torch's format with plain values and tensors only, so that nothing in 
     weights     of the network that is exported: the averaged ones
     state       what else the run needs: weights and statistics of now, optimizer, place in the stream of batches
     steps, samples, seconds     what has been done
+
+A network file replaces an older one only after a comparison with the module that it was exported from.
 """
 
 import pickle
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import replacing
-from gtp_engine.training.core.writing import writing
+from gtp_engine.files import replacing, writing
 
 FORMAT: Final = 2
-FILE_NAME: Final = "checkpoint.pt"
+CHECKPOINT_FILE: Final = "checkpoint.pt"
 """Its name in the folder of a run."""
 
 _DAMAGE: Final = (
@@ -40,6 +45,11 @@ _DAMAGE: Final = (
     pickle.UnpicklingError,
 )
 """What reading a file that is no checkpoint raises."""
+
+
+LARGEST_DIFFERENCE: Final = 1e-4
+"""Largest difference between file and module, as a share of the largest output, or of 1: float32 rounds to 10⁻⁷, and a
+sum of a thousand products loses two digits."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Checkpoint:
 
 def has_checkpoint(folder: Path) -> bool:
     """Return whether `folder` holds a run."""
-    return (folder / FILE_NAME).exists()
+    return (folder / CHECKPOINT_FILE).exists()
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
@@ -74,7 +84,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
     Raises ModelError if that is impossible.
     """
-    write_values(folder / FILE_NAME, {"format": FORMAT, **vars(checkpoint)}, "checkpoint")
+    write_values(folder / CHECKPOINT_FILE, {"format": FORMAT, **vars(checkpoint)}, "checkpoint")
 
 
 def write_values(path: Path, values: dict[str, Any], what: str) -> None:
@@ -93,7 +103,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     Raises ModelError if it cannot be read, is damaged, or has another format.
     """
     if path.is_dir():
-        path /= FILE_NAME
+        path /= CHECKPOINT_FILE
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -105,6 +115,33 @@ def read_checkpoint(path: Path) -> Checkpoint:
             return Checkpoint(**values)
     except _DAMAGE as error:
         raise ModelError(
-            problem(f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {FILE_NAME} of a run")
+            problem(f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {CHECKPOINT_FILE} of a run")
         ) from error
     raise ModelError(problem(f"checkpoint {shown_path(path)} has format {found}", expected=f"{FORMAT}"))
+
+
+def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> None:
+    """Write an `onnx.ModelProto` to `target`, replacing an older file once the new one has passed `check`.
+
+    Raises ModelError if it cannot be written, and what `check` raises.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as unfinished:
+            unfinished.write_bytes(model.SerializeToString())
+            check(unfinished)
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
+
+
+def check_output(found: NDArray[np.float32], wanted: NDArray[np.float32], what: str) -> None:
+    """Raise ModelError if a file's output is not that of its module; `what` is for people."""
+    difference = float(np.abs(found - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
+    if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+        raise ModelError(
+            problem(
+                f"the exported {what} differs by {difference:.2g}",
+                expected=f"at most {LARGEST_DIFFERENCE:g}",
+                advice="this is a bug: keep the checkpoint and report it",
+            )
+        )

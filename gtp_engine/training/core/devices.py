@@ -1,11 +1,19 @@
-"""The device that torch computes on, and the precision.
+"""The device that torch computes on, the precision, and threads that share the positions of a batch.
+
+    Machine, choose_machine   device and precision
+    ParallelThreads           threads that each run a whole network on a share of the positions, and meet at its end
 
 Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloat16: 9×9 306 / 776, 13×13 146 / 403,
 19×19 70 / 200.  With instructions up to AVX512-BF16 only (`ONEDNN_MAX_CPU_ISA`), bfloat16 was slower than float32:
 298 / 206, 149 / 99, 66 / 46; with fewer, several times so.
+
+torch's own threads meet after every operation, hundreds of times a step: on a machine with other work two of them were
+slower than one (training b6c96, 9×9, two busy cores: 160 positions/s, one thread 470, two shares 590; on idle cores 780
+one thread, 1370 two shares).  Games of a network of 7 layers with 64 filters took 89 s instead of 5.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
@@ -18,12 +26,16 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
+MOST_THREADS: Final = 8
+"""Threads at most: Python itself runs on one core, and steers all of them."""
+
 _FAST_BFLOAT16: Final = "amx_bf16"
 """The instruction set that makes training in bfloat16 faster than in float32."""
 
 
 Module = TypeVar("Module", bound=nn.Module)
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -97,3 +109,24 @@ def compiled(function: Function) -> Function:
 
 def _processor_has_bfloat16() -> bool:
     return _FAST_BFLOAT16 in (describe_machine()["simd"] or ())
+
+
+def threads_on(machine: Machine) -> int:
+    """Return how many threads should share the positions of a batch on this machine."""
+    return min(machine.threads, MOST_THREADS) if machine.device.type == "cpu" else 1
+
+
+class ParallelThreads:
+    """`count` threads, among which torch's threads are divided; they end with this object, or when it is closed."""
+
+    def __init__(self, machine: Machine, count: int) -> None:
+        self.count: Final = count
+        self._pool: Final = ThreadPoolExecutor(count, "data-parallel", initializer=lambda: machine.use_threads(count))
+
+    def map(self, function: Callable[..., Result], *arguments: Iterable[Any]) -> list[Result]:
+        """Return the function's results, like the built-in `map`, once all are there; raises what it raises."""
+        return list(self._pool.map(function, *arguments))
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown()

@@ -1,7 +1,11 @@
-"""How a network learns: the settings that every task shares, and the learning rate over a run.  Needs no torch."""
+"""How a network learns: the settings that every task shares, the learning rate over a run, and whether torch is there.
+
+Needs no torch: the command line reads the settings before it asks for it.
+"""
 
 import math
 from dataclasses import Field, asdict, dataclass, field
+from importlib.util import find_spec
 from typing import Any, Final
 
 from gtp_engine.config.option import Section, option
@@ -99,3 +103,9 @@ def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float
         return highest * max(_FIRST_SHARE, fraction / warm_up)
     wave = (1 + math.cos(math.pi * (fraction - warm_up) / (1 - warm_up))) / 2
     return highest * (final + (1 - final) * wave)
+
+
+def check_torch() -> None:
+    """Raise ConfigError, with one sentence, if PyTorch is missing."""
+    if find_spec("torch") is None:
+        raise ConfigError(problem("training needs PyTorch", advice='install it: pip install "gtp-engine[train]"'))

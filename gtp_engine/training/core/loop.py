@@ -2,6 +2,8 @@
 
 TrainingLoop   a run: steps, validations, checkpoints
 Task           what is learned: batches, loss, validation
+Stream         the batches; `Prefetch` prepares them on a thread
+Observer       receives the progress and the validations: the log, the curves, the bar on the terminal
 
 A run is measured by the fraction of its budget that is used (`Learning.fraction`), which the learning rate and the
 validations follow.  A run limited by samples repeats exactly on a processor, also across interruptions; one limited by
@@ -9,33 +11,96 @@ minutes depends on the machine's speed.
 """
 
 import math
+import queue
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from gtp_engine.errors import TengenError, problem
-from gtp_engine.training.core.averaging import Average
 from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
-from gtp_engine.training.core.data_parallel import threads_on
-from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.core.gradients import ParallelGradients, Splittable
+from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.learning import Learning, longest_gradient
-from gtp_engine.training.core.observers import Figures, Observer, Progress, Validation
-from gtp_engine.training.core.optimizer import Optimizer
-from gtp_engine.training.core.prefetch import Prefetch, Stream
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients, Splittable
+from gtp_engine.training.core.runs import never
+
+PREFETCHED: Final = 4
+"""Batches prepared in advance."""
+
+Figures = dict[str, float]
+"""Means by name."""
+Validation = dict[str, Figures]
+"""The figures of each validation set."""
 
 Module = TypeVar("Module", bound=nn.Module)
 Module_in = TypeVar("Module_in", bound=nn.Module, contravariant=True)
 Positions = TypeVar("Positions", bound=Splittable)
+Prefetched = TypeVar("Prefetched", covariant=True)
 
 
 class TrainingError(TengenError):
     """A run that cannot continue, or not as requested."""
+
+
+class Stream(Protocol[Prefetched]):
+    """An endless stream of batches, whose place is a dictionary of plain values."""
+
+    def __iter__(self) -> Iterator[Prefetched]: ...
+
+    def state(self) -> dict[str, Any]:
+        """Return the place in the stream."""
+        ...
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Continue at a place that `state` returned."""
+        ...
+
+
+class Prefetch(Generic[Prefetched]):
+    """Prepares the batches of a stream on a thread, a few in advance; a context manager.
+
+    Iterating yields each batch together with the state of the stream after it.
+    """
+
+    def __init__(self, stream: Stream[Prefetched], ahead: int = PREFETCHED) -> None:
+        self._stream = stream
+        self._queue: queue.Queue[tuple[Prefetched, dict[str, Any]] | BaseException] = queue.Queue(ahead)
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
+
+    def __enter__(self) -> "Prefetch[Prefetched]":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        while self._thread.is_alive():
+            while not self._queue.empty():
+                self._queue.get_nowait()
+            self._thread.join(timeout=0.01)
+
+    def __iter__(self) -> Iterator[tuple[Prefetched, dict[str, Any]]]:
+        return self
+
+    def __next__(self) -> tuple[Prefetched, dict[str, Any]]:
+        """Return the next batch and the stream's state after it; raises what preparing it raised."""
+        found = self._queue.get()
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def _run(self) -> None:
+        try:
+            for batch in self._stream:
+                self._queue.put((batch, self._stream.state()))
+                if self._is_over.is_set():
+                    return
+        except BaseException as error:  # the consumer raises it
+            self._queue.put(error)
 
 
 class Task(Protocol[Module_in, Positions]):
@@ -62,6 +127,38 @@ class Task(Protocol[Module_in, Positions]):
     def validate(self, module: Module_in) -> Validation:
         """Return the figures of a network in evaluation mode on each validation set."""
         ...
+
+
+class RunProgress(NamedTuple):
+    """Where a run is; figures and speed are means since the last report."""
+
+    fraction: float
+    steps: int
+    samples: int
+    seconds: float
+    """Since the beginning of the run, interruptions left out."""
+    learning_rate: float
+    gradient: float
+    """Norm of the gradient before it is clipped."""
+    figures: Figures
+    samples_per_second: float
+
+
+class Observer(Protocol):
+    """Receives the progress of a run."""
+
+    def stepped(self, progress: RunProgress) -> None:
+        """Receive the means of the steps since the last report."""
+        ...
+
+    def validated(self, progress: RunProgress, validation: Validation) -> None:
+        """Receive the figures of the averaged network on the validation sets."""
+        ...
+
+
+def format_figures(figures: Figures) -> str:
+    """Return figures as one line for people: "loss 1.234, top-1 0.321"."""
+    return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in figures.items())
 
 
 class TrainingLoop(Generic[Module, Positions]):
@@ -196,11 +293,11 @@ class TrainingLoop(Generic[Module, Positions]):
                 advice = "resume from the last checkpoint, or begin again with a lower learning rate"
                 raise TrainingError(problem(f"the {name} after {self.steps} steps is {value}", advice=advice))
 
-    def _report(self, observers: tuple[Observer, ...]) -> Progress:
+    def _report(self, observers: tuple[Observer, ...]) -> RunProgress:
         """Report the steps since the last report."""
         gradient, figures, speed = self._means.take()
         self._check(gradient, figures["loss"])
-        progress = Progress(
+        progress = RunProgress(
             fraction=self.fraction,
             steps=self.steps,
             samples=self.samples,
@@ -214,7 +311,7 @@ class TrainingLoop(Generic[Module, Positions]):
             observer.stepped(progress)
         return progress
 
-    def _validate(self, progress: Progress, observers: tuple[Observer, ...]) -> None:
+    def _validate(self, progress: RunProgress, observers: tuple[Observer, ...]) -> None:
         started = time.monotonic()
         with torch.no_grad():
             validation = self._task.validate(self.average.module)

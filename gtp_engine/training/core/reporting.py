@@ -1,20 +1,196 @@
-"""A training loop with everything that reports about it: the log, the bar on the terminal, the curves."""
+"""What is reported about a run: its log, its curves as a picture, the bar on the terminal.
 
-from collections.abc import Callable, Sequence
+    run_and_report   a training loop with all of them
+    RunLog           a file of JSON lines, which a resumed run continues, and TensorBoard if it is wanted
+    write_panels     any curves, side by side
+    figure_panels    the figures of a log: in training and on each validation set
+    loss_panel       the losses of a log as shares of the first
+
+The lines of a log:
+
+{"kind": "step", "fraction": …, "steps": …, "samples": …, "seconds": …, "learning_rate": …, "gradient": …,
+ "figures": {"loss": …, …}, "samples_per_second": …}
+{"kind": "validation", "steps": …, "samples": …, "seconds": …, "figures": {"9x9": {"policy_kl": …, …}}}
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.files import replacing, writing
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.curves import FILE_NAME as CURVES
-from gtp_engine.training.core.curves import Log, Panel, figure_panels, write_panels
-from gtp_engine.training.core.loop import TrainingLoop
-from gtp_engine.training.core.observers import Progress, Validation, format_figures
-from gtp_engine.training.core.run_log import FILE_NAME as LOG
-from gtp_engine.training.core.run_log import RunLog, read_log
+from gtp_engine.training.core.loop import RunProgress, TrainingLoop, Validation, format_figures
+
+LOG_FILE: Final = "log.jsonl"
+CURVES_FILE: Final = "curves.png"
+
+_OLD_NAME, _NAME = '"win rate":', '"winrate":'
+"""What a figure was called in development versions, and is called now."""
+
+_INCHES: Final = (14 / 3, 4.0)
+"""Width and height of a panel."""
+_COLUMNS: Final = 3
+"""Panels beside each other."""
+_DOTS_PER_INCH: Final = 100
+_SMOOTHED_POINTS: Final = 200
+"""Points of a curve at most: neighbours beyond that are averaged."""
+
+_LEGEND: Final = "center right"
+"""Where the names of curves stand: losses end below it, accuracies above it, and looking for a free place is slow."""
 
 _SHOWN_FIGURES: Final = 4
 """Figures beside the bar, the first ones."""
+
+CurvePoints = Sequence[tuple[float, float]]
+"""Places and values."""
+LogLines = Sequence[dict[str, Any]]
+"""The lines of a log, as `read_log` returns them."""
+
+
+class RunLog:
+    """Writes JSON lines, each with its "steps"; an observer of a training loop, and a context manager.
+
+    `after` is the step at which a run is resumed: later lines, from a run that was killed after its last checkpoint,
+    are dropped.  Raises ConfigError where the log cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+        self._path = folder / LOG_FILE
+        with writing(self._path, ConfigError, "log"):
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = [line for line in read_log(self._path) if line["steps"] <= after]
+            with replacing(self._path) as unfinished:
+                unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            self._file = self._path.open("a", encoding="utf-8")
+        self._tensorboard = _tensorboard(folder, lines) if tensorboard else None
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Write a line at once."""
+        with writing(self._path, ConfigError, "log"):
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+
+    def stepped(self, progress: RunProgress) -> None:
+        """Write a line about steps."""
+        self.write({"kind": "step", **progress._asdict()})
+        names = ("learning_rate", "gradient", "samples_per_second")
+        self._show("train", progress.figures | {name: getattr(progress, name) for name in names}, progress.samples)
+
+    def validated(self, progress: RunProgress, validation: Validation) -> None:
+        """Write a line about a validation."""
+        place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
+        self.write({"kind": "validation", **place, "figures": validation})
+        for name, figures in validation.items():
+            self._show(name, figures, progress.samples)
+
+    def _show(self, group: str, figures: dict[str, float], samples: int) -> None:
+        if self._tensorboard is not None:
+            for name, value in figures.items():
+                self._tensorboard.add_scalar(f"{name}/{group}", value, samples)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(OSError):  # of a line that could not be written, about which `write` has complained
+            self._file.close()
+        if self._tensorboard is not None:
+            self._tensorboard.close()
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log; none if there is no file, and not the last one if it is incomplete.
+
+    Figures have the names of now, so that the curves of a run that has been resumed go on.
+    """
+    if not path.exists():
+        return []
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    return [json.loads(line.replace(_OLD_NAME, _NAME)) for line in whole.splitlines()]
+
+
+def _tensorboard(folder: Path, lines: Sequence[dict[str, Any]]) -> Any:
+    """Return what writes for TensorBoard, which goes on after the last of `lines` and hides what came later."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ConfigError(problem("TensorBoard is missing", advice='pip install "gtp-engine[train]"')) from error
+    first = lines[-1]["samples"] + 1 if lines else None
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=first)
+
+
+class Panel(NamedTuple):
+    """Curves that share their axes, by their labels."""
+
+    title: str
+    place: str  # label of the horizontal axis
+    curves: Mapping[str, CurvePoints]
+
+
+def write_panels(path: Path, panels: Sequence[Panel]) -> None:
+    """Write a picture of all panels; raises ConfigError if it cannot be written, or where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure  # not pyplot, which wants a screen and keeps the figure
+    except ImportError as error:
+        raise ConfigError(problem("matplotlib is missing", advice='pip install "gtp-engine[train]"')) from error
+    columns = max(1, min(_COLUMNS, len(panels)))
+    rows = max(1, -(-len(panels) // columns))
+    figure = Figure(figsize=(columns * _INCHES[0], rows * _INCHES[1]), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for place, panel in zip(axes, panels, strict=False):
+        for name, curve in panel.curves.items():
+            place.plot(*zip(*curve, strict=True), marker="." if len(curve) < _SMOOTHED_POINTS / 4 else "", label=name)
+        place.set_title(panel.title)
+        place.set_xlabel(panel.place)
+        place.grid(alpha=0.3)
+        if panel.curves:
+            place.legend(loc=_LEGEND)
+    for place in axes[len(panels) :]:
+        place.set_axis_off()
+    with writing(path, ConfigError, "picture"):
+        figure.savefig(path, dpi=_DOTS_PER_INCH)
+
+
+def smoothed(curve: CurvePoints) -> CurvePoints:
+    """Return a curve of not too many points: neighbours beyond that are averaged at the last one's place."""
+    together = -(-len(curve) // _SMOOTHED_POINTS) or 1
+    groups = [curve[i : i + together] for i in range(0, len(curve), together)]
+    return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
+
+
+def figure_panels(log: LogLines, *, place: str = "samples", titles: Mapping[str, str] | None = None) -> list[Panel]:
+    """Return a panel for each figure of a log, over the thousands of `place`.
+
+    `titles` selects figures, in its order, and names their panels.
+    """
+    curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for line in log:
+        sets = {"training": line["figures"]} if line["kind"] == "step" else line["figures"]
+        for label, figures in sets.items():
+            for name, value in figures.items():
+                curves.setdefault(name, {}).setdefault(label, []).append((line[place] / 1e3, value))
+    titles = {name: name for name in curves} if titles is None else titles
+    return [
+        Panel(title, f"{place}, thousands", {label: smoothed(each) for label, each in curves.get(name, {}).items()})
+        for name, title in titles.items()
+    ]
+
+
+def loss_panel(log: LogLines) -> Panel:
+    """Return the figures of a log's steps as shares of the first, over the thousands of samples."""
+    lines = [line for line in log if line["kind"] == "step"]
+    curves: dict[str, CurvePoints] = {}
+    for name in lines[0]["figures"] if lines else ():
+        curve = smoothed([(line["samples"] / 1e3, line["figures"][name]) for line in lines])
+        first = curve[0][1] or 1.0
+        curves[name] = [(place, value / first) for place, value in curve]
+    return Panel("training losses as shares of the first", "samples, thousands", curves)
 
 
 def run_and_report(
@@ -22,7 +198,7 @@ def run_and_report(
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
-    panels: Callable[[Log], list[Panel]] = figure_panels,
+    panels: Callable[[LogLines], list[Panel]] = figure_panels,
     tensorboard: bool = False,
 ) -> bool:
     """Run a training loop, see `TrainingLoop.run`; `panels` returns the curves of its log."""
@@ -36,12 +212,12 @@ class _BarObserver:
     def __init__(self, bar: ProgressBar) -> None:
         self._bar = bar
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: RunProgress) -> None:
         figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
         text = f"{progress.samples:,} samples, {progress.samples_per_second:.0f}/s, {figures}"
         self._bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
 
-    def validated(self, progress: Progress, validation: Validation) -> None:
+    def validated(self, progress: RunProgress, validation: Validation) -> None:
         for name, figures in validation.items():
             self._bar.log(f"validation ({name}) after {progress.samples:,} samples: {format_figures(figures)}")
 
@@ -68,13 +244,13 @@ class Curves:
 class _CurvesObserver:
     """Draws the curves after each validation, which the log has by then."""
 
-    def __init__(self, folder: Path, panels: Callable[[Log], list[Panel]], warn: Callable[[str], None]) -> None:
-        self._log = folder / LOG
+    def __init__(self, folder: Path, panels: Callable[[LogLines], list[Panel]], warn: Callable[[str], None]) -> None:
+        self._log = folder / LOG_FILE
         self._panels = panels
-        self._curves = Curves(folder / CURVES, warn)
+        self._curves = Curves(folder / CURVES_FILE, warn)
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: RunProgress) -> None:
         """Do nothing: curves are drawn after validations."""
 
-    def validated(self, progress: Progress, validation: Validation) -> None:
+    def validated(self, progress: RunProgress, validation: Validation) -> None:
         self._curves.draw(self._panels(read_log(self._log)))

@@ -27,7 +27,7 @@ from torch import Tensor
 from gtp_engine.errors import problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.symmetries import turned_boards, turned_points
+from gtp_engine.training.core.game_data import turned_boards, turned_points
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,
     Samples,

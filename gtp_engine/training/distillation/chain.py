@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.machine import available_cores
 from gtp_engine.training.core.checkpoint import has_checkpoint
-from gtp_engine.training.core.command_chain import ENGINE, Step, engine_command
+from gtp_engine.training.core.runs import ENGINE, Step, engine_command
 
 
 class Plan(NamedTuple):

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.training.core.held_out import is_held_out
-from gtp_engine.training.core.writing import writing
+from gtp_engine.files import writing
+from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block

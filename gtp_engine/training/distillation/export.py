@@ -18,7 +18,7 @@ from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.training.core.network_file import check_output, write_checked
+from gtp_engine.training.core.checkpoint import check_output, write_checked
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule
 

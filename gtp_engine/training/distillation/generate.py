@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.varied_plans import planner_for
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, parse_sizes
@@ -148,7 +148,7 @@ def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
     """Return the network file as a teacher, run by torch or by ONNX Runtime."""
     if not settings.torch:
         return OnnxTeacher(net, settings.batch, settings.threads, settings.provider, settings.precision, looks)
-    from gtp_engine.training.core.requirements import check_torch
+    from gtp_engine.training.core.learning import check_torch
 
     check_torch()
     from gtp_engine.training.distillation.torch_evaluator import TorchTeacher

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from gtp_engine.errors import TengenError, problem, shown_path
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.symmetries import turned_boards
+from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.distillation.batches import Batch, Board, no_shards, shard_length
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,

@@ -6,7 +6,7 @@ the wrong side move, and those after the passes that end a game.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +16,7 @@ from gtp_engine.evaluation.positions import Conditions, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
-from gtp_engine.training.core.held_out import number_of
-from gtp_engine.training.core.sgf_folder import Log, sgf_games
+from gtp_engine.training.core.game_data import number_of, sgf_games
 from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
@@ -27,7 +26,9 @@ _RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
 """The bits that the number of a recorded game may have."""
 
 
-def blocks_of_records(teacher: RowsEvaluator, folder: Path, *, batch: int, log: Log) -> Iterator[Block]:
+def blocks_of_records(
+    teacher: RowsEvaluator, folder: Path, *, batch: int, log: Callable[[str], None]
+) -> Iterator[Block]:
     """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
     A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows

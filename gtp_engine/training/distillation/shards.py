@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, replacing
+from gtp_engine.files import ZIP_DAMAGE, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
-from gtp_engine.training.core.writing import writing
 
 FORMAT: Final = 2
 _OLD_FORMAT: Final = 1

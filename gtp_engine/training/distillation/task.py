@@ -10,11 +10,9 @@ from torch import Tensor
 
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.checkpoint import Checkpoint
-from gtp_engine.training.core.curves import Log, Panel, figure_panels, loss_panel
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
-from gtp_engine.training.core.loop import TrainingLoop
-from gtp_engine.training.core.observers import Validation
-from gtp_engine.training.core.prefetch import Stream
+from gtp_engine.training.core.loop import Stream, TrainingLoop, Validation
+from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel
 from gtp_engine.training.distillation.batches import Batch, Batches, count_positions
 from gtp_engine.training.distillation.losses import Losses, losses_of
 from gtp_engine.training.distillation.resident_batches import ResidentBatches
@@ -138,6 +136,6 @@ def new_loop(
     return loop
 
 
-def panels(log: Log) -> list[Panel]:
+def panels(log: LogLines) -> list[Panel]:
     """Return the curves of a run."""
     return [loss_panel(log), *figure_panels(log, titles=_TITLES)]

@@ -12,15 +12,12 @@ from training.needs_torch import torch
 from training.toy import TINY, count_stones, run, tiny_config, tiny_module, write_data
 
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.training.core.averaging import Average
-from gtp_engine.training.core.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.gradients import ParallelGradients
 from gtp_engine.training.core.learning import OPTIMIZERS, Learning
-from gtp_engine.training.core.loop import TrainingError, TrainingLoop
-from gtp_engine.training.core.observers import Progress, Validation
-from gtp_engine.training.core.optimizer import Optimizer
-from gtp_engine.training.core.run_log import RunLog
+from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
+from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients
+from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batch, Batches, unpack
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.run import config_of
@@ -40,13 +37,13 @@ class Diary:
 
     def __init__(self, last_step: int = 0) -> None:
         self._last_step = last_step
-        self.progress: list[Progress] = []
+        self.progress: list[RunProgress] = []
         self.validations: list[Validation] = []
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: RunProgress) -> None:
         self.progress.append(progress)
 
-    def validated(self, progress: Progress, validation: Validation) -> None:
+    def validated(self, progress: RunProgress, validation: Validation) -> None:
         self.validations.append(validation)
 
     def is_stopped(self) -> bool:
@@ -110,13 +107,13 @@ def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
     steps = []
 
     class Reader(Diary):
-        def stepped(self, progress: Progress) -> None:
-            path = config.out / FILE_NAME
+        def stepped(self, progress: RunProgress) -> None:
+            path = config.out / CHECKPOINT_FILE
             steps.append(read_checkpoint(path).steps if path.exists() else 0)
 
     new_loop(config).run([Reader()])
     assert steps == [0, 1, 2]
-    assert sorted(path.name for path in config.out.iterdir()) == [FILE_NAME]
+    assert sorted(path.name for path in config.out.iterdir()) == [CHECKPOINT_FILE]
 
 
 def test_gradients_may_have_any_length(tmp_path: Path) -> None:
@@ -197,7 +194,7 @@ def test_the_average_follows_the_weights() -> None:
 def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None:
     config = tiny_config(tmp_path)
     trained, _ = train(config)
-    path = config.out / FILE_NAME
+    path = config.out / CHECKPOINT_FILE
     if kind == "onnx":
         path = tmp_path / "net.onnx"
         export_network(module_of_checkpoint(read_checkpoint(config.out)), path, name="net", origin="", terms="")
@@ -214,7 +211,7 @@ def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
     loop = new_loop(config)
 
     class Recorder(Diary):
-        def stepped(self, progress: Progress) -> None:
+        def stepped(self, progress: RunProgress) -> None:
             statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in loop.module.norms()]))
 
     loop.run([Recorder()])
@@ -244,7 +241,7 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, board_shares=((5, 5, 1.0),))
 
     class Vandal(Diary):
-        def stepped(self, progress: Progress) -> None:
+        def stepped(self, progress: RunProgress) -> None:
             super().stepped(progress)
             for path in (config.data / "train").glob("5x5-*"):
                 path.write_bytes(path.read_bytes()[:-100])
@@ -256,7 +253,7 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
 
 def test_any_error_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     class Full(Diary):
-        def stepped(self, progress: Progress) -> None:
+        def stepped(self, progress: RunProgress) -> None:
             super().stepped(progress)
             if progress.steps == 5:
                 raise OSError("no space left on device")
@@ -316,7 +313,7 @@ def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
     config = tiny_config(tmp_path, log_steps=100, validations=0, checkpoint_minutes=0.0 if ending[0] == "t" else 10.0)
     loop = new_loop(config)
     loop.run(is_stopped=lambda: loop.steps == 3)
-    before = (tmp_path / "run" / FILE_NAME).read_bytes()
+    before = (tmp_path / "run" / CHECKPOINT_FILE).read_bytes()
     with torch.no_grad():
         next(loop.module.parameters()).fill_(float("nan"))
     step = TrainingLoop._step
@@ -329,7 +326,7 @@ def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
     monkeypatch.setattr(TrainingLoop, "_step", failing_step)
     with pytest.raises(OSError if ending == "error" else TrainingError):
         loop.run(is_stopped=lambda: loop.steps == 6)
-    assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
+    assert (tmp_path / "run" / CHECKPOINT_FILE).read_bytes() == before
 
 
 def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
@@ -380,7 +377,7 @@ def test_a_missing_device(tmp_path: Path) -> None:
 def test_damaged_checkpoints(tmp_path: Path, damage: str) -> None:
     config = tiny_config(tmp_path, samples=16)
     train(config)
-    path = config.out / FILE_NAME
+    path = config.out / CHECKPOINT_FILE
     content = path.read_bytes()
     if damage == "other format":
         values = torch.load(path)
@@ -403,7 +400,7 @@ def test_a_checkpoint_comes_back_as_it_was_written(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=16, shape=Shape(**vars(TINY)))
     loop, _ = train(config)
     write_checkpoint(tmp_path / "copy", loop.checkpoint())
-    found = read_checkpoint(tmp_path / "copy" / FILE_NAME)
+    found = read_checkpoint(tmp_path / "copy" / CHECKPOINT_FILE)
     assert config_of(found) == config and found.samples == 16 and found.settings["teacher"] == "counter of stones"
     for one, other in zip(run(module_of_checkpoint(found), 5, 5), run(loop.average.module, 5, 5), strict=True):
         torch.testing.assert_close(one, other)

@@ -11,8 +11,8 @@ from training.needs_torch import torch
 from training.toy import count_stones, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.prefetch import Prefetch
-from gtp_engine.training.core.symmetries import turned_boards, turned_points
+from gtp_engine.training.core.game_data import turned_boards, turned_points
+from gtp_engine.training.core.loop import Prefetch
 from gtp_engine.training.distillation.batches import Batch, Batches, shard_length, unpack
 from gtp_engine.training.distillation.shards import (
     Samples,

@@ -6,7 +6,7 @@ import pytest
 from training.needs_torch import torch
 
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.training.core.command_chain import carry_out, carry_out_all, shipped_teacher
+from gtp_engine.training.core.runs import carry_out, carry_out_all, shipped_teacher
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 
 assert torch

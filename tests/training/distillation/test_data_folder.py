@@ -8,7 +8,7 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
-from gtp_engine.training.core.held_out import is_held_out
+from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.data_folder import (
     DataFolder,
     FolderSettings,

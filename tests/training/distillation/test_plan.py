@@ -20,7 +20,7 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.generate_settings import MOST_SEEDS
 from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples

@@ -20,11 +20,9 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.curves import Panel, write_panels
-from gtp_engine.training.core.loop import TrainingError
-from gtp_engine.training.core.observers import Progress
-from gtp_engine.training.core.run_log import RunLog, read_log
-from gtp_engine.training.core.stopping import never
+from gtp_engine.training.core.loop import RunProgress, TrainingError
+from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
+from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.plan.learning import _continued
 from gtp_engine.training.distillation.run import export_run, run_training
@@ -152,7 +150,7 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
         assert [line["steps"] for line in read_log(config.out / "log.jsonl")] == list(range(1, 12))
     steps = [line for line in whole if line["kind"] == "step"]
     assert [line["steps"] for line in steps] == list(range(1, 31)) and checkpoint.steps == 30
-    assert steps[-1].keys() == {"kind", *Progress._fields}
+    assert steps[-1].keys() == {"kind", *RunProgress._fields}
     validations = [line for line in whole if line["kind"] == "validation"]
     assert [line["samples"] for line in validations] == [240, 480]
     figures = validations[0]["figures"]
@@ -168,7 +166,7 @@ def test_an_incomplete_line_of_a_log_is_ignored(tmp_path: Path) -> None:
 
 def test_tensorboard_gets_the_figures(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="TensorBoard is missing")
-    progress = Progress(0.5, 1, 16, 1.0, 1e-3, 1.0, {"loss": 2.0, "policy": 1.5}, 100.0)
+    progress = RunProgress(0.5, 1, 16, 1.0, 1e-3, 1.0, {"loss": 2.0, "policy": 1.5}, 100.0)
     with RunLog(tmp_path, tensorboard=True) as log:
         log.stepped(progress)
         log.validated(progress, {"5x5": {"policy_kl": 0.5}})
@@ -185,7 +183,7 @@ def test_tensorboard_keeps_what_came_before_a_resumption(tmp_path: Path) -> None
     def write(after: int, *steps: int) -> None:
         with RunLog(tmp_path, after=after, tensorboard=True) as log:
             for step in steps:
-                log.stepped(Progress(0.5, step, 256 * step, 1.0, 1e-3, 1.0, {"loss": 2.0}, 100.0))
+                log.stepped(RunProgress(0.5, step, 256 * step, 1.0, 1e-3, 1.0, {"loss": 2.0}, 100.0))
 
     write(0, 1, 2, 3, 4)
     write(3, 4, 5)
@@ -332,7 +330,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 
 def test_without_torch_a_command_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("gtp_engine.training.core.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("gtp_engine.training.core.learning.find_spec", lambda name: None)
     found = CliRunner().invoke(cli, ["train", "export", str(tmp_path)])
     assert found.exit_code == 2
     assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'

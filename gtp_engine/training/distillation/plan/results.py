@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.core.checkpoint import FILE_NAME as CHECKPOINT
-from gtp_engine.training.core.run_log import FILE_NAME as LOG
-from gtp_engine.training.core.writing import writing
+from gtp_engine.files import writing
+from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE
+from gtp_engine.training.core.reporting import LOG_FILE
 from gtp_engine.training.distillation.shards import first_shards
 
 REPORT: Final = "report.md"
@@ -44,9 +44,9 @@ def write_results(results: Path, report: str, runs: Iterable[tuple[str, Path]], 
     runs = list(runs)
     wanted = [
         *(_File(folder / f"{name}.onnx", f"{name}.onnx") for name, folder in runs),
-        *(_File(folder / LOG, f"{name}.log.jsonl") for name, folder in runs),
+        *(_File(folder / LOG_FILE, f"{name}.log.jsonl") for name, folder in runs),
         *_held_out_files(held_out),
-        *(_File(folder / CHECKPOINT, f"{name}.pt") for name, folder in runs),
+        *(_File(folder / CHECKPOINT_FILE, f"{name}.pt") for name, folder in runs),
     ]
     left_out, written = [], 1
     for source, name in wanted:

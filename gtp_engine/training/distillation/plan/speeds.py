@@ -16,10 +16,8 @@ import torch
 from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.training.core import devices
-from gtp_engine.training.core.data_parallel import threads_on
-from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.core.gradients import ParallelGradients
-from gtp_engine.training.core.optimizer import Optimizer
+from gtp_engine.training.core.devices import Machine, threads_on
+from gtp_engine.training.core.optimizer import Optimizer, ParallelGradients
 from gtp_engine.training.distillation.batches import Batch, Board
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.distillation.task import figures_of

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing, sha256_of
+from gtp_engine.files import replacing, sha256_of, writing
 from gtp_engine.training.core.learning import check_same
-from gtp_engine.training.core.writing import writing
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 
 FILE_NAME: Final = "plan.json"

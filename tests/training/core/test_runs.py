@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.core.command_chain import Step, carry_out_all, engine_command, open_folder
+from gtp_engine.training.core.runs import Step, carry_out_all, engine_command, open_folder
 
 
 def writes(path: Path, text: str) -> tuple[object, ...]:
@@ -96,7 +96,7 @@ time.sleep(60)
 """
 CHAIN_OF_IT = """
 import sys
-from gtp_engine.training.core.command_chain import Step, carry_out_all
+from gtp_engine.training.core.runs import Step, carry_out_all
 
 carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 """
@@ -137,7 +137,7 @@ def test_sigterm_while_a_command_is_started_ends_it(monkeypatch: pytest.MonkeyPa
             super().__init__(command)
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("gtp_engine.training.core.command_chain.subprocess.Popen", Popen)
+    monkeypatch.setattr("gtp_engine.training.core.runs.subprocess.Popen", Popen)
     after, handler = tmp_path / "after", signal.getsignal(signal.SIGTERM)
     steps = [Step("Long", (sys.executable, "-c", "import time; time.sleep(60)")), Step("Never", writes(after, "x"))]
     began = time.monotonic()

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.core.requirements import check_torch
+from gtp_engine.training.core.learning import check_torch
 
 
 def test_without_torch_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
-from gtp_engine.training.core.symmetries import turned_boards, turned_points
+from gtp_engine.training.core.game_data import turned_boards, turned_points
 
 
 @pytest.mark.parametrize(("width", "height"), [(7, 7), (6, 4)])

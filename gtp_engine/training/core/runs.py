@@ -1,4 +1,7 @@
-"""Chains of commands, each of which produces what the next ones need.
+"""Runs seen from outside: how they are stopped, and chains of commands.  Needs no torch.
+
+    stop_on_signals                    an end in an orderly way: the step is finished and the checkpoint written
+    Step, open_folder, carry_out_all   commands, each of which produces what the next ones need
 
 The same chain, given once more, continues after an interruption: a command whose product exists is skipped, and
 commands without a product (runs, matches) resume by themselves.
@@ -9,16 +12,16 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing, sha256_of
+from gtp_engine.files import replacing, sha256_of, writing
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.learning import check_same
-from gtp_engine.training.core.writing import writing
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
@@ -28,6 +31,31 @@ _RECORD: Final = "chain.json"
 
 _UNFINISHED: Final = 1
 """Exit status for a command that ended normally without its product: it was interrupted."""
+
+
+def never() -> bool:
+    """Return False: nothing stops the run."""
+    return False
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C was pressed or SIGTERM came; a second one ends the program."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        restore()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(received)
+    finally:
+        restore()
 
 
 def shipped_teacher() -> Path:
