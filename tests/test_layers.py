@@ -69,7 +69,7 @@ THREADS = (
     "gtp/session.py",
     "analysis/session.py",
     "engine/engine.py",
-    "engine/kernel_loader.py",
+    "engine/kernels.py",
     "streams.py",
     "search/",
     "match/",

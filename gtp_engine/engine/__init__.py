@@ -6,8 +6,8 @@ One move, from `Engine.genmove` to the board:
     move_chooser      the clock of the colour gives a time budget (`time_manager`), a handicap game an advantage;
                       logs the choice, waits as configured
     decision          `decide`: search, then resign, or pass or play: the steps are the methods of `Decision`
-    searches          `search_move` runs the game search with the limits of this move (`search.puct`, `search.rollouts`)
-    time_watcher      is called during the search, and stops it in time
+    searches          `search_move` runs the game search (`search.puct`, `search.rollouts`); a `TimeWatcher`
+                      stops it in time
     dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
     game_end          whether the players may stop here, and which moves still change something
     disputes          finds the groups that these leave in doubt
@@ -16,13 +16,10 @@ One move, from `Engine.genmove` to the board:
 
 Around it:
 
-    thresholds        how many visits and samples a conclusion needs, with a network and without
     resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
-    raw_evaluation    the network's evaluation of a position, without a search
-    compiling         compiles all kernels before the first command, or loads them
-    kernel_loader     does so in the background
+    kernels           compiles all kernels before the first command, or loads them, also in the background
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
 """

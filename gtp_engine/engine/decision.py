@@ -32,9 +32,7 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader, leave_in_doubt
-from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.thresholds import Thresholds
-from gtp_engine.engine.time_watcher import TimeWatcher
+from gtp_engine.engine.searches import Searches, Thresholds, TimeWatcher
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop

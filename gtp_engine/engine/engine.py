@@ -24,12 +24,11 @@ from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
 from gtp_engine.engine.decision import Choice, MoveTask
 from gtp_engine.engine.final_score import Scorer
-from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_chooser import MoveChooser
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches
-from gtp_engine.engine.time_watcher import TimeWatcher
+from gtp_engine.engine.searches import Searches, TimeWatcher
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Evaluator

@@ -15,9 +15,8 @@ import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.resources import profile_of_level
-from gtp_engine.engine.searches import Searches
+from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game

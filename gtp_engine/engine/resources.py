@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.compiling import compile_kernels
-from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.kernels import KernelLoader, compile_kernels
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
@@ -130,7 +129,7 @@ class Resources:
         return NETWORK if self.uses_network(config) else ROLLOUTS
 
     def lists_all_kernels(self, config: Config) -> bool:
-        """Return whether `compiling.kernel_calls` lists every kernel that this configuration uses.
+        """Return whether `kernels.kernel_calls` lists every kernel that this configuration uses.
 
         The encoders of networks other than KataGo's, rollouts in a search with a network, and learned rollout policies
         use more kernels, which are compiled when a search first calls them.

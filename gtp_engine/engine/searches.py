@@ -1,30 +1,86 @@
 """The two searches of an engine: which algorithm they use, and the limits for each purpose.
 
-The game search keeps its tree from move to move.  The separate search starts afresh for every position; it confirms the
-end of a game and estimates dead stones (`Resources.impartial_config`).  Both share one evaluator, if there is one,
-so only one of them runs at a time.  All methods are for one thread at a time; any other thread ends a search by its
-cancel token.
+    Searches       the game search keeps its tree from move to move; the separate search starts afresh for every
+                   position: it confirms the end of a game and estimates dead stones (`Resources.impartial_config`)
+    Thresholds     how many visits and samples a conclusion needs: a single rollout proves little, a single network
+                   evaluation a lot
+    TimeWatcher    stops a running search in time: applies the rules of `time_manager` between batches, one step ahead
+    evaluate_game  the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
+
+Both searches share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
+at a time; any other thread ends a search by its cancel token.
 """
 
 import time
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
+
 from gtp_engine.config import Config
-from gtp_engine.engine.raw_evaluation import evaluate_game
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
-from gtp_engine.engine.time_watcher import TimeWatcher
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.go.constants import opponent
+from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import EMPTY, Move, opponent
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits
-from gtp_engine.search.report import SearchReport
-from gtp_engine.time_manager import TimeBudget
+from gtp_engine.search.limits import FirstMove, Limits, Progress
+from gtp_engine.search.report import FEW_VISITS, SearchReport
+from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, should_stop
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Numbers of visits and samples for one kind of search."""
+
+    status_visits: int
+    """Visits of each of the two searches (Black first, White first) that estimate which stones are dead."""
+    confirm_visits: int
+    """Visits of each search that confirms that a game is over, time permitting."""
+    reading_visits: int
+    """Visits for each move that reads out whether a group lives."""
+    reads_at_once: bool
+    """Whether groups in doubt are read out as soon as the game may be over, not only before a pass."""
+    ownership_samples: int
+    """Fewest samples of an ownership from which the status of stones is estimated."""
+    tried_visits: int
+    """Fewest visits of a root move for its result to count."""
+    settled_visits: int
+    """Fewest visits of the best move for an extreme winrate to end the search."""
+
+
+ROLLOUT_THRESHOLDS: Final = Thresholds(
+    status_visits=1500,
+    confirm_visits=1000,
+    reading_visits=1000,
+    reads_at_once=True,  # a move takes 0.1 s
+    ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
+    tried_visits=FEW_VISITS,
+    settled_visits=SETTLED_MIN_VISITS,
+)
+"""A rollout is either won or lost; the mean of n of them has a standard error of about 1/√n."""
+
+NETWORK_THRESHOLDS: Final = Thresholds(
+    status_visits=8,
+    confirm_visits=8,
+    reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade
+    reads_at_once=False,  # a reading takes seconds, and one that runs out of time is repeated move after move
+    ownership_samples=1,
+    tried_visits=1,
+    settled_visits=50,
+)
+"""An evaluation already is an expectation: the search only has to check that the next moves change nothing.
+
+Chosen for networks with 7 to 60 evaluations a second: an estimate takes one or two seconds at most, and a settled move
+one.  KataGo spends 8 visits or more on the same questions (`maybeFriendlyPass`).
+"""
 
 
 class Searches:
@@ -181,3 +237,121 @@ def _tree_options(config: Config) -> Config:
         gtp=defaults.gtp,
         analysis=defaults.analysis,
     )
+
+
+RECENT_STEPS: Final = 4
+"""Steps of a search (from one call of its watcher to the next) whose longest predicts the next one."""
+
+KNOWN_RATE: Final = 16
+"""Playouts after which their rate is known: the first ones of a search wait for its root, and come one at a time."""
+
+
+class TimeWatcher:
+    """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
+
+    With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`).
+
+    A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
+    stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
+    step of which more than half would exceed it.
+    """
+
+    def __init__(
+        self,
+        budget: TimeBudget,
+        config: Config,
+        thresholds: Thresholds,
+        *,
+        late: float = 0.0,
+        may_stop_when_won: bool = False,
+    ) -> None:
+        self._budget: Final = budget
+        self._config: Final = config
+        self._thresholds: Final = thresholds
+        self._late: Final = late
+        self._may_stop_when_won: Final = may_stop_when_won
+        self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
+        self._last_call = 0.0
+
+    def __call__(self, progress: Progress) -> bool:
+        """Return whether to stop now."""
+        self._steps.append(progress.seconds - self._last_call)
+        self._last_call = progress.seconds
+        next_step = max(self._steps)
+        maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
+        target = min(self._budget.target - self._late, maximum)
+        config, rate = self._config.time, progress.playouts / max(progress.seconds, 1e-6)
+        settled = is_settled(
+            candidates=progress.choices,
+            visits=progress.leader_visits,
+            winrate=progress.winrate,
+            config=config,
+            may_stop_when_won=self._may_stop_when_won,
+            enough_visits=self._thresholds.settled_visits,
+        )
+        return should_stop(
+            progress.seconds,
+            replace(self._budget, target=target, maximum=maximum),
+            leader_visits=progress.leader_visits,
+            runner_up_visits=progress.runner_up_visits,
+            visits_per_second=rate if progress.playouts >= KNOWN_RATE else 0.0,
+            leader_has_best_value=progress.leader_is_best_value,
+            settled=settled,
+            early_stop=config.early_stop,
+        )
+
+
+def evaluate_game(
+    evaluator: Evaluator,
+    game: Game,
+    color: int,
+    *,
+    config: Config,
+    symmetries: Iterable[int],
+    optimism: float | None = None,
+) -> Evaluation:
+    """Return the evaluation of the position with `color` to play, one row for each of `symmetries`.
+
+    As in KataGo, a move out of turn counts as the beginning of a new game, with handicap and button reset.  `optimism`
+    None is the one configured for the root.
+    """
+    optimism = config.puct.root_policy_optimism if optimism is None else optimism
+    positions = new_positions(1, game.width, game.height)
+    write_game(positions, 0, game, color)
+    part = since_move_out_of_turn(game, color)
+    conditions = conditions_of(
+        part,
+        playout_doubling_advantage_black=advantage_black(config.puct, evaluator.info, color),
+        human_profile=config.human.profile.code,
+    )
+    rows = []
+    for symmetry in symmetries:
+        row = new_evaluation(1, game.width, game.height)
+        evaluator.evaluate(positions, 1, conditions, row, EvaluationOptions(symmetry, optimism))
+        rows.append(row)
+    return join_evaluations(rows)
+
+
+def join_evaluations(rows: list[Evaluation]) -> Evaluation:
+    """Return evaluations as one, row after row."""
+    return Evaluation(*(np.concatenate(field) for field in zip(*rows, strict=True)))
+
+
+def since_move_out_of_turn(game: Game, color: int) -> Game:
+    """Return the game with `color` to play as if it had begun before the last move out of turn; if none, `game`."""
+    moves, turn, first = game.moves, game.first_player, 0
+    for number, move in enumerate(moves):
+        first = first if move.color == turn else number
+        turn = opponent(move.color)
+    first = first if color == turn else len(moves)
+    if first == 0 and color == turn:
+        return game
+    before = game.copy()
+    before.undo(len(moves) - first)
+    points = board_points(game.width, game.height)
+    stones = [Move(int(before.board.color[point]), point) for point in points if before.board.color[point] != EMPTY]
+    part = Game(game.width, game.height, game.rules, game.komi)
+    part.set_up(stones, moves[first].color if first < len(moves) else color)
+    for move in moves[first:]:
+        part.play(move, allow_superko=True)
+    return part

@@ -11,7 +11,7 @@ from superko_games import game_with_superko
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.errors import (
     BoardNotEmptyError,
     CannotUndoError,

@@ -11,7 +11,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.dead_stones import Ownership, estimate_status, status_map
 from gtp_engine.engine.decision import Confirm, Decision
-from gtp_engine.engine.thresholds import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
+from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, xy_to_point

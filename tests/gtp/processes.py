@@ -12,7 +12,7 @@ from typing import Final
 from busy_machine import bound
 
 import gtp_engine
-from gtp_engine.engine.compiling import compile_kernels
+from gtp_engine.engine.kernels import compile_kernels
 from gtp_engine.kernel_cache import NETWORK
 
 TIMEOUT: Final = bound(120)

@@ -1,8 +1,13 @@
-"""Compiles the kernels of an engine, or loads them from the cache.
+"""Compiles the kernels of an engine, or loads them from the cache, so that it answers from the start.
 
     compile_kernels   does it now: half of the kernels in this process, the others in a helper if there are two cores
-    start_compiler    starts a process that does it, or that is such a helper
+    KernelLoader      does it in the background
+    start_compiler    starts a process that compiles, or that is such a helper
     main              is what that process runs
+
+Until a kernel is loaded, the engine interprets it.  Where the cache is complete that lasts a second.  At a first start
+another process compiles, and each kernel is loaded as soon as it is compiled: a process, as a compiling thread would
+keep the interpreter from answering.
 
 One process compiles at a time, with its helper.  The others wait and then load what these have compiled.
 
@@ -20,11 +25,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from gtp_engine._jit import KernelCall, require_saving
+from gtp_engine._jit import KernelCall, interpret_until_loaded, require_saving
 from gtp_engine.go.game_calls import game_calls
 from gtp_engine.kernel_cache import (
     NETWORK,
@@ -38,6 +45,7 @@ from gtp_engine.kernel_cache import (
 )
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.network_calls import network_calls
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.puct.puct_calls import puct_calls
 from gtp_engine.search.rollouts.rollout_calls import rollout_calls
 from gtp_engine.streams import exit_at_end_of_input
@@ -51,14 +59,17 @@ _GARBAGE_THRESHOLD: Final = 100_000
 """Objects after which the compiling process collects garbage.  At Python's 700 (2,000 in later versions) the collector
 takes a tenth of the compilation, going through the same living objects again and again."""
 
-_PROGRAM: Final = "from gtp_engine.engine.compiling import main; main()"
+_PROGRAM: Final = "from gtp_engine.engine.kernels import main; main()"
 """The program of a compiling process."""
 
 _HELPER: Final = "helper"
 """Its second argument where it is a helper."""
 
 _POLL: Final = 0.2
-"""Seconds between two looks whether the helper has ended."""
+"""Seconds between two looks whether a process has ended, for kernels that it has compiled, or at a cancel token."""
+
+_COMPILER_EXIT: Final = 1.0
+"""Seconds that the compiling process gets to end when it is not needed any more."""
 
 
 def kernel_halves(searches: str) -> tuple[list[KernelCall], list[KernelCall]]:
@@ -77,7 +88,7 @@ def kernel_calls(searches: str) -> list[KernelCall]:
     return [*first, *second]
 
 
-class Progress:
+class CompilationLog:
     """Reports how many kernels are compiled, a line each `PROGRESS_INTERVAL`."""
 
     def __init__(self, searches: str, total: int, report: Callable[[str], None]) -> None:
@@ -108,7 +119,7 @@ def compile_kernels(searches: str, report: Callable[[str], None]) -> None:
         for call in (*first, *second):
             call.load()
         return
-    progress = Progress(searches, len(first) + len(second), report)
+    progress = CompilationLog(searches, len(first) + len(second), report)
     with lock(waiting=progress.update):
         with _start_helper(searches) as helper:
             _compile(searches, first, progress.update)
@@ -149,6 +160,106 @@ def start_compiler(searches: str, *part: str) -> "subprocess.Popen[bytes]":
         env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
+
+
+class KernelLoader:
+    """Loads the kernels for NETWORK or ROLLOUTS searches, once `start` is called; `log` receives lines for the user."""
+
+    def __init__(self, searches: str, log: Callable[[str], None]) -> None:
+        self.searches: Final = searches
+        """NETWORK or ROLLOUTS."""
+        self._log: Final = log
+        self._unloaded: Final = {call.name: call for call in kernel_calls(searches)}
+        self.total: Final = len(self._unloaded)
+        """The number of kernels."""
+        self.is_compiling = not is_cache_filled(searches)
+        """Whether some kernels have not been compiled yet."""
+        self._is_ready: Final = threading.Event()
+        self._is_closed: Final = threading.Event()
+        self._thread: Final = threading.Thread(target=self._run, name="kernel loader", daemon=True)
+
+    @property
+    def loaded(self) -> int:
+        """The number of kernels that have been loaded."""
+        return self.total - len(self._unloaded)
+
+    def start(self) -> None:
+        """Interpret kernels from now on, and begin to load them; return at once."""
+        interpret_until_loaded(True)
+        self._thread.start()
+
+    def wait(self, cancel: CancelToken) -> None:
+        """Wait until all kernels are loaded, or until `cancel`."""
+        while not (cancel.is_cancelled or self._is_ready.wait(_POLL)):
+            pass
+
+    def close(self) -> None:
+        """End the compiling process, if any; what it has compiled stays in the cache."""
+        self._is_closed.set()
+        if self._thread.is_alive():
+            self._thread.join(2 * _POLL + _COMPILER_EXIT)
+
+    def _run(self) -> None:
+        try:
+            if self.is_compiling:
+                self._follow_compiler()
+            if not self._is_closed.is_set():
+                self._load(list(self._unloaded))
+                _freeze_garbage_collector()
+        except Exception:  # a bug; kernels are compiled when they are called
+            self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
+        finally:
+            self.is_compiling = False
+            interpret_until_loaded(False)
+            self._is_ready.set()
+
+    def _load(self, names: list[str]) -> None:
+        for name in names:
+            if name in self._unloaded:
+                self._unloaded[name].load()
+                del self._unloaded[name]
+
+    def _follow_compiler(self) -> None:
+        """Load kernels as they are compiled, until all are or the loader is closed."""
+        progress = CompilationLog(self.searches, self.total, self._log)
+        try:
+            compiler = start_compiler(self.searches)
+        except OSError as error:
+            self._log(f"cannot start a process that compiles ({error}); compiling in this process")
+        else:
+            with compiler:
+                while compiler.poll() is None and not self._is_closed.is_set():
+                    progress.update()
+                    self._load(compiled_so_far(self.searches))
+                    self._is_closed.wait(_POLL)
+                self._end(compiler)
+        if self._is_closed.is_set():
+            return
+        if is_cache_filled(self.searches):
+            progress.end()
+        else:  # the compiler failed; its traceback is on stderr, unless it could not write
+            compile_kernels(self.searches, self._log)
+
+    @staticmethod
+    def _end(compiler: "subprocess.Popen[bytes]") -> None:
+        """End the process if it runs."""
+        if compiler.stdin is not None:
+            with contextlib.suppress(OSError):
+                compiler.stdin.close()
+        try:
+            compiler.wait(_COMPILER_EXIT)
+        except subprocess.TimeoutExpired:
+            compiler.kill()
+
+
+def _freeze_garbage_collector() -> None:
+    """Exclude all objects that live now from later garbage collections.
+
+    Numba's are so many that a full collection, in the middle of some move, took 0.1 s of a processor, and several times
+    as long on a busy machine.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def main() -> None:

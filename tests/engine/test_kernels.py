@@ -15,8 +15,8 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, compiling, kernel_loader, resources
-from gtp_engine.engine.kernel_loader import KernelLoader
+from gtp_engine.engine import Engine, kernels, resources
+from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
@@ -87,7 +87,7 @@ def play(config: Config, lines: str, network: bool) -> None:
 @pytest.mark.parametrize("searches", [NETWORK, ROLLOUTS])
 def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) -> None:
     """`count_captures` used to be compiled in the middle of the first game."""
-    listed = {signature(call) for call in compiling.kernel_calls(searches)}
+    listed = {signature(call) for call in kernels.kernel_calls(searches)}
     values = {"search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
     is_network = searches == NETWORK
     play(Config().with_values(values), GAME + (END if is_network else ""), is_network)  # rollouts score for a minute
@@ -139,10 +139,9 @@ def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monke
     def refuse(*_: str) -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [Call()])
-    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call()], []))
-    for module in (compiling, kernel_loader):
-        monkeypatch.setattr(module, "start_compiler", refuse)
+    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [Call()])
+    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call()], []))
+    monkeypatch.setattr(kernels, "start_compiler", refuse)
     lines: list[str] = []
     loader = KernelLoader(NETWORK, lines.append)
     loader.start()
@@ -154,8 +153,8 @@ def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monke
 
 def test_garbage_collections_leave_out_what_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full collection took longer than some moves of a blitz game."""
-    monkeypatch.setattr(kernel_loader, "is_cache_filled", lambda searches: True)
-    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [])
+    monkeypatch.setattr(kernels, "is_cache_filled", lambda searches: True)
+    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [])
     gc.unfreeze()
     loader = KernelLoader(NETWORK, print)
     loader.start()
@@ -170,7 +169,7 @@ def test_garbage_collections_leave_out_what_was_loaded(monkeypatch: pytest.Monke
 def test_waiting_for_kernels_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     may_end = threading.Event()
     monkeypatch.setattr(KernelLoader, "_follow_compiler", lambda loader: may_end.wait())
-    monkeypatch.setattr(kernel_loader, "kernel_calls", lambda searches: [])
+    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [])
     loader, cancel = KernelLoader(NETWORK, print), CancelToken()
     loader.start()
     try:
@@ -211,7 +210,7 @@ class TestOneCompilerAtATime:
 
     @pytest.mark.usefixtures("empty_cache")
     def test_the_second_waits_for_the_first_and_follows_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compiling, "PROGRESS_INTERVAL", 0.0)
+        monkeypatch.setattr(kernels, "PROGRESS_INTERVAL", 0.0)
         has_begun, may_end = threading.Event(), threading.Event()
         loaded: list[str] = []
 
@@ -224,8 +223,8 @@ class TestOneCompilerAtATime:
                 has_begun.set()
                 assert may_end.wait(60)
 
-        monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a")], [Call("b")]))
-        monkeypatch.setattr(compiling, "available_cores", lambda: 1)
+        monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call("a")], [Call("b")]))
+        monkeypatch.setattr(kernels, "available_cores", lambda: 1)
         lines: list[str] = []
 
         def wait_in_line(line: str) -> None:
@@ -233,12 +232,12 @@ class TestOneCompilerAtATime:
             if line.startswith("Compiled"):
                 may_end.set()
 
-        first = threading.Thread(target=compiling.compile_kernels, args=(NETWORK, lambda line: None))
+        first = threading.Thread(target=kernels.compile_kernels, args=(NETWORK, lambda line: None))
         first.start()
         assert has_begun.wait(60)
-        compiling.compile_kernels(NETWORK, wait_in_line)
+        kernels.compile_kernels(NETWORK, wait_in_line)
         first.join()
-        assert lines[0] == compiling.FIRST_START
+        assert lines[0] == kernels.FIRST_START
         assert any(line.startswith("Compiled 0 of 2 kernels (") for line in lines)
         assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
         assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b"]
@@ -283,21 +282,21 @@ def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.Monk
         events.append("helper")
         if not fails:
             monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
-            compiling.main()
+            kernels.main()
 
     def start(searches: str, part: str) -> FakeHelper:
         assert (searches, part) == (NETWORK, "helper")
         return FakeHelper(work)
 
-    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
-    monkeypatch.setattr(compiling, "available_cores", lambda: 2)
-    monkeypatch.setattr(compiling, "start_compiler", start)
+    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
+    monkeypatch.setattr(kernels, "available_cores", lambda: 2)
+    monkeypatch.setattr(kernels, "start_compiler", start)
     for name in ("exit_at_end_of_input", "require_saving"):
-        monkeypatch.setattr(compiling, name, lambda: None)
-    monkeypatch.setattr(compiling, "_POLL", 0.0)
-    monkeypatch.setattr(compiling.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(compiling.gc, "set_threshold", lambda _: None)
-    compiling.compile_kernels(NETWORK, lambda line: None)
+        monkeypatch.setattr(kernels, name, lambda: None)
+    monkeypatch.setattr(kernels, "_POLL", 0.0)
+    monkeypatch.setattr(kernels.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(kernels.gc, "set_threshold", lambda _: None)
+    kernels.compile_kernels(NETWORK, lambda line: None)
     assert events == ["a", "b", "helper", *([] if fails else ["c", "d"]), "c", "d"]
     assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b", "c", "d"]
     assert kernel_cache.is_cache_filled(NETWORK)
@@ -314,10 +313,10 @@ def test_a_compiling_process_ends_where_it_cannot_write(monkeypatch: pytest.Monk
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
-    monkeypatch.setattr(compiling, "kernel_halves", lambda searches: ([], [Call()]))
+    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([], [Call()]))
     for name in ("exit_at_end_of_input", "require_saving"):
-        monkeypatch.setattr(compiling, name, lambda: None)
-    monkeypatch.setattr(compiling.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(compiling.gc, "set_threshold", lambda _: None)
+        monkeypatch.setattr(kernels, name, lambda: None)
+    monkeypatch.setattr(kernels.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(kernels.gc, "set_threshold", lambda _: None)
     with pytest.raises(SystemExit, match="1"):
-        compiling.main()
+        kernels.main()
