@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import TengenError, problem, shown_path
+from gtp_engine.errors import ConfigError, TengenError, problem, shown_path
 
 ZIP_DAMAGE: Final = (
     ValueError,
@@ -23,6 +23,9 @@ ZIP_DAMAGE: Final = (
     zlib.error,
 )
 """What reading the arrays of a damaged `.npz` file raises, besides OSError."""
+
+_ELSEWHERE: Final = "name a file elsewhere"
+"""Advice for a file that the user names and that cannot be written."""
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
@@ -145,3 +148,24 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal; raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_result(path: Path, advice: str = _ELSEWHERE) -> None:
+    """Raise ConfigError if a file cannot be written; to be called before the work that takes minutes."""
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise _cannot_write(path, error, advice) from error
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; raises ConfigError where that is impossible."""
+    try:
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+    except OSError as error:
+        raise _cannot_write(path, error, _ELSEWHERE) from error
+
+
+def _cannot_write(path: Path, error: OSError, advice: str) -> ConfigError:
+    return ConfigError(problem(f"cannot write {shown_path(path)}: {error.strerror or error}", advice=advice))

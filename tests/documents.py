@@ -87,12 +87,20 @@ def commands_table(_: str) -> str:
 
 def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
     """Yield the commands of a group and of the groups in it, with the words that call them."""
-    for word in sorted(group.commands):
-        command = group.commands[word]
+    for word, command in commands_of(group):
         if isinstance(command, click.Group):
             yield from _commands(command, f"{name} {word}")
         else:
             yield f"{name} {word}", command
+
+
+def commands_of(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group with their names, sorted by name."""
+    context = click.Context(group)
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
+        assert command is not None, name
+        yield name, command
 
 
 def _first_sentence(command: click.Command) -> str:

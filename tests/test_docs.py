@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from documents import ROOT, documents, with_generated_parts
+from documents import ROOT, commands_of, documents, with_generated_parts
 from test_layers import LAYERS
 
 from gtp_engine.cli import cli
@@ -156,22 +156,23 @@ def check_command(words: list[str]) -> None:
     """Assert that a command line of `gtp-engine`, without that word, names commands and flags that exist."""
     command: click.Command = cli
     while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z-]+", words[0]) and words[0][0] != "-":
-        assert words[0] in command.commands, f"gtp-engine has no command {words[0]}"
-        command, words = command.commands[words[0]], words[1:]
+        known = dict(commands_of(command))
+        assert words[0] in known, f"gtp-engine has no command {words[0]}"
+        command, words = known[words[0]], words[1:]
     if command is cli:
         command = cli.commands["gtp"]
-    known = {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]} | {"--help"}
+    flags = {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]} | {"--help"}
     for word in words:
         if word in (">", "|", "&&", "…"):
             return
         if word.startswith("--"):
-            assert word.partition("=")[0] in known, f"gtp-engine {command.name} has no flag {word}"
+            assert word.partition("=")[0] in flags, f"gtp-engine {command.name} has no flag {word}"
 
 
 def all_flags(group: click.Group) -> set[str]:
     """Return the flags of all commands of a group."""
     flags: set[str] = {"--help", "--version"}
-    for command in group.commands.values():
+    for _, command in commands_of(group):
         if isinstance(command, click.Group):
             flags |= all_flags(command)
         flags |= {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]}

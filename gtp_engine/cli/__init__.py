@@ -1,32 +1,23 @@
 """The command line: builds a configuration from flags and files, and calls the code that does the work.
 
-    config_options      flags generated from the configuration's options
-    settings_options    flags generated from other settings, those of training
-    evaluator_setup     the evaluator that a configuration selects
+    options             flags generated from options, and what several commands share
+    evaluator_setup     the evaluators that a configuration selects
     play_command        `gtp-engine play`
-    setup_command       `gtp-engine setup`
-    analysis_command    `gtp-engine analysis`
-    serve_command       `gtp-engine serve`
-    connect_command     `gtp-engine connect`
-    review_command      `gtp-engine review`
-    score_command       `gtp-engine score`
-    solve_command       `gtp-engine solve`
-    match_command       `gtp-engine match`
-    levels_command      `gtp-engine calibrate-levels`
-    tournament_command  `gtp-engine tournament`
-    models_command      `gtp-engine models`
-    get_command         `gtp-engine models get`, `models default`
-    quantize_command    `gtp-engine models quantize`
-    generate_command    `gtp-engine generate`
-    train_command       `gtp-engine train`
-    alphago_command     `gtp-engine alphago`
-    record_file         what commands about a record share
-    result_file         files that commands write beside what they print
-    parameters          parameters that several commands share
+    serve_commands      `serve`, `connect`
+    record_commands     `review`, `score`, `solve`
+    analysis_command    `analysis`
+    setup_command       `setup`
+    models_command      `models …`
+    levels_command      `calibrate-levels`
+    match_commands      `match`, `tournament`
+    train_command       `train …`
+    generate_command    `generate`
+    alphago_command     `alphago …`
     tools               `benchmark`, `doctor`, `warmup`, `config`
 
-No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  Importing
-this package must stay cheap (no numpy, numba, onnxruntime, torch or rich): commands import these when they run.
+No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  A command is
+imported when it is run, or when the help lists it, and imports what it needs when it runs: this package must stay cheap
+(no numpy, numba, onnxruntime, torch or rich).
 
 Exit codes: 0 success; 1 the engine could not be started, a record could not be reviewed or `doctor` found a problem;
 2 a wrong command line, option, model or other file (with one sentence on stderr); 130 interrupted.
@@ -35,35 +26,57 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 import io
 import os
 import sys
+from importlib import import_module
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
 from gtp_engine import __version__
-from gtp_engine.cli.alphago_command import alphago_command
-from gtp_engine.cli.analysis_command import analysis_command
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
-from gtp_engine.cli.connect_command import connect_command
 from gtp_engine.cli.evaluator_setup import networks_of
-from gtp_engine.cli.generate_command import generate_command
-from gtp_engine.cli.levels_command import calibrate_levels_command
-from gtp_engine.cli.match_command import match_command
-from gtp_engine.cli.models_command import models_command
-from gtp_engine.cli.parameters import INTERRUPTED
-from gtp_engine.cli.play_command import play_command
-from gtp_engine.cli.review_command import review_command
-from gtp_engine.cli.score_command import score_command
-from gtp_engine.cli.serve_command import serve_command
-from gtp_engine.cli.setup_command import setup_command
-from gtp_engine.cli.solve_command import solve_command
-from gtp_engine.cli.tools import benchmark_command, config_command, doctor_command, warmup_command
-from gtp_engine.cli.tournament_command import tournament_command
-from gtp_engine.cli.train_command import train_command
+from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, build_config, config_options
 from gtp_engine.errors import TengenError
 
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
+
+_COMMANDS: Final[dict[str, dict[str, str]]] = {
+    "Play": {
+        "play": "play_command.play_command",
+        "serve": "serve_commands.serve_command",
+        "gtp": "",
+    },
+    "Analyse": {
+        "review": "record_commands.review_command",
+        "score": "record_commands.score_command",
+        "solve": "record_commands.solve_command",
+        "analysis": "analysis_command.analysis_command",
+    },
+    "Other programs and machines": {
+        "setup": "setup_command.setup_command",
+        "connect": "serve_commands.connect_command",
+    },
+    "Networks": {
+        "models": "models_command.models_command",
+        "calibrate-levels": "levels_command.calibrate_levels_command",
+    },
+    "Engines against each other": {
+        "match": "match_commands.match_command",
+        "tournament": "match_commands.tournament_command",
+    },
+    "This installation": {
+        "warmup": "tools.warmup_command",
+        "doctor": "tools.doctor_command",
+        "benchmark": "tools.benchmark_command",
+        "config": "tools.config_command",
+    },
+    "Training": {
+        "train": "train_command.train_command",
+        "generate": "generate_command.generate_command",
+        "alphago": "alphago_command.alphago_command",
+    },
+}
+"""The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""
 
 _SENTENCE: Final = 200
 """Longest first sentence of a command's help, in characters."""
@@ -92,11 +105,25 @@ class TengenGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by subject, each with the first sentence of its help."""
-        width = max(len(command.name or "") for command in self.commands.values())
-        for title, commands in _SECTIONS.items():
-            rows = [(f"{command.name:<{width}}", command.get_short_help_str(_SENTENCE)) for command in commands]
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in _COMMANDS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl(
+                    [(f"{name:<{width}}", known.get_short_help_str(_SENTENCE)) for name, known in commands if known]
+                )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted(chain.from_iterable(_COMMANDS.values()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with this name, imported now; None if there is none."""
+        places = {name: place for names in _COMMANDS.values() for name, place in names.items()}
+        module, _, function = places.get(cmd_name, "").partition(".")
+        if not module:
+            return super().get_command(ctx, cmd_name)
+        return cast(click.Command, getattr(import_module(f"{__name__}.{module}"), function))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a TengenError becomes click's error message and exit code 2, Ctrl-C exit code 130."""
@@ -140,21 +167,6 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
         return engine
 
     sys.exit(serve(config, start_engine, write_log, in_terminal=sys.stdin.isatty()))
-
-
-_SECTIONS: Final[dict[str, tuple[click.Command, ...]]] = {
-    "Play": (play_command, serve_command, gtp_command),
-    "Analyse": (review_command, score_command, solve_command, analysis_command),
-    "Other programs and machines": (setup_command, connect_command),
-    "Networks": (models_command, calibrate_levels_command),
-    "Engines against each other": (match_command, tournament_command),
-    "This installation": (warmup_command, doctor_command, benchmark_command, config_command),
-    "Training": (train_command, generate_command, alphago_command),
-}
-"""The commands as `gtp-engine --help` lists them."""
-
-for _command in chain.from_iterable(_SECTIONS.values()):
-    cli.add_command(_command)
 
 
 def main() -> None:

@@ -19,9 +19,7 @@ from gtp_engine.alphago.stages.stage_settings import (
     ValueLearning,
     ValueSettings,
 )
-from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.settings_options import settings_of, settings_options
+from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
 from gtp_engine.errors import counted
 from gtp_engine.streams import write_log
 

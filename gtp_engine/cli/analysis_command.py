@@ -8,8 +8,8 @@ from typing import Any, Final
 import click
 
 from gtp_engine import __version__
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import networks_of
+from gtp_engine.cli.options import ConfigCommand, build_config, config_options
 from gtp_engine.config import Config
 
 KATAGO_FLAGS: Final[Mapping[str, str]] = {

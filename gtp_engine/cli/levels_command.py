@@ -1,11 +1,17 @@
 """The command `gtp-engine calibrate-levels`."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import click
 
-from gtp_engine.cli.result_file import check_result
+from gtp_engine.cli.options import FILE, ConfigCommand, settings_of, settings_options
 from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.files import check_result
 
 _HELP = """Measure the levels of a network (--level 20k … 9d), by games between them in this process.
 
@@ -18,84 +24,71 @@ Measuring 19x19 takes far longer than 9x9; the weak levels come first.
 """
 
 
-@click.command("calibrate-levels", help=_HELP)
-@click.option("--model", metavar="PATH", help="The network. [default: the one to play with]")
-@click.option("--sizes", default="9,13,19", show_default=True, metavar="LIST", help="Sizes of the boards.")
+def _sizes(text: str) -> str:
+    """Return a list of the sides of boards, unchanged; raises ConfigError."""
+    if not all(word.isdecimal() and 7 <= int(word) <= 25 for word in text.split(",")):
+        raise ConfigError(problem(f"sizes {shown(text)}", expected="sides from 7 to 25, such as 9,13,19"))
+    return text
+
+
+@dataclass(frozen=True)
+class CalibrationSettings(Section, name="calibration"):
+    """Which games measure the levels, and how ranks follow from them."""
+
+    sizes: str = option("9,13,19", "Sizes of the boards.", unit="list", normalize=_sizes)
+    coarse_games: int = option(
+        12, "Games of each pair of skills on the coarse scale, which come first.", low=2, high=1000
+    )
+    games: int = option(40, "Games of each pair of neighbouring levels, to check them.", low=0, high=10_000)
+    handicap_games: int = option(
+        40,
+        "Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
+        low=0,
+        high=10_000,
+    )
+    spacing: float | None = option(
+        None, "Elo points from rank to rank; not set: the worth of a stone, and less on small boards.", low=1, high=400
+    )
+    below_top: float = option(
+        0.0,
+        "Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as strong "
+        "as that rank here.",
+        low=0,
+        high=2000,
+    )
+    refit: bool = option(
+        False,
+        "Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve.",
+    )
+    keep: bool = option(
+        False,
+        "Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more "
+        "games.",
+    )
+    batch: int = option(16, "Games played side by side.", low=1, high=256)
+    threads: int = option(0, "Threads of the network; 0: all cores.", low=0, high=1024)
+
+
+class LevelsCommand(ConfigCommand):
+    """A command about the network to play with."""
+
+    texts = MappingProxyType({"network.model": "The network. [default: the one to play with]"})
+
+
+@click.command("calibrate-levels", cls=LevelsCommand, help=_HELP)
+@settings_options(NetworkConfig, only=("model",), is_own=True)
 @click.option(
     "--games-file",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
+    metavar="FILE",
     help="Where games are kept; those found there are not played again.",
 )
-@click.option(
-    "--coarse-games",
-    default=12,
-    show_default=True,
-    type=click.IntRange(2, 1000),
-    help="Games of each pair of skills on the coarse scale, which come first.",
-)
-@click.option(
-    "--games",
-    default=40,
-    show_default=True,
-    type=click.IntRange(0, 10_000),
-    help="Games of each pair of neighbouring levels, to check them.",
-)
-@click.option(
-    "--handicap-games",
-    default=40,
-    show_default=True,
-    type=click.IntRange(0, 10_000),
-    help="Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
-)
-@click.option(
-    "--spacing",
-    type=click.FloatRange(1, 400),
-    help="Elo points from rank to rank. [default: the worth of a stone; less on small boards]",
-)
-@click.option(
-    "--below-top",
-    default=0.0,
-    show_default=True,
-    type=click.FloatRange(0, 2000),
-    help="Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as "
-    "strong as that rank here.",
-)
-@click.option(
-    "--refit",
-    is_flag=True,
-    help="Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve.",
-)
-@click.option(
-    "--keep",
-    is_flag=True,
-    help="Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more "
-    "games.",
-)
-@click.option("--batch", default=16, show_default=True, type=click.IntRange(1, 256), help="Games played side by side.")
-@click.option(
-    "--threads",
-    "threads",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0, 1024),
-    help="Threads of the network; 0: all cores.",
-)
-def calibrate_levels_command(
-    model: str | None,
-    sizes: str,
-    games_file: Path,
-    coarse_games: int,
-    games: int,
-    handicap_games: int,
-    spacing: float | None,
-    below_top: float,
-    refit: bool,
-    keep: bool,
-    batch: int,
-    threads: int,
-) -> None:
+@settings_options(CalibrationSettings, is_own=True)
+def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     """Measure the levels of a network."""
+    settings = settings_of(CalibrationSettings, flags)
+    network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
     from gtp_engine.engine.level_play import check_level
     from gtp_engine.level.table import read_skills, table_path, write_board
     from gtp_engine.match.level_calibration import Measurement, checked_board, fitted_skills
@@ -105,32 +98,27 @@ def calibrate_levels_command(
     def log(line: str) -> None:
         click.echo(line, err=True)
 
-    if keep and (refit or below_top or spacing):
+    if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
-    network = NetworkConfig(model=model, network_threads=threads)
     check_result(games_file, "name another file with --games-file")
-    for size in _sides(sizes):
-        evaluator = load_evaluator(network, log=log, board=(size, size), batch=batch)
+    for size in map(int, settings.sizes.split(",")):
+        evaluator = load_evaluator(network, log=log, board=(size, size), batch=settings.batch)
         check_level(Config().with_values({"play.level": "1d"}), evaluator)
-        measurement = Measurement(evaluator, size, games_file, batch=batch, log=log)
-        path = table_path(model_path(model), evaluator.info.name)
+        measurement = Measurement(evaluator, size, games_file, batch=settings.batch, log=log)
+        path = table_path(model_path(network.model), evaluator.info.name)
         check_result(path, "copy the network to a folder of yours, and name it there with --model")
-        if keep:
+        if settings.keep:
             skills = read_skills(path, size)
         else:
             skills = fitted_skills(
-                measurement, coarse_games=coarse_games, spacing=spacing, below_top=below_top, refit=refit
+                measurement,
+                coarse_games=settings.coarse_games,
+                spacing=settings.spacing,
+                below_top=settings.below_top,
+                refit=settings.refit,
             )
             write_board(path, evaluator.info.name, size, {"skills": skills})
-        board = checked_board(measurement, skills, games=games, handicap_games=handicap_games)
+        board = checked_board(measurement, skills, games=settings.games, handicap_games=settings.handicap_games)
         write_board(path, evaluator.info.name, size, board)
         evaluator.close()
         click.echo(f"{size}x{size}: written to {path}")
-
-
-def _sides(text: str) -> list[int]:
-    """Return the sides of boards that a list names; raises UsageError."""
-    words = text.split(",")
-    if not all(word.isdecimal() and 7 <= int(word) <= 25 for word in words):
-        raise click.UsageError(f"--sizes {text}: expected sides from 7 to 25, such as 9,13,19")
-    return [int(word) for word in words]

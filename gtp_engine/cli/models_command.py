@@ -1,19 +1,192 @@
-"""The commands `gtp-engine models …`: get, import, describe and list networks."""
+"""The commands `gtp-engine models …`: get, import, quantize, describe and list networks."""
 
 import shlex
+import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.cli.get_command import default_command, get_command, offer_faster_copies
-from gtp_engine.cli.parameters import int8_option, out_option
-from gtp_engine.cli.quantize_command import quantize_command
+from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, int8_option, out_option, settings_of, settings_options
+from gtp_engine.networks.quantize_settings import QuantizeSettings
 
 if TYPE_CHECKING:
     from gtp_engine.networks.onnx_export import Conversion
+    from gtp_engine.networks.quantization import Quantized
     from gtp_engine.nn.metadata import NetworkInfo
+
+_GET_HELP = """Get a strong network, and play with it from then on.
+
+\b
+gtp-engine models get             # list the networks on offer
+gtp-engine models get best
+gtp-engine models get katrain-1.20.0-py3-none-any.whl
+
+The networks are KataGo's. They are part of releases of KaTrain, a program for studying Go. pip downloads these from the
+package index that it uses here, and their hash is checked. Without a connection, a network is taken from an installed
+KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
+
+The licence is shown. If this processor is faster in 8 bits, an 8-bit copy is made too, which takes one to five minutes.
+`gtp-engine models default builtin` returns to the network that ships.
+"""
+
+
+@click.command("get", help=_GET_HELP)
+@click.argument("wanted", metavar="[NAME|WHEEL]", required=False)
+@int8_option
+def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
+    if wanted is None:
+        click.echo(_catalogue())
+        return
+    from gtp_engine.networks.published_networks import get_network
+    from gtp_engine.nn.metadata import read_info
+    from gtp_engine.nn.named_networks import set_default
+
+    try:
+        files = get_network(wanted, log=click.echo)
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted; the default network is the same as before.", err=True)
+        sys.exit(INTERRUPTED)
+    if playing := [file.stem for file in files if not read_info(file).needs_profile]:
+        set_default(playing[0])
+        click.echo(
+            f"`gtp-engine` plays with {playing[0]} from now on; `gtp-engine models default builtin` goes back to the "
+            "network that ships."
+        )
+    offer_faster_copies(files, make=int8)
+
+
+@click.command("default")
+@click.argument("name", required=False)
+def default_command(name: str | None) -> None:
+    """Set the network that plays when --model names none.
+
+    NAME is that of a network in `gtp-engine models list`, a file or a folder; `builtin` is the one that ships with the
+    engine. Without NAME, print the current one.
+    """
+    from gtp_engine.files import expanded
+    from gtp_engine.nn.named_networks import default_name, named_networks, set_default
+    from gtp_engine.nn.network_files import find_networks
+
+    if name is not None:
+        path = named_networks().get(name, expanded(name))
+        if path.exists():
+            find_networks(path)  # raises ModelError for what is no network
+        set_default(name)
+    click.echo(default_name())
+
+
+def offer_faster_copies(files: list[Path], *, make: bool) -> None:
+    """Make the 8-bit copies of networks that are faster on this processor; if not `make`, print how to."""
+    from gtp_engine.networks.quantization.faster_copy import faster_copy_hint, make_faster_copy
+    from gtp_engine.progress import ProgressBar
+
+    for file in files:
+        if not make:
+            if hint := faster_copy_hint(file):
+                click.echo(hint)
+            continue
+        try:
+            with ProgressBar() as bar:
+                make_faster_copy(file, progress=bar.update, log=bar.log)
+        except KeyboardInterrupt:
+            click.echo(f"\nInterrupted; {file.name} plays without an 8-bit copy.", err=True)
+            sys.exit(INTERRUPTED)
+
+
+def _catalogue() -> str:
+    """Return a table of the published networks."""
+    from gtp_engine.networks.published_networks import BEST, LICENSE, PUBLISHED
+    from gtp_engine.nn.named_networks import default_name, named_networks
+
+    here, default = named_networks(), default_name()
+    lines = [f"{'name':<19}{'download':>9}  {'here':<9}strength"]
+    for network in PUBLISHED:
+        state = "default" if network.name == default else "yes" if network.name in here else "no"
+        lines.append(f"{network.name:<19}{network.wheel_bytes / 1e6:>6.0f} MB  {state:<9}{network.strength}")
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Licence: {LICENSE}",
+            f"`gtp-engine models get NAME` gets one; {BEST} is {PUBLISHED[0].name}.",
+        ]
+    )
+
+
+_QUANTIZE_HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
+
+\b
+gtp-engine models quantize b15c192.onnx
+gtp-engine --model b15c192.onnx
+
+From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it,
+unless the comparison at the end shows that it is too inaccurate or hardly faster; --precision overrides. `models
+import` and `models get` make that copy by themselves on such a processor.
+
+Games of the network that ships supply positions for calibration and others for validation. If the network loses too
+much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this takes
+one to five minutes. The table at the end shows how far bfloat16 and int8 are from float32, and how fast they are here.
+"""
+
+
+@click.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
+@click.argument("source", metavar="NET", type=click.Path(path_type=Path))
+@out_option("the name of NET with -int8, beside it")
+@settings_options(QuantizeSettings, is_own=True)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print the loss of each layer, and measure it also where all could be quantized.",
+)
+def quantize_command(source: Path, target: Path | None, verbose: bool, **flags: Any) -> None:  # noqa: D103
+    from gtp_engine.networks.quantization import quantize_file
+    from gtp_engine.nn.quantized_copy import quantized_path
+    from gtp_engine.progress import ProgressBar
+
+    settings = settings_of(QuantizeSettings, flags)
+    if verbose:
+        settings = replace(settings, good_enough=0.0)
+    with ProgressBar() as bar:
+        result = quantize_file(source, target or quantized_path(source), settings, progress=bar.update)
+    if verbose:
+        click.echo(_format_sensitivities(result) + "\n")
+    click.echo(_format_comparison(result))
+    click.echo(f"\nWritten: {result.path} ({result.path.stat().st_size:,} bytes)")
+    if result.objection:
+        click.echo(f"It will not be used by default on this processor: {result.objection}.")
+
+
+def _format_comparison(result: "Quantized") -> str:
+    """Return a table: a line for each precision."""
+    positions = result.differences["int8"].positions
+    lines = [
+        f"With {result.provider}; differences from float32 on {positions} held-out positions",
+        f"{'':<10}{'eval/s':>9}{'policy KL':>11}{'same first move':>17}{'winrate error':>16}",
+    ]
+    for name in sorted(result.speeds, key=lambda name: result.speeds[name]):
+        line = f"{name:<10}{result.speeds[name]:>9.1f}"
+        if found := result.differences.get(name):
+            line += f"{found.policy_kl:>11.5f}{found.same_first_move:>17.1%}{found.winrate_error:>16.4f}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _format_sensitivities(result: "Quantized") -> str:
+    """Return a table: a line for each layer, in the network's order, with the loss from quantizing it alone."""
+    work = sum(entry.layer.work for entry in result.sensitivities)
+    lines = [f"{'input of layer':<24}{'work':>8}{'policy KL':>12}{'winrate error':>16}"]
+    for entry in result.sensitivities:
+        lines.append(
+            f"{entry.layer.source:<24}{entry.layer.work / work:>8.1%}{entry.difference.policy_kl:>12.6f}"
+            f"{entry.difference.winrate_error:>16.5f}"
+            f"{'   left in floating point' if entry.layer.source in result.exact else ''}"
+        )
+    return "\n".join(lines)
+
 
 _GROUP_HELP = """Get, import, quantize and inspect networks.
 

@@ -3,12 +3,15 @@
 import random
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import networks_of
+from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.config.option import Section, option
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
 _RANDOM_COLOR: Final = "random"
 
@@ -19,28 +22,27 @@ class PlayCommand(ConfigCommand):
     usual = ("play.level", "game.rules", "game.komi", "time.time_per_move", "search.visits", "network.model")
 
 
+@dataclass(frozen=True)
+class NewGame(Section, name="new_game"):
+    """A game that does not come from a record."""
+
+    size: int | None = option(None, "Lines of the board; not set: 19.", unit="lines", low=MIN_SIZE, high=MAX_SIZE)
+    handicap: int = option(0, "Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.", unit="stones")
+    free_handicap: bool = option(False, "Black chooses where the handicap stones stand.")
+    time: str = option(
+        "none",
+        "Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none.",
+        unit="time",
+    )
+
+
 @click.command("play", cls=PlayCommand)
 @click.option(
     "--color",
     type=click.Choice(["black", "white", _RANDOM_COLOR], case_sensitive=False),
     help="Your colour. [default: black; in a game that is loaded, the one the record gives you]",
 )
-@click.option("--size", type=click.IntRange(2, 25), help="Lines of the board. [default: 19]")
-@click.option(
-    "--handicap",
-    default=0,
-    metavar="STONES",
-    help="Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.",
-)
-@click.option("--free-handicap", is_flag=True, help="Black chooses where the handicap stones stand.")
-@click.option(
-    "--time",
-    "time_text",
-    default="none",
-    show_default=True,
-    metavar="TIME",
-    help="Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none.",
-)
+@settings_options(NewGame, is_own=True)
 @click.option(
     "--load",
     "record",
@@ -48,16 +50,7 @@ class PlayCommand(ConfigCommand):
     help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )
 @config_options()
-def play_command(
-    color: str | None,
-    size: int | None,
-    handicap: int,
-    free_handicap: bool,
-    time_text: str,
-    record: str | None,
-    config_file: str | None,
-    **flags: object,
-) -> None:
+def play_command(color: str | None, record: str | None, config_file: str | None, **flags: Any) -> None:
     """Play against the engine in this terminal.
 
     Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
@@ -69,25 +62,27 @@ def play_command(
     from gtp_engine.sgf import read_sgf_file
     from gtp_engine.terminal.typed_command import record_path
 
+    new_game = settings_of(NewGame, flags)
     config = build_config(config_file, flags)
     board = flags["game__board_size"]
-    if size is not None and board is not None:
+    if new_game.size is not None and board is not None:
         raise click.UsageError("--size with --board-size: both are the lines of the board; leave one out")
     if record is not None:
-        _refuse_with_load({"size": size, "board-size": board, "handicap": handicap, "free-handicap": free_handicap})
+        given = {"size": new_game.size, "board-size": board, "handicap": new_game.handicap}
+        _refuse_with_load(given | {"free-handicap": new_game.free_handicap})
         read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
-    if free_handicap and handicap in (0, 1):
+    if new_game.free_handicap and new_game.handicap in (0, 1):
         raise click.UsageError("--free-handicap without stones: add how many, as in --handicap 4")
     if color is not None:
         color = random.choice(("black", "white")) if color.lower() == _RANDOM_COLOR else color
     settings = GameSettings(
         human=parse_color(color or "black"),
-        width=size or config.game.board_size or 0,
+        width=new_game.size or config.game.board_size or 0,
         rules=config.game.rules,
         komi=config.game.komi,
-        handicap=handicap,
-        has_free_handicap=free_handicap,
-        time=parse_time(time_text),
+        handicap=new_game.handicap,
+        has_free_handicap=new_game.free_handicap,
+        time=parse_time(new_game.time),
     )
     sys.exit(_play(config, settings, record, None if color is None else settings.human))
 

@@ -1,15 +1,25 @@
 """The command `gtp-engine setup`: configurations of the programs and servers that start the engine."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options, parameter_name, value_text
-from gtp_engine.cli.parameters import FILE
+from gtp_engine.cli.options import (
+    FILE,
+    ConfigCommand,
+    build_config,
+    config_options,
+    parameter_name,
+    settings_of,
+    settings_options,
+    value_text,
+)
 from gtp_engine.config import Config, Option
 from gtp_engine.config.config import find_option
+from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import expanded
 
@@ -26,26 +36,23 @@ class SetupCommand(ConfigCommand):
     usual = ("network.model", "play.level", "game.rules", "time.time_per_move", "search.visits")
 
 
+@dataclass(frozen=True)
+class SetupSettings(Section, name="setup"):
+    """What is entered in a program, and whether it is written."""
+
+    label: str = option("Tengen", "The engine's name in the program.", unit="name")
+    command: str | None = option(None, "The command to start. [default: this installation's]", unit="path")
+    dry_run: bool = option(False, "Show what would change, and write nothing.")
+    yes: bool = option(False, "Change an existing file without asking.")
+
+
 @click.command("setup", cls=SetupCommand)
 @click.argument("front_end", metavar="PROGRAM", type=click.Choice(_NAMES, case_sensitive=False))
+@settings_options(SetupSettings, is_own=True)
 @click.option("--print", "only_print", is_flag=True, help="Print what to enter, and write nothing.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
-@click.option("--yes", is_flag=True, help="Change an existing file without asking.")
-@click.option("--label", default="Tengen", show_default=True, help="The engine's name in the program.")
 @click.option("--file", "file", metavar="FILE", type=FILE, help="The file to write, if it is not the usual one.")
-@click.option("--command", "program", metavar="PATH", help="The command to start. [default: this installation's]")
 @config_options()
-def setup_command(
-    front_end: str,
-    only_print: bool,
-    dry_run: bool,
-    yes: bool,
-    label: str,
-    file: Path | None,
-    program: str | None,
-    config_file: str | None,
-    **flags: object,
-) -> None:
+def setup_command(front_end: str, only_print: bool, file: Path | None, config_file: str | None, **flags: Any) -> None:
     """Set up PROGRAM to use this engine: sabaki, gogui, katrain, lizzie, ogs, kgs or cgos.
 
     Adds the engine to the program's settings, and keeps everything else and a backup; for the servers OGS, KGS and CGOS
@@ -54,12 +61,13 @@ def setup_command(
     """
     from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
 
+    settings = settings_of(SetupSettings, flags)
     chosen = FRONT_ENDS[front_end.lower()]
     build_config(config_file, flags)  # a mistake is reported now, not when the program starts the engine
     given = _given(flags)
     _refuse_unused(given, chosen.unused_options, chosen.title)
     arguments = _engine_arguments(config_file, {**chosen.engine_options, **given})
-    command = EngineCommand(program or engine_program(), arguments, label)
+    command = EngineCommand(settings.command or engine_program(), arguments, settings.label)
     if only_print:
         click.echo(chosen.printed(command))
         return
@@ -69,10 +77,10 @@ def setup_command(
         click.echo(f"{chosen.title} is set up already.")
         return
     click.echo(difference(changes))
-    if dry_run:
+    if settings.dry_run:
         return
     replaced = [change for change in changes if change.old is not None]
-    if replaced and not yes:
+    if replaced and not settings.yes:
         click.confirm(f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True)
     for backup in apply(changes):
         click.echo(f"Backup: {backup}")

@@ -3,11 +3,16 @@
 import json
 import sys
 import time
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand, build_config, config_options
 from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -26,59 +31,53 @@ gtp-engine benchmark --model b15c192.onnx \\
 """
 
 
-@click.command("benchmark", help=_BENCHMARK_HELP)
-@click.option(
-    "--seconds",
-    default=2.0,
-    show_default=True,
-    type=click.FloatRange(min=0.05, max=600),
-    help="Length of each measurement.",
-)
-@click.option(
-    "--repeats",
-    default=3,
-    show_default=True,
-    type=click.IntRange(min=1, max=100),
-    help="Measurements of each kind; their median is reported.",
-)
-@click.option(
-    "--model",
-    metavar="PATH",
-    help="Measure this network, and find its best threads and batch size. [default: the one to play with]",
-)
-@click.option(
-    "--compare",
-    metavar="COMMAND",
-    help="Run this `katago benchmark` command too, with the same network, and print how many times as fast Tengen is.",
-)
+@dataclass(frozen=True)
+class BenchmarkSettings(Section, name="benchmark"):
+    """How long each measurement is, and what is measured."""
+
+    seconds: float = option(2.0, "Length of each measurement.", unit="seconds", low=0.05, high=600)
+    repeats: int = option(3, "Measurements of each kind; their median is reported.", low=1, high=100)
+    compare: str | None = option(
+        None,
+        "Run this `katago benchmark` command too, with the same network, and print how many times as fast Tengen is.",
+        unit="command",
+    )
+
+
+class BenchmarkCommand(ConfigCommand):
+    """A command that measures a network."""
+
+    texts = MappingProxyType(
+        {
+            "network.model": "Measure this network, and find its best threads and batch size. [default: the one to "
+            "play with]"
+        }
+    )
+
+
+@click.command("benchmark", cls=BenchmarkCommand, help=_BENCHMARK_HELP)
+@settings_options(BenchmarkSettings, is_own=True)
+@settings_options(NetworkConfig, only=("model", "provider", "precision"), is_own=True)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
-@click.option("--provider", default="auto", show_default=True, help="What runs the network, as for `gtp-engine gtp`.")
-@click.option(
-    "--precision", default="auto", show_default=True, help="Number format of the network, as for `gtp-engine gtp`."
-)
 @_AS_JSON
-def benchmark_command(
-    seconds: float,
-    repeats: int,
-    model: str | None,
-    compare: str | None,
-    no_network: bool,
-    provider: str,
-    precision: str,
-    as_json: bool,
-) -> None:
+def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     """Run the measurements and print their report."""
     from gtp_engine.benchmark import format_report, run_benchmark
-    from gtp_engine.config import NetworkConfig
 
-    if no_network and (model is not None or compare is not None):
+    settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
+    if no_network and (network.model is not None or settings.compare is not None):
         raise click.UsageError("--no-network leaves out what --model and --compare ask for; give one or the other")
-    network = None if no_network else NetworkConfig(model=model, provider=provider, precision=precision)
 
     def progress(text: str) -> None:
         click.echo(text, err=True)
 
-    report = run_benchmark(seconds=seconds, repeats=repeats, progress=progress, network=network, katago=compare)
+    report = run_benchmark(
+        seconds=settings.seconds,
+        repeats=settings.repeats,
+        progress=progress,
+        network=None if no_network else network,
+        katago=settings.compare,
+    )
     click.echo(json.dumps(report, indent=2) if as_json else format_report(report))
 
 

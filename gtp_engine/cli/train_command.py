@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.settings_options import given_settings, refuse_unused, settings_of, settings_options
+from gtp_engine.cli.options import (
+    FILE,
+    FOLDER,
+    INTERRUPTED,
+    ConfigCommand,
+    given_settings,
+    refuse_unused,
+    settings_of,
+    settings_options,
+)
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.generate_settings import OF_PLAYER

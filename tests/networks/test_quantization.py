@@ -16,7 +16,7 @@ from nn import tiny_networks
 from nn.katago_files import NetworkFile
 from shared_files import reference_records, shared_file
 
-from gtp_engine.cli.quantize_command import quantize_command
+from gtp_engine.cli.models_command import quantize_command
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import conditions_of
@@ -24,7 +24,7 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.networks.quantization import QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization import quantize_file
 from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
 from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
 from gtp_engine.networks.quantization.quantize import compare_copy
@@ -51,6 +51,7 @@ from gtp_engine.networks.quantization.sensitivity import (
     measure_sensitivities,
     speeds,
 )
+from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime

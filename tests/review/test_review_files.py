@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from gtp_engine.review.finished_reviews import terminal_report
 def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     """Have the command use an evaluator of a few lines."""
     found = AreaEvaluator()
-    monkeypatch.setattr(sys.modules["gtp_engine.cli.review_command"], "evaluator_of", lambda config: found)
+    monkeypatch.setattr("gtp_engine.cli.record_commands.evaluator_of", lambda config: found)
     monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: None)
     return found
 

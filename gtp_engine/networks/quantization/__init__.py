@@ -10,6 +10,6 @@
 `quantize` documents the recipe and the gain from each part of it.
 """
 
-from gtp_engine.networks.quantization.quantize import GOOD_ENOUGH, Quantized, QuantizeSettings, quantize_file
+from gtp_engine.networks.quantization.quantize import Quantized, quantize_file
 
-__all__ = ["GOOD_ENOUGH", "QuantizeSettings", "Quantized", "quantize_file"]
+__all__ = ["Quantized", "quantize_file"]

@@ -19,7 +19,6 @@ from gtp_engine.networks.quantization.quantize import (
     BATCH,
     Progress,
     Quantized,
-    QuantizeSettings,
     models_by_precision,
     quantize_file,
     runtimes_by_precision,
@@ -27,6 +26,7 @@ from gtp_engine.networks.quantization.quantize import (
 )
 from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
 from gtp_engine.networks.quantization.sensitivity import speeds
+from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import installed_providers

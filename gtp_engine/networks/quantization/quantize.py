@@ -83,6 +83,7 @@ from gtp_engine.networks.quantization.sensitivity import (
     run_examples,
     speeds,
 )
+from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
@@ -106,37 +107,11 @@ Progress = Callable[[float, str], None]
 BATCH: Final = 8
 """Batch size for comparing networks."""
 
-GOOD_ENOUGH: Final = 0.0005
-"""Policy KL from float32, in nats, up to which all layers are quantized, measured on calibration positions.  On other
-positions the KL is nearly twice that, which is no more than b6c96 and b15c192 lose in the table above."""
-
-GOOD_ENOUGH_WINRATE: Final = 0.003
-"""The same limit for the winrate error, which may be large where the policy KL is small (`calibration_inputs`)."""
-
 _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.5, "ranges": 0.15, "layers": 0.15, "comparison": 0.2})
 """Rough share of the total time that each step takes.  Most networks need no measurement of layers; one that does needs
 more time than was predicted."""
 
 _PRECISION: Final = "tengen.precision"
-
-
-@dataclass(frozen=True)
-class QuantizeSettings:
-    """The settings of a quantization."""
-
-    positions: int = 768
-    """Positions from games, two thirds of them for calibration and one third for validation."""
-    seed: int = 1
-    """Seed of the games."""
-    float_share: float = 0.4
-    """Largest share of the trunk's work that stays in floating point if the network is inaccurate in 8 bits; otherwise
-    `sensitivity.OUTLIER_SHARE` is the limit if it is smaller."""
-    provider: str = "auto"
-    threads: int = 0
-    """0: all cores."""
-    good_enough: float = GOOD_ENOUGH
-    good_enough_winrate: float = GOOD_ENOUGH_WINRATE
-    """Losses up to which all layers are quantized, without measuring each."""
 
 
 @dataclass(frozen=True)

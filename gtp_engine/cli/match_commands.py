@@ -1,4 +1,4 @@
-"""The command `gtp-engine match`."""
+"""The commands about engines against each other: `gtp-engine match`, `gtp-engine tournament`."""
 
 import json
 import sys
@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.cli.config_options import ConfigCommand
-from gtp_engine.cli.parameters import FILE, FOLDER, INTERRUPTED
-from gtp_engine.cli.settings_options import given_settings, settings_options
+from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
 from gtp_engine.errors import counted
 from gtp_engine.match.settings import DEFAULT_ERROR, MatchSettings, Sprt
 
 if TYPE_CHECKING:
     from gtp_engine.match.records import GameRecord, MatchFolder
 
-_HELP = "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it."
-
-_HELP = """Let two GTP engines play a match.
+_MATCH_HELP = """Let two GTP engines play a match.
 
 \b
 gtp-engine match --first "gtp-engine --time-per-move 1" \\
@@ -35,7 +31,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 """
 
 
-@click.command("match", cls=ConfigCommand, help=_HELP)
+@click.command("match", cls=ConfigCommand, help=_MATCH_HELP)
 @click.option("--first", required=True, metavar="COMMAND", help="Command line of the first engine, in quotes.")
 @click.option("--second", required=True, metavar="COMMAND", help="Command line of the second engine.")
 @click.option(
@@ -45,7 +41,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     metavar="FOLDER",
     help="Where results, game records and logs are written; a match found there is continued.",
 )
-@settings_options(MatchSettings)
+@settings_options(MatchSettings, is_own=True)
 @click.option(
     "--sprt",
     type=(float, float),
@@ -103,3 +99,73 @@ def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | N
     if alpha is not None or beta is not None:
         raise click.UsageError("--alpha and --beta belong to --sprt ELO0 ELO1")
     return None
+
+
+_TOURNAMENT_HELP = """Let any number of GTP engines play a tournament.
+
+FILE is TOML:
+
+\b
+games = 20                  # of each pair under each condition
+format = "round-robin"      # or "gauntlet": the first engine against the others
+parallel = 2                # games at once
+bind-to-cores = true        # each of them on cores of its own (Linux)
+
+\b
+[[engines]]
+name = "Tengen"
+command = "gtp-engine"
+
+\b
+[[engines]]
+name = "GNU Go"
+command = "gnugo --mode gtp --level 10 --chinese-rules"
+
+\b
+[[conditions]]
+size = 9
+time-per-move = 1
+random-plies = 4
+
+A condition takes the options of `gtp-engine match` as keys; a relative path of openings is relative to FILE's folder.
+With a handicap the engine listed later is Black.
+
+Run the same command again to continue an interrupted tournament, or to play more games after raising `games`. The
+folder gets tables as index.html and results.json, and each match as `gtp-engine match` stores it.
+"""
+
+
+@click.command("tournament", help=_TOURNAMENT_HELP)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where results are written. [default: FILE without .toml]",
+)
+def tournament_command(file: Path, out: Path | None) -> None:
+    """Play the tournament, or what is left of it, and print its tables."""
+    from gtp_engine.match.records import playing_alone
+    from gtp_engine.match.settings import MatchError
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.tournament.standings import format_tables, tables_of
+    from gtp_engine.tournament.tournament_file import read_description
+    from gtp_engine.tournament.tournament_runner import TournamentProgress, TournamentRunner
+
+    description = read_description(file)
+    folder = file.with_suffix("") if out is None else out
+    if folder == file:
+        raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
+    try:
+        total = description.games * len(description.pairings)
+        with playing_alone(folder), ProgressBar(total=total) as bar:
+            progress = TournamentProgress(description, folder, file.stem, bar)
+            runner = TournamentRunner(description, folder, progress.game_over)
+            if others := ", ".join(runner.other_matches):
+                bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
+            progress.begin(runner.results)
+            runner.run()
+    except KeyboardInterrupt:
+        click.echo(f"Interrupted; {folder} keeps the finished games. Run the same command again to continue.", err=True)
+        sys.exit(INTERRUPTED)
+    click.echo(format_tables(description, tables_of(description, runner.results)))

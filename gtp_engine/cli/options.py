@@ -1,18 +1,60 @@
-"""Flags generated from the configuration's options, and the configuration built from flags and file.
+"""Flags generated from options (`config.option`), and parameters that several commands share.
 
-A command decorated with `config_options()` gets a flag for every option (`--visits` for search.visits), grouped by
-section in its help, and `--config FILE`.  A flag overrides the file, the file the default.
+A command decorated with `config_options()` gets a flag for every option of the configuration (`--visits` for
+search.visits), grouped by section in its help, and `--config FILE`; `build_config` makes a configuration of them.  A
+flag overrides the file, the file the default.
+
+A command decorated with `settings_options(Learning)` gets a flag for every option of other settings, a frozen dataclass
+derived from `Section`, with type, bounds, choices, default and help of the field; `settings_of` takes the values back
+out of the command's keyword arguments:
+
+    @click.command(cls=ConfigCommand)
+    @settings_options(Learning)
+    def command(**flags):
+        learning = settings_of(Learning, flags)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import click
 
 from gtp_engine.config import Config, Option
+from gtp_engine.config.option import Section, section_options
 
 F = TypeVar("F", bound=Callable[..., Any])
+S = TypeVar("S", bound=Section)
+
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+"""Paths of a file and of a folder, which need not exist."""
+
+INTERRUPTED: Final = 130
+"""Exit status of a command that was interrupted."""
+
+
+int8_option: Final = click.option(
+    "--int8/--no-int8",
+    default=True,
+    show_default=True,
+    help="Also make an 8-bit copy if this processor is faster with one; that takes one to five minutes.",
+)
+
+
+def out_option(default: str) -> Callable[[F], F]:
+    """Return the option `--out` for the file to write, received as `target`; `default` describes its default."""
+    return click.option(
+        "-o",
+        "--out",
+        "target",
+        metavar="FILE",
+        type=FILE,
+        help=f"File to write. [default: {default}]",
+    )
+
 
 USUAL_OPTIONS: Final = (
     "network.model",
@@ -33,10 +75,14 @@ _FIRST_BLOCK: Final = "Options"
 
 
 class ConfigOption(click.Option):
-    """A flag for an option of the configuration; its value stays text until the configuration parses it."""
+    """A flag for an option; its value stays text until the configuration, or other settings, parse it.
 
-    def __init__(self, declared: Option) -> None:
+    The help of its command lists it among the command's own flags if it `is_own`, else by its section.
+    """
+
+    def __init__(self, declared: Option, *, is_own: bool = False) -> None:
         self.declared = declared
+        self.is_own = is_own
         flag = declared.flag
         is_switch = declared.kind is bool
         super().__init__(
@@ -76,13 +122,10 @@ class ConfigCommand(click.Command):
         return self.usual.index(key) if key in self.usual else len(self.usual)
 
     def _block(self, parameter: click.Option) -> str:
-        """Return the block of the help in which a flag is listed: the first for settings of this very command."""
-        declared = parameter.declared if isinstance(parameter, ConfigOption) else None
-        return _FIRST_BLOCK if declared is None or self._is_first(declared) else declared.section
-
-    def _is_first(self, declared: Option) -> bool:
-        is_own = declared.section == self.name and declared not in Config.options()
-        return is_own or declared.key in self.usual
+        """Return the block of the help in which a flag is listed."""
+        if not isinstance(parameter, ConfigOption) or parameter.is_own or parameter.declared.key in self.usual:
+            return _FIRST_BLOCK
+        return parameter.declared.section
 
 
 def config_options() -> Callable[[F], F]:
@@ -158,3 +201,50 @@ def _help(option: Option) -> str:
 
 def _number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else str(value)
+
+
+def settings_options(
+    settings: type[Section], *, only: Sequence[str] = (), show_defaults: bool = True, is_own: bool = False
+) -> Callable[[F], F]:
+    """Return a decorator that adds the flags of `settings`, or those of the fields in `only`, to a command.
+
+    Without `show_defaults` the help leaves defaults out: for commands in which a missing flag changes nothing.  With
+    `is_own` it lists the flags among the command's own, else in a block named by the section.
+    """
+
+    def decorate(function: F) -> F:
+        for option in reversed(section_options(settings)):
+            if not only or option.name in only:
+                declared = option if show_defaults else replace(option, default=None)
+                add_parameter(function, ConfigOption(declared, is_own=is_own))
+        return function
+
+    return decorate
+
+
+def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, Any]:
+    """Remove the values of `settings` from a command's keyword arguments; return those that were given, by field.
+
+    Raises ConfigError for a value that the field does not allow.
+    """
+    given: dict[str, Any] = {}
+    for option in section_options(settings):
+        value = flags.pop(parameter_name(option), None)
+        if value is not None:
+            given[option.name] = option.parse(value_text(value))
+    return given
+
+
+def refuse_unused(settings: Section, names: Sequence[str], why: str) -> None:
+    """Raise UsageError if a field in `names` differs from its default: for flags without effect beside other flags.
+
+    `why` completes the message "--flag has no effect …", such as "with --torch".
+    """
+    for option in section_options(type(settings)):
+        if option.name in names and getattr(settings, option.name) != option.default:
+            raise click.UsageError(f"{option.flag} has no effect {why}: leave it out.")
+
+
+def settings_of(settings: type[S], flags: dict[str, Any]) -> S:
+    """Return the settings that a command's keyword arguments give, and remove them; raises ConfigError."""
+    return settings(**given_settings(settings, flags))

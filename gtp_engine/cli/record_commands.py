@@ -1,0 +1,300 @@
+"""The commands about game records: `gtp-engine review`, `gtp-engine score`, `gtp-engine solve`."""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from gtp_engine.cli.evaluator_setup import evaluator_of
+from gtp_engine.cli.options import (
+    FILE,
+    FOLDER,
+    INTERRUPTED,
+    ConfigCommand,
+    build_config,
+    config_options,
+    settings_of,
+    settings_options,
+)
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.files import check_result, write_result
+
+if TYPE_CHECKING:
+    from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome
+
+MOST_WORKERS: Final = 1024
+"""Most processes that may be requested; a larger number is taken for a typing error."""
+
+_UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+class RecordCommand(ConfigCommand):
+    """A command whose help leaves out the options for playing; rules and komi are for records that name none."""
+
+    unused = ("play", "time", "gtp", "analysis")
+    texts: Mapping[str, str] = MappingProxyType(
+        {
+            "game.rules": "Rules of records that name none. [default chinese]",
+            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
+        }
+    )
+
+
+@dataclass(frozen=True)
+class RecordPlace(Section, name="record"):
+    """Which position of a file is meant."""
+
+    game: int | None = option(None, "Take game N of a file with several games.", unit="n", low=1)
+    move: int | None = option(None, "Take the position before move N.", unit="n", low=1)
+
+
+def _duration(text: str) -> str:
+    """Return the seconds of a time such as "90", "90s", "5min" or "1h" as a number; raises ConfigError."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.strip().lower())
+    if match is None or match[2] not in _UNITS or float(match[1]) <= 0:
+        raise ConfigError(problem(f"time {shown(text)}", expected="a time such as 90s, 5min or 1h"))
+    return f"{float(match[1]) * _UNITS[match[2]]:f}"
+
+
+@dataclass(frozen=True)
+class ReviewSettings(Section, name="review"):
+    """How long games are reviewed, by whom, and what is shown of them."""
+
+    seconds: str | None = option(
+        None, "Search each position this long, instead of --visits.", unit="time", normalize=_duration
+    )
+    total: str | None = option(None, "Time for a whole game, such as 5min.", unit="time", normalize=_duration)
+    workers: int | None = option(
+        None, "Processes that search; not set: as many as suit this machine.", unit="n", low=1, high=MOST_WORKERS
+    )
+    ray: str | None = option(None, "Ray cluster to run the workers on; auto: the running one.", unit="address")
+    variations: bool = option(False, "Review the variations of the records too.")
+    terminal: bool = option(False, "Also print the graph and the mistakes.")
+    territory: bool = option(False, "Mark the expected territory in the last position of the SGF.")
+
+
+_record_argument: Final = click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+
+
+def _read_record(record: Path, game: int | None) -> bytes:
+    """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`."""
+    from gtp_engine.sgf import read_sgf_file
+    from gtp_engine.sgf.tree_text import game_in
+
+    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
+    return game_in(data, game)
+
+
+_REVIEW_HELP: Final = """Review games: what each move lost, and what would have been better.
+
+\b
+gtp-engine review GAME.sgf
+gtp-engine review games/ --out reviews/ --csv reviews/table.csv
+
+For GAME.sgf it writes GAME.review.html, a page to step through the game with graphs and the biggest mistakes,
+GAME.review.sgf, the record with comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and
+GAME.review.json for programs. FILES are records, folders of records, or - for stdin.
+
+Ctrl-C keeps what is done; the same command continues from there. Files that cannot be read are listed at the end, and
+the exit code is then 1.
+"""
+
+
+class ReviewCommand(RecordCommand):
+    """A command whose help begins with the options that matter for a review."""
+
+    usual = ("network.model", "search.visits", "game.rules", "game.komi")
+    texts = MappingProxyType(
+        {
+            **RecordCommand.texts,
+            "search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
+        }
+    )
+
+
+@click.command("review", cls=ReviewCommand, help=_REVIEW_HELP)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
+@settings_options(ReviewSettings, is_own=True)
+@settings_options(RecordPlace, only=("game",), is_own=True)
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
+@config_options()
+def review_command(
+    files: tuple[Path, ...], out: Path | None, table: Path | None, config_file: str | None, **flags: Any
+) -> None:
+    """Review the games and exit."""
+    settings, place = settings_of(ReviewSettings, flags), settings_of(RecordPlace, flags)
+    config = build_config(config_file, flags)
+    if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
+        check_result(table)
+    from gtp_engine.engine.resources import Resources
+    from gtp_engine.go.rules import Rules
+    from gtp_engine.review.game_analysis import Effort, GameAnalysis
+    from gtp_engine.review.review_files import FileReviewer, Terms
+    from gtp_engine.review.worker_pool import open_pool
+    from gtp_engine.streams import write_log
+
+    seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
+    is_timed = seconds is not None or total is not None
+    overrides_file = is_timed and flags["search__visits"] is None
+    effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
+    sources = _sources(files, out)
+    evaluator = evaluator_of(config)
+    resources = Resources(evaluator)
+    resources.warm_up(config, resources.playable_board(*resources.first_board(config)), write_log)
+    terms = Terms(Rules.parse(config.game.rules), config.game.komi, place.game, settings.territory, settings.variations)
+    with open_pool(config, games=len(sources), workers=settings.workers, address=settings.ray) as pool:
+        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
+        outcomes = _review(reviewer, sources, at_once=1 if pool is None else pool.workers + 1)
+    reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
+    if settings.terminal:
+        _print_reports(reviews)
+    if table is not None:
+        from gtp_engine.review.finished_reviews import csv_of
+
+        write_result(table, csv_of(reviews).encode())
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            click.echo(f"Could not review {outcome.source.name}: {outcome.failure}", err=True)
+        elif outcome.result is None:
+            click.echo(f"Skipped {outcome.source.name}: it is a review already.", err=True)
+    sys.exit(any(outcome.failure is not None for outcome in outcomes))
+
+
+def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
+    """Return the records that the arguments name; raises SgfError if there is none."""
+    from gtp_engine.errors import SgfError, problem
+    from gtp_engine.review.review_files import STDIN_NAME, RecordSource, sources_of
+
+    paths = [path for path in files if str(path) != "-"]
+    sources = sources_of(paths, out)
+    if len(paths) < len(files):
+        data = sys.stdin.buffer.read()
+        sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
+    if not sources:
+        raise SgfError(
+            problem("no records to review", expected="files that end in .sgf", advice="name others one by one")
+        )
+    return sources
+
+
+def _review(reviewer: "FileReviewer", sources: "Sequence[RecordSource]", *, at_once: int) -> "list[ReviewOutcome]":
+    """Review the records and return the outcomes in their order; an interruption ends the program."""
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.review.review_files import SharesDone, review_all
+
+    outcomes = {}
+    try:
+        with ProgressBar(total=len(sources)) as bar:
+            shares = SharesDone(sources, bar.update)
+            for outcome in review_all(reviewer, sources, shares, at_once=at_once):
+                outcomes[outcome.source.name] = outcome
+                if outcome.result is not None:
+                    bar.log(f"{outcome.source.target}.review.html")
+            bar.update(len(sources), "done")
+    except KeyboardInterrupt:
+        click.echo("Interrupted. The same command continues from here.", err=True)
+        sys.exit(INTERRUPTED)
+    return [outcomes[source.name] for source in sources]
+
+
+def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    from gtp_engine.review.finished_reviews import terminal_report
+
+    width = shutil.get_terminal_size().columns
+    for name, result in reviews:
+        click.echo(name)
+        click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)
+
+
+class ScoreCommand(RecordCommand):
+    """A command whose help begins with the options that matter for scoring."""
+
+    usual = ("network.model", "game.rules", "game.komi")
+
+
+@click.command("score", cls=ScoreCommand)
+@_record_argument
+@settings_options(RecordPlace, is_own=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option(
+    "--sgf",
+    "target",
+    type=FILE,
+    metavar="FILE",
+    help="Also write the record with territory and dead stones marked in that position.",
+)
+@config_options()
+def score_command(record: Path, as_json: bool, target: Path | None, config_file: str | None, **flags: Any) -> None:
+    """Score a finished or nearly finished game.
+
+    FILE is a record, or - for stdin. Prints the result under the record's rules, and the stones that count as dead.
+    """
+    place = settings_of(RecordPlace, flags)
+    config = build_config(config_file, flags)
+    from gtp_engine.engine import Engine
+    from gtp_engine.review.score_report import score_record
+    from gtp_engine.streams import write_log
+
+    data = _read_record(record, place.game)
+    engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
+    engine.load_kernels()
+    try:
+        report = score_record(engine, data, move_number=place.move)
+    finally:
+        engine.close()
+    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
+    if target is not None:
+        write_result(target, report.marked(data, move_number=place.move))
+
+
+class SolveCommand(RecordCommand):
+    """A command whose help begins with the options that matter for a problem."""
+
+    usual = ("network.model", "search.visits")
+    texts = MappingProxyType({**RecordCommand.texts, "search.visits": "Visits of each search. [default 500]"})
+
+
+@click.command("solve", cls=SolveCommand)
+@_record_argument
+@settings_options(RecordPlace, is_own=True)
+@click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
+@click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
+@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the answer tree.")
+@config_options()
+def solve_command(
+    record: Path, region: str, first: str | None, target: Path | None, config_file: str | None, **flags: Any
+) -> None:
+    """Solve a problem of life and death in a region of the board.
+
+    FILE is a record, or - for stdin; its last position is searched, with moves in the region only. Prints the best
+    first move with its line, and how other first moves are answered.
+    """
+    place = settings_of(RecordPlace, flags)
+    config = build_config(config_file, flags)
+    from gtp_engine.engine.resources import Resources
+    from gtp_engine.go.coords import parse_color
+    from gtp_engine.go.rules import Rules
+    from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
+    from gtp_engine.sgf import parse_sgf, record_to_game
+    from gtp_engine.streams import write_log
+
+    data = _read_record(record, place.game)
+    rules, komi = Rules.parse(config.game.rules), config.game.komi
+    position = record_to_game(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
+    points = parse_region(region, width=position.width, height=position.height)
+    evaluator = evaluator_of(config)
+    solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
+    Resources(evaluator).warm_up(config, (position.width, position.height), write_log)
+    solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
+    click.echo(solution.to_text())
+    if target is not None:
+        write_result(target, f"{solution.to_sgf()}\n".encode())

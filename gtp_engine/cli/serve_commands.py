@@ -1,0 +1,67 @@
+"""The commands about the engine on a network: `gtp-engine serve`, and `gtp-engine connect` to use it from elsewhere."""
+
+import sys
+from typing import Any, Final
+
+import click
+
+from gtp_engine.cli.evaluator_setup import networks_of
+from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.web.server_settings import ServerSettings, check_aiohttp
+
+_SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
+
+\b
+gtp-engine serve                             for this machine
+gtp-engine serve --host 0.0.0.0              for others too, who need the token that is printed
+
+KaTrain can use it as its remote engine, every other Go program through `gtp-engine connect`. Needs aiohttp:
+pip install "gtp-engine[web]".
+"""
+
+
+@click.command("serve", cls=ConfigCommand, help=_SERVE_HELP)
+@settings_options(ServerSettings)
+@config_options()
+def serve_command(config_file: str | None, **flags: Any) -> None:
+    """Run the server."""
+    settings = settings_of(ServerSettings, flags)
+    config = build_config(config_file, flags)
+    check_aiohttp()
+    from gtp_engine.streams import write_log
+    from gtp_engine.web.web_process import run
+
+    def load() -> Any:
+        from gtp_engine.engine.shared_engines import SharedEngines
+
+        return SharedEngines(config, write_log, *networks_of(config)).load_for_analyses()
+
+    sys.exit(run(config, settings, load))
+
+
+_CONNECT_HELP: Final = """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.
+
+SERVER is where `gtp-engine serve` runs, HOST, HOST:PORT or a whole address (wss://HOST:PORT/gtp). Give this command to
+Sabaki, GoGui or any other Go program as the engine's command:
+
+\b
+    gtp-engine connect desktop.local --token TOKEN
+
+Needs aiohttp: pip install "gtp-engine[web]".
+"""
+
+
+@click.command("connect", help=_CONNECT_HELP)
+@click.argument("server", metavar="SERVER")
+@click.option("--token", envvar="TENGEN_TOKEN", help="The token of the server. [default: TENGEN_TOKEN, if that is set]")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    help="For wss, trust this certificate of the server, a PEM file, though no authority has signed it.",
+)
+def connect_command(server: str, token: str | None, certificate: str | None) -> None:
+    """Pass lines to the server and replies back."""
+    check_aiohttp()
+    from gtp_engine.web.bridge import run
+
+    sys.exit(run(server, token, certificate))
