@@ -18,7 +18,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.rules import rules_table
 from gtp_engine.gtp.registry import markdown_table
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.level.skills import settings_of
+from gtp_engine.level.table import settings_of
 
 ROOT: Final = Path(__file__).parent.parent
 

@@ -90,8 +90,8 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     settings = settings_of(CalibrationSettings, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
     from gtp_engine.engine.level_play import check_level
+    from gtp_engine.level.calibration import Measurement, checked_board, fitted_skills
     from gtp_engine.level.table import read_skills, table_path, write_board
-    from gtp_engine.match.level_calibration import Measurement, checked_board, fitted_skills
     from gtp_engine.nn import load_evaluator
     from gtp_engine.nn.named_networks import model_path
 

@@ -20,10 +20,8 @@ from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
-from gtp_engine.level.drawing import Found, choose_move
-from gtp_engine.level.found import found_by_network, found_by_search
-from gtp_engine.level.skills import LevelSettings, scaled, settings_of
-from gtp_engine.level.table import LevelTable, read_table
+from gtp_engine.level.drawing import Found, choose_move, found_by_network, found_by_search
+from gtp_engine.level.table import LevelSettings, LevelTable, read_table, scaled, settings_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import SearchReport, for_color

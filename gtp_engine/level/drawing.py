@@ -1,5 +1,8 @@
 """Draws a move as a person of some rank might, from the network's policy and the visits of a small search.
 
+    Found         what that starts from: one evaluation of the network (`found_by_network`), or a search
+    choose_move   the draw
+
 Moves are drawn with probabilities p^(1/T), p being the share of a move in the visits, in which the policy counts as one
 visit.  A move that is drawn is refused if it is a blunder that the rank does not make, if it changes nothing late in
 the game, or if the network expects it to lose more points than the skill allows; then another one is drawn.  The best
@@ -13,12 +16,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
+from gtp_engine.go.phases import is_late
 from gtp_engine.level.blunders import Blunders
-from gtp_engine.level.skills import LevelSettings
-from gtp_engine.search.report import for_color
+from gtp_engine.level.table import LevelSettings
+from gtp_engine.search.puct.root import ending_points
+from gtp_engine.search.report import SearchReport, for_color
 
 _DRAWS: Final = 12
 """Moves drawn at most, before the best one is played."""
@@ -132,3 +137,62 @@ def _after(game: Game, point: int, color: int) -> Game:
     after = game.copy()
     after.play(point, color)
     return after
+
+
+def found_by_network(
+    game: Game, color: int, evaluation: Evaluation, row: int, excluded: frozenset[int] = frozenset()
+) -> Found:
+    """Return what one evaluation, in a row, says about the position of `game` with `color` to play.
+
+    Moves that change nothing are excluded besides those of `excluded`.
+    """
+    excluded |= _useless(game, color, evaluation.ownership_black[row])
+    policy = evaluation.policy[row]
+    return Found(
+        best=_likeliest(game, color, policy, excluded),
+        policy=policy,
+        lead_black=float(evaluation.lead_black[row]),
+        visits={},
+        leads_black={},
+        excluded=excluded,
+    )
+
+
+def found_by_search(game: Game, report: SearchReport, excluded: frozenset[int] = frozenset()) -> Found:
+    """Return what a search found; one that tried no move has the network's evaluation of the root.
+
+    Moves that change nothing are excluded besides those of `excluded`.
+    """
+    assert report.raw is not None, "levels need a network"
+    color = report.to_play
+    excluded |= _useless(game, color, report.raw.ownership_black)
+    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, excluded)]
+    return Found(
+        best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, excluded),
+        policy=report.raw.policy,
+        lead_black=tried[0].lead_black if tried else report.raw.lead_black,
+        visits={move.point: move.visits for move in tried},
+        leads_black={move.point: move.lead_black for move in tried},
+        excluded=excluded,
+    )
+
+
+def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[int]:
+    """Return the moves in settled territory that change nothing, and the pass early in the game."""
+    if not is_late(game):
+        return frozenset({PASS})
+    penalties = ending_points(game, color, ownership_black, 1.0)
+    return frozenset(int(point) for point in np.flatnonzero(penalties < 0.0) if point != PASS)
+
+
+def _is_allowed(game: Game, color: int, point: int, excluded: frozenset[int]) -> bool:
+    return point not in excluded and (point == PASS or game.is_legal(point, color))
+
+
+def _likeliest(game: Game, color: int, policy: FloatArray, excluded: frozenset[int]) -> int:
+    """Return the legal move of largest probability that is not excluded; a pass if there is none."""
+    order = np.argsort(-policy, kind="stable")
+    for point in order[policy[order] > 0.0]:
+        if _is_allowed(game, color, int(point), excluded):
+            return int(point)
+    return PASS

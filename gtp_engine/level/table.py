@@ -1,13 +1,19 @@
-"""Which skill each rank has with a network, by board size: measured by matches and kept in a file beside the network.
+"""What a skill means, and which skill each rank has with a network, by board size.
+
+    LevelSettings  how many visits the search has, and how freely a move is drawn from what it found
+    LevelTable     the skill of each rank: measured by matches and kept in a file beside the network
+
+Up to `POLICY_SKILL` a level plays from the network's policy for the position alone; what it plays may lose fewer points
+as the skill grows.  Above that the visits grow, and the choice narrows to the best move.
 
 `NET.levels.json` belongs to `NET.onnx` and to its 8-bit copy; for a folder with networks it is named after the
 network's own name:
 
     {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
 
-Other keys of a board describe the measurement (`match.level_calibration`) and are not read here.  A network without a
-file has the skills of the network that ships, with which a stronger network plays better than the rank; where that
-network can be loaded, it plays instead (`engine.level_play`).
+Other keys of a board describe the measurement (`calibration`) and are not read here.  A network without a file has the
+skills of the network that ships, with which a stronger network plays better than the rank; where that network can be
+loaded, it plays instead (`engine.level_play`).
 """
 
 import json
@@ -15,13 +21,77 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
 from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.nn.shipped import shipped_folder
+
+BOTTOM_SKILL: Final = -3.0
+"""Skill of the weakest player that can be set: on small boards, on which mistakes cost less, the ranks reach that far
+down."""
+
+POLICY_SKILL: Final = 6.0
+"""Skill up to which one evaluation has to do."""
+
+TOP_SKILL: Final = 11.0
+"""Skill of the strongest level."""
+
+_FIRST_VISITS: Final = 4
+"""Visits of the first searches: with fewer no second move is tried."""
+
+_TOP_VISITS: Final = 32
+"""Visits at `TOP_SKILL`: on 19×19 less than half a second on a slow core."""
+
+_BOARD: Final = 19.0
+"""Side of the board for which points are given; see `scaled`."""
+
+_FIRST_TEMPERATURE: Final = 2.2
+_POLICY_TEMPERATURE: Final = 0.25
+_FIRST_LOSS: Final = 24.0
+_POLICY_LOSS: Final = 2.0
+"""Temperature of the policy, and points that a move may lose on 19×19, at skill 0 and at `POLICY_SKILL`; in even ratios
+between and below.  Chosen so that moves of 20k still look like Go, and that no rank throws away a large group."""
+
+_TOP_LOSS: Final = 0.25
+"""Points that a move may lose at `TOP_SKILL`."""
+
+
+class LevelSettings(NamedTuple):
+    """How a move is chosen."""
+
+    visits: int
+    """Of the search; 1 is the network's evaluation of the position alone."""
+    temperature: float
+    """Exponent 1/T of the probabilities that a move is drawn with."""
+    allowed_loss: float
+    """Points that a move may lose against the best one."""
+
+
+def settings_of(skill: float, width: int, height: int) -> LevelSettings:
+    """Return the settings of a skill from `BOTTOM_SKILL` to `TOP_SKILL`, beyond which others count as these."""
+    skill = min(max(skill, BOTTOM_SKILL), TOP_SKILL)
+    scale = scaled(1.0, width, height)
+    if skill <= POLICY_SKILL:
+        share = skill / POLICY_SKILL
+        temperature = _between(_FIRST_TEMPERATURE, _POLICY_TEMPERATURE, share)
+        return LevelSettings(1, temperature, scale * _between(_FIRST_LOSS, _POLICY_LOSS, share))
+    share = (skill - POLICY_SKILL) / (TOP_SKILL - POLICY_SKILL)
+    visits = round(_between(_FIRST_VISITS, _TOP_VISITS, share))
+    return LevelSettings(visits, _POLICY_TEMPERATURE * (1.0 - share), scale * _between(_POLICY_LOSS, _TOP_LOSS, share))
+
+
+def scaled(points: float, width: int, height: int) -> float:
+    """Return points on 19×19 as those on another board: mistakes cost less on a smaller one."""
+    return points * sqrt(width * height) / _BOARD
+
+
+def _between(first: float, last: float, share: float) -> float:
+    """Return the value at `share` of the way from `first` to `last`, in even ratios."""
+    return float(first * (last / first) ** share)
+
 
 FORMAT: Final = 1
 

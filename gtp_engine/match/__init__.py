@@ -7,7 +7,6 @@
     settings        the settings that decide the games of a match
     records         finished games on disk
     statistics      winrate, intervals, times, faults, the sequential test; tables and a picture
-    level_games     games between levels in this process, from which `level_calibration` rates the ranks
 
 Engines are processes and may be any program that speaks GTP 2; ours is treated like any other.
 """

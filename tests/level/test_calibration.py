@@ -15,14 +15,17 @@ from superko_games import LAP, triple_ko
 from gtp_engine import files
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.level.skills import TOP_SKILL, settings_of
-from gtp_engine.level.table import read_table, write_board
-from gtp_engine.match.level_calibration import (
+from gtp_engine.level.calibration import (
     COARSE_SKILLS,
     KNOTS,
     Curve,
     GameRow,
+    GamesFileError,
+    LevelGames,
     Measurement,
+    Pairing,
+    _outcome,
+    _Seat,
     checked_board,
     checked_levels,
     checks_of,
@@ -32,8 +35,7 @@ from gtp_engine.match.level_calibration import (
     read_games,
     skills_of_levels,
 )
-from gtp_engine.match.level_games import LevelGames, Pairing, _outcome, _Seat
-from gtp_engine.match.settings import MatchError
+from gtp_engine.level.table import TOP_SKILL, read_table, settings_of, write_board
 
 
 def games_between(low: float, high: float, *, won: int, games: int) -> list[GameRow]:
@@ -148,7 +150,7 @@ def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_pa
     path.write_text(f"{row_of('fake')}\n{row_of('fake')[:20]}")
     assert len(read_games(path)) == 1
     path.write_text(f"{row_of('fake')}\n{{}}\n")
-    with pytest.raises(MatchError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
+    with pytest.raises(GamesFileError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
         read_games(path)
 
 
